@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena of chained chunks; large requests get a chunk of their own.
+#include "ingest/base/arena.h"
+
+#include <stdarg.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)64 << 10)
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t size; // of data
+    size_t used;
+    max_align_t data[];
+};
+
+void arena_init(struct arena *arena, struct budget *budget)
+{
+    arena->chunks = NULL;
+    arena->budget = budget;
+}
+
+static void release(struct arena *arena, struct arena_chunk *chunk)
+{
+    if (arena->budget)
+        budget_free(arena->budget, chunk, sizeof *chunk + chunk->size);
+    else
+        free(chunk);
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->chunks) {
+        struct arena_chunk *next = arena->chunks->next;
+        release(arena, arena->chunks);
+        arena->chunks = next;
+    }
+}
+
+static struct arena_chunk *chunk_new(struct arena *arena, size_t size, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct arena_chunk *chunk =
+        budget_alloc(arena->budget ? arena->budget : &uncounted, sizeof *chunk + size, err);
+    if (chunk)
+        *chunk = (struct arena_chunk){.size = size};
+    return chunk;
+}
+
+void *arena_alloc(struct arena *arena, size_t size, struct err *err)
+{
+    size_t need = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    if (need < size || need > SIZE_MAX / 2) {
+        err_set(err, ERR_LIMIT, "cannot allocate %zu bytes", size);
+        return NULL;
+    }
+    struct arena_chunk *chunk = arena->chunks;
+    if (!chunk || chunk->size - chunk->used < need) {
+        chunk = chunk_new(arena, need > CHUNK_BYTES ? need : CHUNK_BYTES, err);
+        if (!chunk)
+            return NULL;
+        // A large block goes behind the current chunk, whose free tail stays in use.
+        if (need > CHUNK_BYTES && arena->chunks) {
+            chunk->next = arena->chunks->next;
+            arena->chunks->next = chunk;
+        } else {
+            chunk->next = arena->chunks;
+            arena->chunks = chunk;
+        }
+    }
+    void *block = (char *)chunk->data + chunk->used;
+    chunk->used += need;
+    return memset(block, 0, need);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err)
+{
+    if (size && count > SIZE_MAX / 2 / size) {
+        err_set(err, ERR_LIMIT, "cannot allocate %zu elements of %zu bytes", count, size);
+        return NULL;
+    }
+    return arena_alloc(arena, count * size, err);
+}
+
+char *arena_strdup(struct arena *arena, struct str text, struct err *err)
+{
+    char *copy = arena_alloc(arena, text.len + 1, err);
+    if (copy && text.len)
+        memcpy(copy, text.at, text.len);
+    return copy;
+}
+
+char *arena_printf(struct arena *arena, struct err *err, const char *fmt, ...)
+{
+    va_list args;
+    va_list again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *text = len < 0 ? NULL : arena_alloc(arena, (size_t)len + 1, err);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, fmt, again);
+    va_end(again);
+    return text;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// An arena: allocations that die together. A job or a request owns one.
+#ifndef INGEST_BASE_ARENA_H
+#define INGEST_BASE_ARENA_H
+
+#include "ingest/base/budget.h"
+#include "ingest/base/str.h"
+
+struct arena_chunk;
+
+struct arena {
+    struct arena_chunk *chunks;
+    struct budget *budget; // NULL: not counted
+};
+
+// Prepares an empty arena; budget may be NULL. Pair with arena_free.
+void arena_init(struct arena *arena, struct budget *budget);
+void arena_free(struct arena *arena);
+
+// Returns size zeroed bytes aligned for any type, or NULL with ERR_LIMIT.
+MUST_CHECK void *arena_alloc(struct arena *arena, size_t size, struct err *err);
+
+// The same for count elements of size bytes; refuses overflow.
+MUST_CHECK void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err);
+
+// Copies text into the arena with a terminating NUL. NULL with ERR_LIMIT.
+MUST_CHECK char *arena_strdup(struct arena *arena, struct str text, struct err *err);
+
+// printf into the arena. NULL with ERR_LIMIT.
+MUST_CHECK char *arena_printf(struct arena *arena, struct err *err, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory budget: every large allocation of one job is counted, and past the limit it fails
+// cleanly.
+#ifndef INGEST_BASE_BUDGET_H
+#define INGEST_BASE_BUDGET_H
+
+#include "ingest/base/err.h"
+
+#include <stddef.h>
+
+// Used by one thread at a time. limit 0 means no limit.
+struct budget {
+    uint64_t limit;
+    uint64_t used;
+    uint64_t peak;
+};
+
+// Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).
+MUST_CHECK void *budget_alloc(struct budget *budget, size_t size, struct err *err);
+
+// Grows or shrinks a block of old_size bytes; on failure the block stays valid and NULL is
+// returned.
+MUST_CHECK void *budget_realloc(struct budget *budget, void *block, size_t old_size,
+                                size_t new_size, struct err *err);
+
+// Frees a block of size bytes; NULL is allowed.
+void budget_free(struct budget *budget, void *block, size_t size);
+
+#endif

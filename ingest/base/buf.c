@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growing buffer.
+#include "ingest/base/buf.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void buf_free(struct buf *buf)
+{
+    free(buf->at);
+    *buf = (struct buf){0};
+}
+
+void buf_clear(struct buf *buf)
+{
+    buf->len = 0;
+    buf->failed = false;
+    if (buf->at)
+        buf->at[0] = '\0';
+}
+
+static bool reserve(struct buf *buf, size_t more)
+{
+    if (buf->failed)
+        return false;
+    if (more < buf->cap - buf->len)
+        return true;
+    size_t cap = buf->cap ? buf->cap : 256;
+    while (cap - buf->len <= more && cap <= SIZE_MAX / 4)
+        cap *= 2;
+    char *grown = cap - buf->len > more ? realloc(buf->at, cap) : NULL;
+    if (!grown) {
+        buf->failed = true;
+        return false;
+    }
+    buf->at = grown;
+    buf->cap = cap;
+    return true;
+}
+
+void buf_add(struct buf *buf, const void *bytes, size_t len)
+{
+    if (!reserve(buf, len))
+        return;
+    if (len)
+        memcpy(buf->at + buf->len, bytes, len);
+    buf->len += len;
+    buf->at[buf->len] = '\0';
+}
+
+void buf_add_str(struct buf *buf, struct str text)
+{
+    buf_add(buf, text.at, text.len);
+}
+
+void buf_puts(struct buf *buf, const char *text)
+{
+    buf_add(buf, text, strlen(text));
+}
+
+void buf_putc(struct buf *buf, char c)
+{
+    buf_add(buf, &c, 1);
+}
+
+void buf_i64(struct buf *buf, int64_t value)
+{
+    buf_printf(buf, "%" PRId64, value);
+}
+
+void buf_printf(struct buf *buf, const char *fmt, ...)
+{
+    va_list args;
+    va_list again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (len >= 0 && reserve(buf, (size_t)len)) {
+        vsnprintf(buf->at + buf->len, (size_t)len + 1, fmt, again);
+        buf->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void buf_f64(struct buf *buf, double value)
+{
+    if (!isfinite(value)) {
+        buf_puts(buf, "null");
+        return;
+    }
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    buf_puts(buf, text);
+}
+
+static void escape(struct buf *buf, unsigned char c)
+{
+    static const char *const short_form[] = {
+        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
+        ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\"};
+    if (c < sizeof short_form / sizeof *short_form && short_form[c])
+        buf_puts(buf, short_form[c]);
+    else
+        buf_printf(buf, "\\u%04x", c);
+}
+
+void buf_json(struct buf *buf, struct str text)
+{
+    buf_putc(buf, '"');
+    while (text.len) {
+        size_t valid = str_valid_utf8(text);
+        size_t from = 0;
+        for (size_t i = 0; i < valid; i++) {
+            unsigned char c = (unsigned char)text.at[i];
+            if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+                continue;
+            buf_add(buf, text.at + from, i - from);
+            escape(buf, c);
+            from = i + 1;
+        }
+        buf_add(buf, text.at + from, valid - from);
+        if (valid < text.len) {
+            buf_puts(buf, "\xEF\xBF\xBD");
+            valid++;
+        }
+        text = (struct str){text.at + valid, text.len - valid};
+    }
+    buf_putc(buf, '"');
+}
+
+bool buf_ok(const struct buf *buf, struct err *err)
+{
+    return buf->failed ? err_set(err, ERR_LIMIT, "out of memory building an answer") : true;
+}

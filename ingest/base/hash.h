@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fast 64-bit hash of short byte strings for hash tables; not for secrets or content addresses.
+#ifndef INGEST_BASE_HASH_H
+#define INGEST_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+// Multiply-and-fold over 8-byte words (the construction of wyhash and the like).
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 u128;
+    u128 product = (u128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t hash_bytes(const char *at, size_t len)
+{
+    const uint64_t k0 = 0x9E3779B97F4A7C15u, k1 = 0xE7037ED1A0B428DBu;
+    uint64_t h = k0 ^ len;
+    uint64_t w[2];
+    while (len > 16) {
+        memcpy(w, at, 16);
+        h = hash_mix(w[0] ^ k1, w[1] ^ h);
+        at += 16;
+        len -= 16;
+    }
+    w[0] = w[1] = 0;
+    if (len >= 8) {
+        memcpy(&w[0], at, 8);
+        memcpy(&w[1], at + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(&w[0], at, 4);
+        memcpy(&w[1], at + len - 4, 4);
+    } else if (len) {
+        w[0] = (uint64_t)(unsigned char)at[0] << 16 | (uint64_t)(unsigned char)at[len / 2] << 8 |
+               (unsigned char)at[len - 1];
+    }
+    return hash_mix(w[0] ^ k1, w[1] ^ h ^ k0);
+}
+
+static inline uint64_t hash_u64(uint64_t value)
+{
+    return hash_mix(value ^ 0x9E3779B97F4A7C15u, 0xE7037ED1A0B428DBu);
+}
+
+#endif

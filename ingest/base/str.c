@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searching, comparing and checking text.
+#include "ingest/base/str.h"
+
+int str_compare(struct str a, struct str b)
+{
+    size_t shared = a.len < b.len ? a.len : b.len;
+    int order = shared ? memcmp(a.at, b.at, shared) : 0;
+    if (order)
+        return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+size_t str_find(struct str text, struct str needle)
+{
+    if (needle.len == 0)
+        return 0;
+    if (text.len < needle.len)
+        return SIZE_MAX;
+    const char *hit = memmem(text.at, text.len, needle.at, needle.len);
+    return hit ? (size_t)(hit - text.at) : SIZE_MAX;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+bool str_equal_nocase(struct str a, struct str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.at[i]) != lower(b.at[i]))
+            return false;
+    return true;
+}
+
+bool str_contains_nocase(struct str text, struct str lower_needle)
+{
+    for (size_t i = 0; i + lower_needle.len <= text.len; i++) {
+        size_t n = 0;
+        while (n < lower_needle.len && lower(text.at[i + n]) == lower_needle.at[n])
+            n++;
+        if (n == lower_needle.len)
+            return true;
+    }
+    return false;
+}
+
+bool str_to_i64(struct str text, int64_t *value)
+{
+    size_t i = text.len && (text.at[0] == '-' || text.at[0] == '+');
+    if (i == text.len)
+        return false;
+    bool negative = text.at[0] == '-';
+    int64_t sum = 0;
+    for (; i < text.len; i++) {
+        int digit = text.at[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_sub_overflow(sum, digit, &sum))
+            return false; // summed as a negative number, so that INT64_MIN fits
+    }
+    if (!negative && sum == INT64_MIN)
+        return false;
+    *value = negative ? sum : -sum;
+    return true;
+}
+
+// Bytes of the well-formed sequence at p, 0 when there is none (table 3-7 of the Unicode standard).
+static size_t sequence(const unsigned char *p, size_t left)
+{
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4)
+        return 0;
+    size_t need = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (left < need)
+        return 0;
+    unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < need; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return need;
+}
+
+size_t str_valid_utf8(struct str text)
+{
+    size_t i = 0;
+    while (i < text.len) {
+        size_t n = sequence((const unsigned char *)text.at + i, text.len - i);
+        if (n == 0)
+            break;
+        i += n;
+    }
+    return i;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A borrowed piece of text with its length; not NUL-terminated.
+#ifndef INGEST_BASE_STR_H
+#define INGEST_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+    const char *at;
+    size_t len;
+};
+
+// A struct str of a string literal.
+#define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
+
+static inline struct str str_of(const char *text)
+{
+    return (struct str){text, text ? strlen(text) : 0};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline bool str_starts_with(struct str text, struct str prefix)
+{
+    return text.len >= prefix.len && memcmp(text.at, prefix.at, prefix.len) == 0;
+}
+
+// Byte order, shorter first on a tie; on UTF-8 this is code point order.
+int str_compare(struct str a, struct str b);
+
+// Where needle begins in text, or SIZE_MAX.
+size_t str_find(struct str text, struct str needle);
+
+// ASCII case-insensitive forms.
+bool str_equal_nocase(struct str a, struct str b);
+bool str_contains_nocase(struct str text, struct str lower_needle);
+
+// Whole text as a decimal integer; false when it is anything else or does not fit.
+bool str_to_i64(struct str text, int64_t *value);
+
+// Length of the longest prefix that is well-formed UTF-8.
+size_t str_valid_utf8(struct str text);
+
+#endif
