@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# embed_assets(target): fetches the locked libraries, then compiles every file of web/ into the target.
+
+set(WEB_DIR ${CMAKE_CURRENT_LIST_DIR})
+set(VENDOR_FILES preact.mjs hooks.mjs htm.mjs uplot.mjs uplot.css
+  LICENSE.preact LICENSE.htm LICENSE.uplot)
+list(TRANSFORM VENDOR_FILES PREPEND vendor/)
+
+add_custom_command(
+  OUTPUT ${WEB_DIR}/vendor/MANIFEST
+  COMMAND ${WEB_DIR}/vendor.sh
+  DEPENDS ${WEB_DIR}/package-lock.json ${WEB_DIR}/vendor.sh
+  COMMENT "Copying the dashboard's libraries (npm ci)"
+  VERBATIM)
+
+function(embed_assets target)
+  file(GLOB_RECURSE paths RELATIVE ${WEB_DIR} CONFIGURE_DEPENDS
+    ${WEB_DIR}/*.html ${WEB_DIR}/*.js ${WEB_DIR}/*.mjs ${WEB_DIR}/*.css ${WEB_DIR}/*.svg)
+  list(FILTER paths EXCLUDE REGEX "^(node_modules|vendor|\\.vendor)|\\.test\\.m?js$")
+  list(TRANSFORM paths PREPEND ${WEB_DIR}/ OUTPUT_VARIABLE sources)
+  set(generated ${CMAKE_BINARY_DIR}/assets_data.c)
+  add_custom_command(
+    OUTPUT ${generated}
+    COMMAND ${WEB_DIR}/embed.sh ${generated} ${WEB_DIR} ${paths} ${VENDOR_FILES}
+    DEPENDS ${sources} ${WEB_DIR}/vendor/MANIFEST ${WEB_DIR}/embed.sh
+    COMMENT "Embedding the dashboard"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${generated})
+endfunction()

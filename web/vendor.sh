@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copies the dashboard's libraries from a locked `npm ci` to web/vendor; does nothing when they are up to date.
+set -euo pipefail
+
+web=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+lock=$web/package-lock.json
+final=$web/vendor
+
+up_to_date() {
+    [[ -f $final/MANIFEST && $final/MANIFEST -nt $lock && $final/MANIFEST -nt $web/vendor.sh ]]
+}
+
+# Several build folders may share this source tree: one of them does the work, the others wait.
+exec 9>"$web/.vendor.lock"
+flock 9
+if up_to_date; then
+    exit 0
+fi
+
+staging=$web/.vendor.new
+rm -rf "$staging"
+mkdir "$staging"
+trap 'rm -rf "$staging"' EXIT
+
+(cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null >&2)
+
+# Takes a package's file as a module of that name, without its pointer to a source map we do not serve.
+take() {
+    sed -e '/^\/\/# sourceMappingURL=/d' "$web/node_modules/$1" >"$staging/$2"
+}
+
+take preact/dist/preact.mjs preact.mjs
+take preact/hooks/dist/hooks.mjs hooks.mjs
+take htm/dist/htm.module.js htm.mjs
+take uplot/dist/uPlot.esm.js uplot.mjs
+take uplot/dist/uPlot.min.css uplot.css
+# A browser without an import map cannot resolve bare names.
+sed -i -e 's/from *"preact"/from"\.\/preact.mjs"/g' "$staging/hooks.mjs"
+if grep -noE "(from|import) *([\"'])[@a-z][-a-z0-9/@]*\2" "$staging"/*.mjs >&2; then
+    echo "vendor.sh: found the bare imports above, expected only relative ones" >&2
+    exit 1
+fi
+for package in preact htm uplot; do
+    cp "$web/node_modules/$package/LICENSE" "$staging/LICENSE.$package"
+done
+
+(cd "$staging" && sha256sum -- * >"../.vendor.manifest" && mv ../.vendor.manifest MANIFEST)
+rm -rf "$final"
+mv "$staging" "$final"
+touch "$final/MANIFEST"
