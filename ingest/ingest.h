@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a file of any known format and compression to a sealed trace.
+#ifndef INGEST_INGEST_H
+#define INGEST_INGEST_H
+
+#include "ingest/format.h"
+
+// Opens path, finds out what it is, reads it, seals it. Everything that stays is counted in budget,
+// which outlives the trace. progress may be NULL. Free the result with trace_free.
+MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
+                                     struct progress *progress, struct err *err);
+
+// The same from any source, which is closed in every case.
+MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *budget,
+                                       struct progress *progress, struct err *err);
+
+#endif

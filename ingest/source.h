@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream of bytes. Sources stack: a file below a decompressor below a reader that runs ahead.
+#ifndef INGEST_SOURCE_H
+#define INGEST_SOURCE_H
+
+#include "ingest/base/err.h"
+
+#include <stddef.h>
+
+struct source;
+
+struct source_ops {
+    // Fills up to cap bytes; *got 0 means the end. May return less than cap at any time.
+    bool (*read)(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err);
+    void (*close)(struct source *source);
+    // Compressed bytes taken from the file so far, for progress.
+    uint64_t (*consumed)(const struct source *source);
+};
+
+// The first member of every kind of source.
+struct source {
+    const struct source_ops *ops;
+};
+
+MUST_CHECK bool source_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                            struct err *err);
+// Reads until cap bytes or the end.
+MUST_CHECK bool source_fill(struct source *source, void *bytes, size_t cap, size_t *got,
+                            struct err *err);
+uint64_t source_consumed(const struct source *source);
+void source_close(struct source *source); // closes what lies below, too; NULL is allowed
+
+// Bytes of a file. The descriptor is closed with the source.
+MUST_CHECK struct source *source_file_open(const char *path, struct err *err);
+// Bytes in memory, at most `step` per read (0: all); the bytes stay the caller's.
+MUST_CHECK struct source *source_mem_open(const void *bytes, size_t size, size_t step,
+                                          struct err *err);
+// Decompressors take over `below`, also on failure. Concatenated members and frames are one stream.
+// A cut or damaged stream yields what came before it, then fails with ERR_FORMAT.
+MUST_CHECK struct source *source_gzip_open(struct source *below, struct err *err);
+MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err);
+// Reads `below` on a thread of its own, a few blocks ahead.
+MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
+
+// Looks at the first bytes and puts the decompressors on top that they ask for (at most two layers,
+// so .json.gz inside .zst still reads). Takes over `below`, also on failure.
+MUST_CHECK struct source *source_detect(struct source *below, struct err *err);
+
+// Limits a stream: decompressed bytes in all, and the ratio to compressed ones after 64 MiB.
+struct source_limits {
+    uint64_t max_bytes;
+    uint64_t max_ratio;
+};
+MUST_CHECK struct source *source_limit_open(struct source *below, struct source_limits limits,
+                                            struct err *err);
+
+#endif

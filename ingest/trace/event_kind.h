@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an event is, decided by its category; and what class a device event belongs to.
+#ifndef INGEST_TRACE_EVENT_KIND_H
+#define INGEST_TRACE_EVENT_KIND_H
+
+#include "ingest/base/str.h"
+
+// Stored in trace files: append only.
+enum event_kind {
+    EVENT_OTHER,          // a category that no analysis reads
+    EVENT_CPU_OP,         // cpu_op, Operator
+    EVENT_ANNOTATION,     // user_annotation: record_function, ProfilerStep#N, ...
+    EVENT_PYTHON,         // python_function
+    EVENT_RUNTIME,        // cuda_runtime (HIP calls too), Runtime
+    EVENT_DRIVER,         // cuda_driver
+    EVENT_KERNEL,         // kernel
+    EVENT_MEMCPY,         // gpu_memcpy
+    EVENT_MEMSET,         // gpu_memset
+    EVENT_GPU_ANNOTATION, // gpu_user_annotation: not device work
+    EVENT_SYNC,           // cuda_sync: waiting, not device work
+    EVENT_CUDA_EVENT,     // cuda_event
+    EVENT_OVERHEAD,       // overhead of the profiler
+    EVENT_KIND_COUNT
+};
+
+// The rows on which events nest among themselves. Host calls and Python frames cross each other, so
+// each thread has one row of either family.
+enum track_family {
+    TRACK_HOST,        // cpu_op, annotations, runtime and driver calls of one thread
+    TRACK_PYTHON,      // Python frames of one thread
+    TRACK_DEVICE,      // kernels, copies and memsets of one stream
+    TRACK_DEVICE_NOTE, // gpu annotations, syncs, events on one stream
+    TRACK_OTHER,
+};
+
+enum device_class { CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_MEMORY, DEVICE_CLASS_COUNT };
+
+// The kind of a Chrome/Kineto category, upper or lower case; EVENT_OTHER when unknown.
+enum event_kind event_kind_of_category(struct str category);
+
+enum track_family event_kind_family(enum event_kind kind);
+
+static inline bool event_kind_is_device(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+static inline bool event_kind_is_launch(enum event_kind kind)
+{
+    return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
+}
+
+// Class of a device event by the first rule that holds: copies, memsets and kernels named as such
+// are memory; kernels with collective metadata, or named as such, communication; the rest compute.
+enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective);
+
+// "compute", "communication", "memory".
+const char *event_device_class_word(enum device_class c);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interned strings: each distinct text is stored once and named by a small integer.
+#ifndef INGEST_TRACE_STRTAB_H
+#define INGEST_TRACE_STRTAB_H
+
+#include "ingest/base/budget.h"
+#include "ingest/base/str.h"
+
+typedef uint32_t str_id; // 0 is the empty string and stands for "absent"
+
+struct strtab {
+    struct budget *budget;
+    char *text; // all strings one behind the other, each with a NUL
+    size_t text_len, text_cap;
+    uint64_t *span; // per id: offset << 24 | length
+    uint32_t count, span_cap;
+    uint64_t *slots;   // open addressing: hash tag << 32 | id + 1, 0 when free
+    uint32_t slot_cap; // a power of two
+};
+
+// Longest string that is kept whole; readers cut longer ones and count that.
+#define STRTAB_MAX_LEN ((size_t)64 << 10)
+
+MUST_CHECK bool strtab_init(struct strtab *table, struct budget *budget, struct err *err);
+void strtab_free(struct strtab *table);
+
+// The id of text, which is copied when new. len must not pass STRTAB_MAX_LEN. ERR_LIMIT when full.
+MUST_CHECK bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err);
+
+// The id of text if it is already there, else 0.
+str_id strtab_find(const struct strtab *table, struct str text);
+
+// The text of an id; NUL-terminated, valid until the next intern.
+struct str strtab_get(const struct strtab *table, str_id id);
+
+// Bytes held, for the memory account.
+size_t strtab_bytes(const struct strtab *table);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sealed trace: what one file recorded, in columns. It never changes, so all threads read it
+// freely.
+#ifndef INGEST_TRACE_TRACE_H
+#define INGEST_TRACE_TRACE_H
+
+#include "ingest/trace/event_kind.h"
+#include "ingest/trace/strtab.h"
+
+#define ARGS_NONE     UINT32_MAX // an event without arguments that are kept
+#define VALUE_ABSENT  INT64_MIN  // an integer argument that the file does not give
+#define TRACE_NO_RANK (-1)
+
+// A process, thread, device or stream as the file names it: a number, or a text when text != 0.
+struct label {
+    int64_t number;
+    str_id text;
+};
+
+// Events first .. first + count - 1 lie on this row.
+// TRACK_DEVICE: pid is the device, tid the stream, events sorted by (begin, end).
+// Other families: pid and tid are process and thread, events sorted by (begin, -end), so that an
+// event comes before those it encloses. Ties keep the order of the file.
+struct track {
+    enum track_family family;
+    struct label pid, tid;
+    str_id name; // thread_name of the file, 0 when it has none
+    uint32_t first, count;
+};
+
+// How a kernel was launched or how much was copied; each distinct tuple is stored once.
+struct launch_shape {
+    int32_t grid[3], block[3]; // all 0 when not given
+    int32_t registers;         // per thread, -1 when not given
+    int32_t occupancy_percent; // estimated, -1 when not given
+    int64_t shared_bytes;      // VALUE_ABSENT when not given
+    int64_t bytes;             // of a copy or memset, VALUE_ABSENT when not given
+};
+
+// Arguments of a communicating kernel as recorded; each distinct tuple is stored once.
+struct collective {
+    str_id name; // "allreduce", "_allgather_base", ...
+    str_id dtype;
+    str_id group, group_description, group_ranks;
+    int64_t in_elems, out_elems, group_size; // VALUE_ABSENT when not given
+};
+
+struct device_args {
+    int64_t correlation; // VALUE_ABSENT when not given
+    uint32_t shape;      // index into shapes
+    uint32_t collective; // index into collectives, ARGS_NONE when not a collective with metadata
+    uint32_t order;      // position of the event in the file, counting kept events
+};
+
+struct launch_args {
+    int64_t correlation; // VALUE_ABSENT when not given
+    uint32_t order;
+};
+
+// A top-level member of the file beside the events: its raw JSON text, unchecked.
+struct trace_member {
+    str_id key, text;
+};
+
+// What had to be repaired or left out while reading. Stored in trace files: append only.
+enum repair {
+    REPAIR_TRUNCATED,         // the file ends inside the events
+    REPAIR_MALFORMED,         // an event that is not JSON, skipped up to the next one
+    REPAIR_OVERSIZE,          // an event or value larger than the limit, skipped
+    REPAIR_NOT_OBJECT,        // an item of the event list that is no object
+    REPAIR_INCOMPLETE,        // device, launch or operator event without ts, dur or name; left out
+    REPAIR_INCOMPLETE_OTHER,  // any other event without ts or name; left out
+    REPAIR_NO_DURATION,       // other complete event without dur; taken as 0
+    REPAIR_NEGATIVE_DURATION, // host event that ends before it begins; left out
+    REPAIR_BAD_NUMBER,        // inf, nan, N/A or an overflow where a number was expected
+    REPAIR_TEXT,              // a text with invalid UTF-8, escapes or control characters, repaired
+    REPAIR_LONG_TEXT,         // a text longer than STRTAB_MAX_LEN, cut
+    REPAIR_COMMA,             // a missing or surplus comma
+    REPAIR_UNKNOWN_PHASE,     // an event whose ph nobody defines
+    REPAIR_END_WITHOUT_BEGIN, // E without B; left out
+    REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end of the trace
+    REPAIR_BYTE_ORDER_MARK,   // a UTF-8 mark before the first character
+    REPAIR_TRAILING,          // bytes behind the end of the document, left out
+    REPAIR_METADATA,          // a top-level member too large to keep
+    REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
+    REPAIR_COUNT
+};
+
+struct repair_note {
+    uint64_t count;
+    uint64_t first_pos; // byte offset in the decompressed text of the first one
+};
+
+// A one-line description of a repair for the trust report.
+const char *repair_text(enum repair repair);
+// Its stable word, as in the API: "truncated", "malformed", ...
+const char *repair_word(enum repair repair);
+
+struct trace {
+    // Columns of event_count elements, grouped by track.
+    uint32_t event_count;
+    const int64_t *begin_ns; // as in the file: since its base time, or since 1970
+    const int64_t *dur_ns;   // not negative for host events; device events as recorded
+    const str_id *name;
+    const uint8_t *kind;  // enum event_kind
+    const uint32_t *args; // index into device_args or launch_args by kind, or ARGS_NONE
+
+    const struct track *tracks;
+    uint32_t track_count;
+    const struct device_args *device_args;
+    uint32_t device_args_count;
+    const struct launch_args *launch_args;
+    uint32_t launch_args_count;
+    const struct launch_shape *shapes;
+    uint32_t shape_count;
+    const struct collective *collectives;
+    uint32_t collective_count;
+    const struct trace_member *members;
+    uint32_t member_count;
+
+    struct strtab strings;
+    struct repair_note repairs[REPAIR_COUNT];
+    uint64_t input_events; // items of the file's event list, whatever they were
+    uint64_t text_bytes;   // decompressed size of the input
+
+    struct budget *budget; // what the columns are counted in
+};
+
+static inline struct str trace_text(const struct trace *trace, str_id id)
+{
+    return strtab_get(&trace->strings, id);
+}
+
+// Raw JSON text of a top-level member, {NULL, 0} when the file has none.
+struct str trace_member_text(const struct trace *trace, struct str key);
+
+void trace_free(struct trace *trace);
+
+#endif
