@@ -44,8 +44,9 @@ tree=$(sha256sum -- "${paths[@]}" | sha256sum | cut -c1-12)
     echo "const struct asset assets_table[] = {"
     for i in "${!paths[@]}"; do
         etag=$(sha256sum <"${paths[i]}" | cut -c1-24)
-        printf '    {"%s", "%s", data_%d, sizeof(data_%d) - 1, gz_%d, sizeof(gz_%d) - 1, "\\"%s\\""},\n' \
-            "${paths[i]}" "$(content_type "${paths[i]}")" "$i" "$i" "$i" "$i" "$etag"
+        printf '    {"%s", "%s",\n' "${paths[i]}" "$(content_type "${paths[i]}")"
+        printf '     data_%d, sizeof(data_%d) - 1, ' "$i" "$i"
+        printf 'gz_%d, sizeof(gz_%d) - 1, "\\"%s\\""},\n' "$i" "$i" "$etag"
     done
     echo "};"
     echo "const size_t assets_count = sizeof(assets_table) / sizeof(assets_table[0]);"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Copies the dashboard's libraries from a locked `npm ci` to web/vendor; does nothing when they are up to date.
+# Copies the libraries of a locked `npm ci` to web/vendor; does nothing when they are up to date.
 set -euo pipefail
 
 web=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,9 +23,9 @@ rm -rf "$staging"
 mkdir "$staging"
 trap 'rm -rf "$staging"' EXIT
 
-(cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null >&2)
+(cd "$web" && npm ci --ignore-scripts --loglevel=error </dev/null >&2)
 
-# Takes a package's file as a module of that name, without its pointer to a source map we do not serve.
+# Takes a package's file under a new name, without its pointer to a source map we do not serve.
 take() {
     sed -e '/^\/\/# sourceMappingURL=/d' "$web/node_modules/$1" >"$staging/$2"
 }

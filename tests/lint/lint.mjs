@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applies every rule to every file, prints `file:line: what [rule]`; --self-test tries the rules.
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { repeated_names, rules } from "./rules.mjs";
+import { source, sources } from "./source.mjs";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** Whether this line or the one above says why a rule does not hold here. */
+function excused(file, line, rule) {
+  const mark = new RegExp(`lint-allow\\(${rule.name}\\): \\S`);
+  return [file.lines[line - 1], file.lines[line - 2]].some((text) => mark.test(text ?? ""));
+}
+
+function complaints_of(rule, file) {
+  if (!rule.files.test(file.path)) return [];
+  return rule
+    .check(file)
+    .filter(({ line }) => !excused(file, line, rule))
+    .map(({ line, what }) => `${file.path}:${line}: ${what} [${rule.name}]`);
+}
+
+function lint() {
+  const files = sources(ROOT);
+  const complaints = rules.flatMap((rule) => files.flatMap((file) => complaints_of(rule, file)));
+  for (const { path, line, what } of repeated_names(files))
+    complaints.push(`${path}:${line}: ${what} [names]`);
+  for (const complaint of complaints) console.log(complaint);
+  console.log(`${files.length} files, ${rules.length + 1} rules, ${complaints.length} complaints`);
+  return complaints.length === 0 && files.length > 0;
+}
+
+/** Samples that a rule judges wrongly. */
+function misjudged(rule) {
+  const fires = ([path, text]) => complaints_of(rule, source(path, text)).length > 0;
+  return [
+    ...(rule.bad.length === 0 ? [`${rule.name}: has no bad sample`] : []),
+    ...rule.bad.filter((s) => !fires(s)).map(([p, t]) => `${rule.name}: silent on ${p}: ${t}`),
+    ...rule.good.filter(fires).map(([p, t]) => `${rule.name}: fires on ${p}: ${t}`),
+  ];
+}
+
+function self_test() {
+  const wrong = rules.flatMap(misjudged);
+  const names = ["base/a.c", "trace/a.c"].map((path) => source(path, ""));
+  if (repeated_names(names).length !== 1) wrong.push("names: silent on two files a.c");
+  const allow = source("a.c", "// lint-allow(tabs): a reason\n\tint a;\n");
+  const tabs = rules.find(({ name }) => name === "tabs");
+  if (complaints_of(tabs, allow).length !== 0) wrong.push("lint-allow: is not heeded");
+  for (const message of wrong) console.log(message);
+  console.log(`${rules.length + 1} rules tried, ${wrong.length} wrong`);
+  return wrong.length === 0;
+}
+
+const ok = process.argv[2] === "--self-test" ? self_test() : lint();
+process.exitCode = ok ? 0 : 1;

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules: what each looks at, what it refuses, and samples on which it must and must not fire.
+import { line_of } from "./source.mjs";
+
+/**
+ * @typedef {import("./source.mjs").Source} Source
+ * @typedef {{line: number, what: string}} Complaint
+ * @typedef {{name: string, files: RegExp, check: (s: Source) => Complaint[],
+ *            bad: [string, string][], good: [string, string][]}} Rule
+ * Samples are pairs of path and text.
+ */
+
+const C = /\.(c|h)$/;
+const SPDX = "SPDX-License-Identifier: Apache-2.0";
+
+/** Complaints for every match of a pattern in a text. */
+function matches(text, pattern, what) {
+  return [...text.matchAll(pattern)].map((m) => ({
+    line: line_of(text, m.index),
+    what: what(m),
+  }));
+}
+
+/** Complaints for every line that a predicate refuses. */
+function bad_lines(lines, refuses, what) {
+  return lines.flatMap((text, i) => (refuses(text) ? [{ line: i + 1, what: what(text) }] : []));
+}
+
+// --- layers -------------------------------------------------------------------------------------
+
+const LAYERS = ["ingest/base/", "ingest/trace/", "ingest/", "analysis/", "server/"];
+
+function layer_of(path) {
+  return LAYERS.findIndex((prefix) => path.startsWith(prefix));
+}
+
+function check_layers({ path, uncommented }) {
+  const own = layer_of(path);
+  return [...uncommented.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"]*)"/gm)].flatMap((m) => {
+    const line = line_of(uncommented, m.index);
+    const other = layer_of(m[1]);
+    if (!m[1].includes("/"))
+      return [{ line, what: `found include "${m[1]}", expected a path from the source root` }];
+    if (other <= own) return [];
+    return [{ line, what: `${LAYERS[own]} must not include ${LAYERS[other]} (arrows point down)` }];
+  });
+}
+
+// Headers of libraries that stand behind one narrow interface each.
+const FENCED = [
+  [/^civetweb\.h$/, /^server\/http[^/]*$/],
+  [/^sqlite3\.h$/, /^server\/store_sqlite[^/]*$/],
+  [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source_gzip\.c$/],
+];
+
+function check_fences({ path, code }) {
+  return [...code.matchAll(/^[ \t]*#[ \t]*include[ \t]*<([^>]*)>/gm)].flatMap((m) => {
+    const fence = FENCED.find(([header]) => header.test(m[1]));
+    if (!fence || fence[1].test(path)) return [];
+    return [{ line: line_of(code, m.index), what: `<${m[1]}> belongs only in ${fence[1].source}` }];
+  });
+}
+
+// --- size ---------------------------------------------------------------------------------------
+
+const FILE_LINES = 800;
+const FUNCTION_LINES = 60;
+const PARAMETERS = 5;
+
+function check_file_size({ lines }) {
+  const count = lines.length - 1;
+  if (count <= FILE_LINES) return [];
+  return [{ line: count, what: `file of ${count} lines, expected at most ${FILE_LINES}` }];
+}
+
+// The formatter puts a function's braces, and only those, alone in column 0.
+function check_function_size({ lines }) {
+  const complaints = [];
+  let begin = -1;
+  lines.forEach((text, i) => {
+    if (text === "{") begin = i;
+    if (text !== "}" || begin < 0) return;
+    const count = i - begin - 1;
+    if (count > FUNCTION_LINES)
+      complaints.push({
+        line: begin + 1,
+        what: `function of ${count} lines, expected at most ${FUNCTION_LINES}`,
+      });
+    begin = -1;
+  });
+  return complaints;
+}
+
+/** The number of parameters in a list that starts behind an opening parenthesis. */
+function count_parameters(list) {
+  let depth = 1;
+  let commas = 0;
+  for (const c of list) {
+    if (c === "(") depth++;
+    if (c === ")" && --depth === 0) break;
+    if (c === "," && depth === 1) commas++;
+  }
+  return commas + 1;
+}
+
+function check_parameters({ code }) {
+  return [...code.matchAll(/^[a-z][\w \t*]*?\b(\w+)\(([^;{}]*)\)\s*\n\{$/gm)].flatMap((m) => {
+    const count = count_parameters(m[2] + ")");
+    if (count <= PARAMETERS) return [];
+    const what = `${m[1]} has ${count} parameters, expected at most ${PARAMETERS}`;
+    return [{ line: line_of(code, m.index), what }];
+  });
+}
+
+// --- C ------------------------------------------------------------------------------------------
+
+const BANNED_C =
+  /\b(strcpy|strcat|v?sprintf|gets|strtok|ato[ilf]|alloca|system|popen|tmpnam)[ \t]*\(/g;
+const BANNED_CIVETWEB = /\b(mg_handle_form_request|document_root|ssl_[a-z_]+)\b/g;
+
+function check_banned({ path, code, uncommented }) {
+  const complaints = matches(code, BANNED_C, (m) => `${m[1]} is banned`);
+  if (path.startsWith("server/"))
+    complaints.push(...matches(uncommented, BANNED_CIVETWEB, (m) => `${m[1]} is banned`));
+  return complaints;
+}
+
+function check_sql({ uncommented }) {
+  return matches(
+    uncommented,
+    /\bsqlite3_exec\(\s*[^,()]+,\s*(?!["\s])([^,]*)/g,
+    (m) => `sqlite3_exec of ${m[1].trim()}, expected a literal (or a prepared statement)`,
+  );
+}
+
+/** Declarations and definitions at file scope, each with braces emptied. */
+function top_level(code) {
+  const found = [];
+  let depth = 0;
+  let begin = 0;
+  let text = "";
+  const end = (i) => {
+    found.push({ text: text.trim(), at: begin + text.length - text.trimStart().length });
+    text = "";
+    begin = i + 1;
+  };
+  for (let i = 0; i < code.length; i++) {
+    const c = code[i];
+    if (c === "{") depth++;
+    text += depth === 0 || c === "\n" ? c : " ";
+    if (c === "}" && --depth === 0 && /\)\s*$/.test(text)) end(i);
+    else if (c === ";" && depth === 0) end(i);
+  }
+  return found;
+}
+
+/** Whether the object that a declaration names cannot change. */
+function is_constant(declaration) {
+  const left = declaration.split("=")[0];
+  const star = left.lastIndexOf("*");
+  return /\bconst\b/.test(star < 0 ? left : left.slice(star + 1));
+}
+
+function check_globals({ code }) {
+  const plain = code.replace(/^[ \t]*#(?:[^\n]*\\\n)*[^\n]*/gm, (s) => s.replace(/[^\n]/g, " "));
+  const complaints = top_level(plain).flatMap(({ text, at }) => {
+    const left = text.split("=")[0];
+    if (/^(typedef|extern|_Static_assert)\b/.test(text) || /\([^*]/.test(left)) return [];
+    if (!/\w[\w\s*]*[\s*]\**(\w+)\s*(\[[^\]]*\]\s*)*;?\s*$/.test(left)) return [];
+    if (/^(struct|enum|union)\s+\w+\s*;?$/.test(left.trim()) || is_constant(text)) return [];
+    return [{ line: line_of(plain, at), what: `mutable global: ${left.trim().split("\n")[0]}` }];
+  });
+  const locals = matches(plain, /^[ \t]+static[ \t]+([^;=()]*)[;=]/gm, (m) => m[1]);
+  return complaints.concat(
+    locals
+      .filter(({ what }) => !is_constant(what))
+      .map(({ line, what }) => ({ line, what: `mutable static: ${what.trim()}` })),
+  );
+}
+
+// --- web ----------------------------------------------------------------------------------------
+
+const BANNED_WEB =
+  /\b(?:(?:inner|outer|insertAdjacent|dangerouslySetInner)HTML|document\.write)\b|\beval\(/g;
+
+function check_web({ uncommented }) {
+  return [
+    ...matches(uncommented, BANNED_WEB, (m) => `${m[0]} is banned`),
+    ...matches(uncommented, /\bnew\s+Function\(/g, () => "new Function is banned"),
+  ];
+}
+
+function check_imports({ uncommented }) {
+  return matches(
+    uncommented,
+    /(?:\bfrom|\bimport)\s*\(?\s*["']((?!\.{1,2}\/)[^"'\s]+)["']/g,
+    (m) => `import of "${m[1]}", expected a relative path`,
+  );
+}
+
+function check_html({ text }) {
+  const inline = /<script(?![^>]*\bsrc=)[^>]*>|<style\b|\sstyle=|\son[a-z]+=/g;
+  return [
+    ...matches(text, inline, (m) => `inline ${m[0].trim()}: the page's policy refuses it`),
+    ...matches(text, /(?:src|href)="(?:https?:)?\/\/[^"]*"/g, (m) => `${m[0]}: another host`),
+  ];
+}
+
+// --- every file ---------------------------------------------------------------------------------
+
+function check_spdx({ lines, path }) {
+  const at = lines[0].startsWith("#!") ? 1 : 0;
+  const line = lines[at] ?? "";
+  if (line.includes(SPDX)) return [];
+  return [{ line: at + 1, what: `found no licence line, expected "${SPDX}" to open ${path}` }];
+}
+
+const HOSTS = new RegExp(
+  ["registry\\.[a-z0-9.-]+", "npmmirror\\.com", "pypi\\.org", "pythonhosted\\.org"].join("|"),
+);
+const MACHINE_PATH = /(?<![\w.\/~-])\/(work|root|home)(?=\/|["'\s)]|$)/;
+
+function check_places({ lines }) {
+  const what = () => "a path or registry of one machine";
+  return bad_lines(lines, (text) => MACHINE_PATH.test(text) || HOSTS.test(text), what);
+}
+
+function check_lock({ lines }) {
+  const refuses = (text) => /^\s*"resolved":/.test(text);
+  return bad_lines(lines, refuses, () => 'found "resolved", expected only versions and hashes');
+}
+
+/** @param {string} text */
+function long(text) {
+  return [...text].length > 100;
+}
+
+const static_h = "struct x {\n    int a;\n};\nint f(void);\nextern int g;\n";
+const repeat = (text, count) => Array(count).fill(text).join("");
+
+/** @type {Rule[]} */
+export const rules = [
+  {
+    name: "layers",
+    files: /^(ingest|analysis|server)\/.*\.(c|h)$/,
+    check: check_layers,
+    bad: [
+      ["ingest/a.c", '#include "analysis/report.h"\n'],
+      ["ingest/base/a.c", '#include "ingest/trace/trace.h"\n'],
+      ["analysis/a.h", '#include "server/store.h"\n'],
+      ["analysis/a.h", '#include "report.h"\n'],
+    ],
+    good: [["analysis/a.c", '#include "ingest/trace/trace.h"\n#include "analysis/a.h"\n']],
+  },
+  {
+    name: "library-fences",
+    files: /^(ingest|analysis|server)\/.*\.(c|h)$/,
+    check: check_fences,
+    bad: [
+      ["server/api_runs.c", "#include <sqlite3.h>\n"],
+      ["server/upload.c", "#include <civetweb.h>\n"],
+    ],
+    good: [["server/store_sqlite.c", "#include <sqlite3.h>\n"]],
+  },
+  {
+    name: "file-size",
+    files: /\.(c|h|js|mjs|css|sh)$/,
+    check: check_file_size,
+    bad: [["a.c", repeat("\n", 801)]],
+    good: [["a.c", repeat("\n", 800)]],
+  },
+  {
+    name: "function-size",
+    files: C,
+    check: check_function_size,
+    bad: [["a.c", `void f(void)\n{\n${repeat("    g();\n", 61)}}\n`]],
+    good: [["a.c", `void f(void)\n{\n${repeat("    g();\n", 60)}}\n`]],
+  },
+  {
+    name: "parameters",
+    files: /\.c$/,
+    check: check_parameters,
+    bad: [["a.c", "static int f(int a, int b, int c,\n             int d, int e, int g)\n{\n}\n"]],
+    good: [["a.c", "int f(int a, void (*b)(int, int), int c, int d, int e)\n{\n}\n"]],
+  },
+  {
+    name: "banned-c",
+    files: C,
+    check: check_banned,
+    bad: [
+      ["a.c", "void f(char *a)\n{\n    strcpy(a, b);\n}\n"],
+      ["a.c", "int f(void)\n{\n    return atoi (x);\n}\n"],
+      ["server/http.c", 'const char *o[] = {"document_root", "."};\n'],
+      ["server/http.c", "mg_handle_form_request(c, &h);\n"],
+      ["server/http.c", '{"ssl_certificate", p}\n'],
+    ],
+    good: [["server/a.c", '// strcpy( is not used\nchar *s = "sprintf(";\nsnprintf(a, 1, "");\n']],
+  },
+  {
+    name: "sql-literals",
+    files: /\.c$/,
+    check: check_sql,
+    bad: [["server/a.c", "sqlite3_exec(db, text, 0, 0, 0);\n"]],
+    good: [["server/a.c", 'sqlite3_exec(s->db,\n   "BEGIN", 0, 0, 0);\n']],
+  },
+  {
+    name: "mutable-globals",
+    files: /^(ingest|analysis|server)\/.*\.c$/,
+    check: check_globals,
+    bad: [
+      ["server/a.c", "static int count;\n"],
+      ["server/a.c", "int f(void)\n{\n}\n\nstruct x y = {1};\n"],
+      ["server/a.c", 'static const char *names[] = {"a"};\n'],
+      ["server/a.c", "static _Atomic bool *p = NULL;\n"],
+      ["server/a.c", "int f(void)\n{\n    static int calls = 0;\n    return calls;\n}\n"],
+    ],
+    good: [
+      ["server/a.c", 'static const char *const names[] = {"a", "b"};\nstatic int f(int);\n'],
+      ["server/a.c", `#define A(x) \\\n  int b = x;\n${static_h}static const int a[2] = {1};\n`],
+      ["server/a.c", "enum e { A, B };\nstatic int f(struct x *y)\n{\n    int z = 0;\n}\n"],
+      ["server/a.c", "static const struct route routes[] = {\n    {.f = f},\n};\n"],
+      ["server/a.c", "int f(void)\n{\n    static const int t[] = {1};\n    return t[0];\n}\n"],
+    ],
+  },
+  {
+    name: "banned-web",
+    files: /^web\/.*\.(js|mjs|html)$/,
+    check: check_web,
+    bad: [
+      ["web/a.mjs", "node.innerHTML = x;\n"],
+      ["web/a.mjs", "node.insertAdjacentHTML('x', y);\n"],
+      ["web/a.mjs", "eval(x);\n"],
+      ["web/a.mjs", "const f = new Function(x);\n"],
+    ],
+    good: [["web/a.mjs", "// never innerHTML\nnode.textContent = evaluate(x);\n"]],
+  },
+  {
+    name: "web-imports",
+    files: /^web\/.*\.(js|mjs)$/,
+    check: check_imports,
+    bad: [
+      ["web/a.mjs", 'import { h } from "preact";\n'],
+      ["web/a.mjs", 'await import("https://example.com/x.mjs");\n'],
+    ],
+    good: [["web/a.mjs", 'import { h } from "./vendor/preact.mjs";\nimport "../b.mjs";\n']],
+  },
+  {
+    name: "page-policy",
+    files: /^web\/.*\.html$/,
+    check: check_html,
+    bad: [
+      ["web/index.html", "<script>alert(1)</script>\n"],
+      ["web/index.html", '<p style="color:red">\n'],
+      ["web/index.html", '<script src="//cdn.example.com/x.js"></script>\n'],
+    ],
+    good: [["web/index.html", '<script type="module" src="/static/a/app.mjs"></script>\n']],
+  },
+  {
+    name: "spdx",
+    files: /\.(c|h|cpp|js|mjs|css|sql|sh|cmake)$|(^|\/)(run|quickstart|CMakeLists\.txt)$/,
+    check: check_spdx,
+    bad: [
+      ["a.c", "int a;\n"],
+      ["a.sh", "#!/bin/bash\nset -e\n"],
+    ],
+    good: [
+      ["a.c", `// ${SPDX}\n`],
+      ["a.sh", `#!/bin/bash\n# ${SPDX}\n`],
+    ],
+  },
+  {
+    name: "tabs",
+    files: /./,
+    check: ({ lines }) => bad_lines(lines, (t) => /\t/.test(t), () => "tab"),
+    bad: [["a.c", "\tint a;\n"]],
+    good: [["a.c", "    int a;\n"]],
+  },
+  {
+    name: "trailing-space",
+    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh|cmake|txt)$/,
+    check: ({ lines }) => bad_lines(lines, (t) => /[ \r]$/.test(t), () => "space at line's end"),
+    bad: [["a.c", "int a; \n"]],
+    good: [["a.c", "int a;\n"]],
+  },
+  {
+    name: "columns",
+    files: /\.(c|h|cpp|js|mjs|css|sql|sh)$/,
+    check: ({ lines }) =>
+      bad_lines(lines, long, (t) => `${[...t].length} columns, expected at most 100`),
+    bad: [["a.c", `${repeat("x", 101)}\n`]],
+    good: [["a.c", `${repeat("\u00e9", 100)}\n`]],
+  },
+  {
+    name: "unfinished",
+    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh)$/,
+    check: ({ lines }) =>
+      bad_lines(lines, (t) => /\b(TO[D]O|FIX[M]E|XX[X])\b/.test(t), () => "unfinished work"),
+    bad: [["a.c", `// ${"TO"}DO later\n`]],
+    good: [["a.c", "// done\n"]],
+  },
+  {
+    name: "places",
+    files: /./,
+    check: check_places,
+    bad: [
+      ["a.md", `see ${"/wo"}rk/main\n`],
+      ["a.sh", `cd "${"/ro"}ot"\n`],
+      ["a.json", `"https://${"regis"}try.npmjs.org/x"\n`],
+    ],
+    good: [["a.md", "ingest/work/a and ./home/x and ~/work\n"]],
+  },
+  {
+    name: "lock",
+    files: /package-lock\.json$/,
+    check: check_lock,
+    bad: [["web/package-lock.json", '{\n  "resolved": "https://x/y.tgz"\n}\n']],
+    good: [["web/package-lock.json", '{\n  "integrity": "sha512-x"\n}\n']],
+  },
+];
+
+/** C file names twice in different folders; `pairs` are x.c and x.h. @param {Source[]} all */
+export function repeated_names(all) {
+  const first = new Map();
+  return all
+    .filter(({ path }) => C.test(path))
+    .flatMap(({ path }) => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const other = first.get(name);
+      first.set(name, path);
+      return other ? [{ path, line: 1, what: `same file name as ${other}` }] : [];
+    });
+}

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every shell script passes shellcheck, every script of the dashboard and the tests parses.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+find_files() {
+    find . \( -name node_modules -o -name vendor -o -name .git -o -name 'build*' -o -name data \) \
+        -prune -o -type f "$@"
+}
+
+mapfile -d '' -t bash_scripts < <(
+    find_files \( -name '*.sh' -o -path ./tests/run -o -path ./deploy/quickstart \
+        -o -path ./.ci/run \) -print0
+)
+shellcheck "${bash_scripts[@]}"
+
+mapfile -d '' -t modules < <(find_files \( -name '*.mjs' -o -name '*.js' \) -print0)
+printf '%s\0' "${modules[@]}" | xargs -0 -n1 -P2 node --check
+echo "${#bash_scripts[@]} shell scripts, ${#modules[@]} modules"
