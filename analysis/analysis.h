@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The analyses: pure functions of a sealed trace, or of the reports of all ranks of a run.
+#ifndef ANALYSIS_ANALYSIS_H
+#define ANALYSIS_ANALYSIS_H
+
+#include "analysis/report.h"
+#include "ingest/trace/trace.h"
+
+// Raised whenever any figure or table changes meaning; results with a lower one are made anew.
+#define ANALYSIS_VERSION 1
+
+struct facts; // what several analyses need, worked out once: analysis/facts.h
+
+// One analysis of one trace. It reads the trace and the facts and adds rows to the report.
+struct analysis {
+    const char *name;
+    bool (*run)(const struct facts *facts, struct report *report, struct err *err);
+};
+
+// Choices of the user that change numbers; they are part of the result's identity.
+struct analysis_options {
+    const char *step_pattern; // annotation that marks a step, NULL for the defaults
+    int warmup_steps;         // steps to leave out at the begin, -1 for the rule of analysis.md 3
+};
+
+// Who the trace is, as far as it says so itself.
+struct identity {
+    int64_t rank, world_size; // -1 when the file does not say
+    struct str gpu;           // name of the device, "" when unknown
+};
+
+// Reads identity from the trace's metadata. Texts live in arena.
+MUST_CHECK bool identity_of(const struct trace *trace, struct arena *arena,
+                            struct identity *identity, struct err *err);
+
+// Runs all analyses of the table in analyses.c over one trace.
+MUST_CHECK bool analyse_trace(const struct trace *trace, const struct analysis_options *options,
+                              struct report *report, struct err *err);
+
+// One rank's report within a run.
+struct rank_report {
+    int64_t rank;
+    const struct report *report;
+};
+
+// Joins the ranks of a run (ascending by rank) into the run's tables.
+MUST_CHECK bool analyse_run(const struct rank_report *ranks, size_t count, struct report *report,
+                            struct err *err);
+
+// Compares two run reports: tables compare_summary, compare_waterfall.
+MUST_CHECK bool analyse_compare(const struct report *base, const struct report *candidate,
+                                struct report *report, struct err *err);
+
+// NULL-terminated lists of the tables that analyse_trace, analyse_run and analyse_compare may
+// write.
+extern const struct table_desc *const trace_tables[];
+extern const struct table_desc *const run_tables[];
+extern const struct table_desc *const compare_tables[];
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report is data: typed tables, each described once. The store writes them, REST lists them, the
+// dashboard renders them and the command line prints them, all from the same descriptors.
+#ifndef ANALYSIS_REPORT_H
+#define ANALYSIS_REPORT_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/buf.h"
+
+enum column_type { COLUMN_I64, COLUMN_F64, COLUMN_TEXT, COLUMN_BOOL };
+
+struct column {
+    const char *name; // snake_case with its unit: total_ns, busy_share
+    enum column_type type;
+    const char *unit; // "ns", "bytes", "GB/s", "share", "percent", "count" or ""
+    const char *help; // the definition, one sentence, shown beside the number
+};
+
+struct table_desc {
+    const char *name; // as in REST and the store: "kernels"
+    const char *help;
+    const struct column *columns;
+    unsigned column_count;
+};
+
+#define TABLE_MAX_COLUMNS 48
+
+// One value; null where the column has nothing to say. Which member counts follows from the column.
+struct cell {
+    bool null;
+    union {
+        int64_t i; // COLUMN_I64, COLUMN_BOOL
+        double f;  // COLUMN_F64
+        struct str s;
+    };
+};
+
+static inline struct cell cell_i64(int64_t value)
+{
+    return (struct cell){.i = value};
+}
+
+static inline struct cell cell_f64(double value)
+{
+    return (struct cell){.f = value};
+}
+
+static inline struct cell cell_bool(bool value)
+{
+    return (struct cell){.i = value};
+}
+
+static inline struct cell cell_text(struct str value)
+{
+    return (struct cell){.s = value};
+}
+
+static inline struct cell cell_null(void)
+{
+    return (struct cell){.null = true};
+}
+
+// Rows of one table, row after row: cells[row * desc->column_count + column].
+struct table {
+    const struct table_desc *desc;
+    struct cell *cells;
+    size_t row_count, row_cap;
+};
+
+#define REPORT_MAX_TABLES 32
+
+// All tables of one trace, or of one run. Texts and cells live in the arena.
+struct report {
+    struct arena *arena;
+    struct table tables[REPORT_MAX_TABLES];
+    unsigned table_count;
+};
+
+// Appends a row of desc->column_count cells; texts are copied. ERR_LIMIT when memory runs out.
+MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
+                           const struct cell *row, struct err *err);
+
+// The table of that name, or NULL when the report has none (an empty result may have none).
+const struct table *report_find(const struct report *report, const char *name);
+
+// The cell of a row by column name. The column must exist (asserted).
+const struct cell *table_cell(const struct table *table, size_t row, const char *column);
+
+// Index of a column, or -1.
+int table_column(const struct table_desc *desc, const char *name);
+
+// {"columns": ...} is left to callers; this writes one row as a JSON object.
+void report_row_json(const struct table *table, size_t row, struct buf *out);
+
+// All tables as one JSON object: {"kernels": [{...}, ...], ...}, each row one object.
+void report_json(const struct report *report, struct buf *out);
+
+// A compact binary form with all tables, for the store; and back. Loading checks every length, and
+// knows tables by name from the list `known` (report_load skips what is not in it, so that a newer
+// report does not hurt an older binary). ERR_FORMAT when damaged.
+MUST_CHECK bool report_save(const struct report *report, struct buf *out, struct err *err);
+MUST_CHECK bool report_load(struct report *report, struct str bytes,
+                            const struct table_desc *const *known, struct err *err);
+
+#endif
