@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uploaded files by content: blobs/ab/<sha256>, written through spool/<id>.part in the same
+// filesystem; and traces/ab/<trace id>.sst, the traces made of them. Any function from any thread.
+#ifndef SERVER_BLOB_H
+#define SERVER_BLOB_H
+
+#include "ingest/base/err.h"
+
+#include <stddef.h>
+
+struct blobs;
+struct spool;
+
+#define BLOB_SHA256_SIZE 65   // lower-case hex and its NUL
+#define BLOB_PATH_SIZE   4096 // of a path
+
+// Opens the folders below data_dir, making what is missing (0700). ERR_BUSY when another process
+// has them open.
+MUST_CHECK struct blobs *blob_open(const char *data_dir, struct err *err);
+void blob_close(struct blobs *blobs); // NULL is allowed
+
+// --- writing one file ---------------------------------------------------------------------------
+
+// Begins a file. expected_bytes is reserved on disk, so that a full disk shows now (ERR_SPACE);
+// 0: unknown.
+MUST_CHECK struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes,
+                                         struct err *err);
+
+// Appends bytes. After a failure only blob_spool_close makes sense.
+MUST_CHECK bool blob_spool_write(struct spool *spool, const void *bytes, size_t size,
+                                 struct err *err);
+
+// Ends the content: its hash is known, the bytes are durable, but it has no name yet.
+MUST_CHECK bool blob_spool_seal(struct spool *spool, struct err *err);
+
+uint64_t blob_spool_bytes(const struct spool *spool);
+const char *blob_spool_sha256(const struct spool *spool); // after the seal
+
+// Gives a sealed file its name (the content may be there already: then it is kept) and makes that
+// durable. Call between blob_pin and blob_unpin, in which a row must come to name it.
+MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
+
+// Frees the spool and removes its file if it was not kept. NULL is allowed.
+void blob_spool_close(struct spool *spool);
+
+// --- reading and removing -----------------------------------------------------------------------
+
+// Paths for reading and for pipeline jobs.
+void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE]);
+void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE]);
+
+// A read-only descriptor of a blob and its size; the caller closes it. ERR_NOT_FOUND.
+MUST_CHECK bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd,
+                               uint64_t *size_bytes, struct err *err);
+
+// While pinned (shared, many at once) no blob is removed; blob_remove waits for it.
+void blob_pin(struct blobs *blobs);
+void blob_unpin(struct blobs *blobs);
+
+// Alone with the blobs: no pin is held. In between, look whether a row names a file, and remove it.
+void blob_exclude(struct blobs *blobs);
+void blob_include(struct blobs *blobs);
+
+// Missing files are no error.
+MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
+MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err);
+
+// Removes every .part file and half-written trace file; at start, before anything writes.
+MUST_CHECK bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err);
+
+// Calls visit with each blob's sha256 and each trace file's id.
+struct blob_visitor {
+    bool (*blob)(void *ctx, const char *sha256, struct err *err);
+    bool (*trace)(void *ctx, const char *trace_id, struct err *err);
+    void *ctx;
+};
+MUST_CHECK bool blob_each(const struct blobs *blobs, const struct blob_visitor *visitor,
+                          struct err *err);
+
+// Bytes that may still be written to the filesystem.
+MUST_CHECK bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err);
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the store's queue on libuv's thread pool: dispatch, progress, cancellation, recovery.
+#ifndef SERVER_JOBS_H
+#define SERVER_JOBS_H
+
+#include "server/blob.h"
+#include "server/store.h"
+
+struct jobs;
+struct uv_loop_s;
+
+struct jobs_config {
+    struct store *store;
+    struct blobs *blobs;
+    uint64_t memory_bytes; // budget of one job, 0 none
+    unsigned workers;      // jobs at a time; at most the size of libuv's pool
+};
+
+// Recovers what an earlier process left and begins to dispatch on the loop. On the loop's thread.
+MUST_CHECK struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config,
+                                  struct err *err);
+
+// Stops dispatching, cancels what works after grace_ms and closes the loop's handles; once the loop
+// has run out, jobs_close frees. On the loop's thread. Work that was cut short is queued again.
+void jobs_stop(struct jobs *jobs, uint64_t grace_ms);
+void jobs_close(struct jobs *jobs); // NULL is allowed
+
+// From any thread:
+
+// There is something new in the queue.
+void jobs_wake(struct jobs *jobs);
+
+// How far a trace's job is, 0..1. False when it is not working now.
+bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share);
+
+// Asks the jobs of a run that work now to stop; its rows are about to go or are gone.
+void jobs_cancel_run(struct jobs *jobs, struct str run_id);
+
+// Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first
+// or the service stops.
+bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms);
+
+#endif

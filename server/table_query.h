@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of a table somebody wants to see: filters, search, order and a page of them. The store
+// answers it in SQL for run tables, table_select in memory for reports that were loaded whole.
+#ifndef SERVER_TABLE_QUERY_H
+#define SERVER_TABLE_QUERY_H
+
+#include "analysis/report.h"
+
+struct sort_key {
+    struct str column;
+    bool descending; // nulls come last either way
+};
+
+// column = value, as text the way it came in a URL. Several filters on one column mean "or".
+struct table_filter {
+    struct str column;
+    struct str value; // for numbers decimal text, for booleans "true" or "false"
+};
+
+#define TABLE_QUERY_MAX_SORTS   4
+#define TABLE_QUERY_MAX_FILTERS 32
+#define TABLE_QUERY_NO_LIMIT    UINT64_MAX
+
+struct table_query {
+    struct sort_key sorts[TABLE_QUERY_MAX_SORTS]; // none: the order in which rows were written
+    unsigned sort_count;
+    struct table_filter filters[TABLE_QUERY_MAX_FILTERS];
+    unsigned filter_count;
+    struct str search; // substring of any text column, ASCII letters alike; empty: all rows
+    uint64_t limit, offset;
+};
+
+// One page of the rows that match.
+struct table_page {
+    struct table table; // texts and cells live in the arena given
+    uint64_t total;     // rows that match, on all pages
+    uint64_t offset; // of the first row here; the next page, if any, begins at offset + row_count
+};
+
+// ERR_USAGE naming the columns there are when a sort or filter names another one, or when a value
+// cannot be one of its column.
+MUST_CHECK bool table_query_check(const struct table_query *query, const struct table_desc *desc,
+                                  struct err *err);
+
+// Rows of a table in memory. desc's table may be NULL rows (from->row_count 0).
+MUST_CHECK bool table_select(const struct table *from, const struct table_query *query,
+                             struct arena *arena, struct table_page *page, struct err *err);
+
+#endif
