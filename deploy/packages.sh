@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by deploy/quickstart and tests/run: which Debian packages are needed, and installing them.
+
+# shellcheck disable=SC2034 # the scripts that source this read the lists
+
+# What the release build links and runs.
+build_packages=(
+    ca-certificates cmake curl gcc gzip libc6-dev libcivetweb-dev libisal-dev libjansson-dev
+    libsqlite3-dev libssl-dev libuv1-dev libzstd-dev ninja-build pkg-config util-linux zlib1g-dev
+)
+
+# What the tests need beside it.
+test_packages=(
+    chromium fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck sqlite3 zstd
+)
+
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "need root to run: $* (become root, or install sudo)" >&2
+        return 1
+    fi
+}
+
+is_installed() {
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# Installs those of the named packages that are missing; does not touch the network when none is.
+need_packages() {
+    local package missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        echo "this is not Debian: please install the counterparts of: $*" >&2
+        return 0
+    fi
+    for package in "$@"; do
+        is_installed "$package" || missing+=("$package")
+    done
+    if ((${#missing[@]} == 0)); then
+        return 0
+    fi
+    echo "installing: ${missing[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+# A node from elsewhere that will do is left alone: Debian's package would stand in its way.
+need_node() {
+    local major=0
+    if command -v node >/dev/null && command -v npm >/dev/null; then
+        major=$(node -p 'process.versions.node.split(".")[0]')
+    fi
+    if ((major < 18)); then
+        need_packages nodejs npm
+    fi
+}
+
+# The same for clang, which also must be able to link a fuzz target.
+need_clang() {
+    local major probe='int LLVMFuzzerTestOneInput(void){return 0;}'
+    command -v clang >/dev/null || need_packages clang
+    command -v clang-format >/dev/null || need_packages clang-format
+    if ! clang -x c -fsanitize=fuzzer,address,undefined -o /dev/null - 2>/dev/null <<<"$probe"; then
+        major=$(clang -dumpversion | cut -d. -f1)
+        need_packages "libclang-rt-$major-dev"
+    fi
+}
