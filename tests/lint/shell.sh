@@ -5,8 +5,8 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 find_files() {
-    find . \( -name node_modules -o -name vendor -o -name .git -o -name build -o -name 'build-*' -o -name data \) \
-        -prune -o -type f "$@"
+    find . \( -name node_modules -o -name vendor -o -name .git -o -name build -o -name 'build-*' \
+        -o -name data \) -prune -o -type f "$@"
 }
 
 mapfile -d '' -t bash_scripts < <(
