@@ -26,17 +26,16 @@ void *budget_alloc(struct budget *budget, size_t size, struct err *err)
 void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t new_size,
                      struct err *err)
 {
-    // While realloc copies, both blocks may exist, so the new one is reserved whole before the old
-    // one is given back.
-    if (!reserve(budget, new_size, err))
+    // Large blocks are moved by remapping, so growing one never holds both.
+    if (new_size > old_size && !reserve(budget, new_size - old_size, err))
         return NULL;
     void *grown = realloc(block, new_size ? new_size : 1);
     if (!grown) {
-        budget->used -= new_size;
+        budget->used -= new_size > old_size ? new_size - old_size : 0;
         err_set(err, ERR_LIMIT, "out of memory asking for %zu bytes", new_size);
         return NULL;
     }
-    budget->used -= old_size;
+    budget->used -= new_size < old_size ? old_size - new_size : 0;
     return grown;
 }
 

@@ -18,8 +18,8 @@ struct strtab {
     uint32_t slot_cap; // a power of two
 };
 
-// Longest string that is kept whole; readers cut longer ones and count that.
-#define STRTAB_MAX_LEN ((size_t)64 << 10)
+// Longest text the table takes; readers cut or drop longer ones and count that.
+#define STRTAB_MAX_LEN ((size_t)1 << 20)
 
 MUST_CHECK bool strtab_init(struct strtab *table, struct budget *budget, struct err *err);
 void strtab_free(struct strtab *table);

@@ -42,6 +42,7 @@ struct collective {
     str_id name; // "allreduce", "_allgather_base", ...
     str_id dtype;
     str_id group, group_description, group_ranks;
+    uint32_t reserved;                       // 0: tuples are compared as bytes
     int64_t in_elems, out_elems, group_size; // VALUE_ABSENT when not given
 };
 
@@ -74,7 +75,7 @@ enum repair {
     REPAIR_NEGATIVE_DURATION, // host event that ends before it begins; left out
     REPAIR_BAD_NUMBER,        // inf, nan, N/A or an overflow where a number was expected
     REPAIR_TEXT,              // a text with invalid UTF-8, escapes or control characters, repaired
-    REPAIR_LONG_TEXT,         // a text longer than STRTAB_MAX_LEN, cut
+    REPAIR_LONG_TEXT,         // a name or argument longer than 64 KiB, cut
     REPAIR_COMMA,             // a missing or surplus comma
     REPAIR_UNKNOWN_PHASE,     // an event whose ph nobody defines
     REPAIR_END_WITHOUT_BEGIN, // E without B; left out

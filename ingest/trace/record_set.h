@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A set of fixed-size records, compared as bytes; each distinct one is stored once.
+#ifndef INGEST_TRACE_RECORD_SET_H
+#define INGEST_TRACE_RECORD_SET_H
+
+#include "ingest/base/budget.h"
+
+struct record_set {
+    struct budget *budget;
+    size_t size;     // of one record; records must have no padding
+    char *items;     // count records, in the order of their first addition
+    uint32_t *slots; // open addressing: index + 1, 0 when free
+    uint32_t count, cap, slot_cap;
+    uint32_t last; // index found last, tried first
+};
+
+void record_set_init(struct record_set *set, size_t record_size, struct budget *budget);
+void record_set_free(struct record_set *set);
+
+// The index of the record, which is added when new. ERR_LIMIT when memory runs out.
+MUST_CHECK bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
+                               struct err *err);
+
+// Gives the records away (count * size bytes exactly, NULL when empty) and empties the set.
+MUST_CHECK bool record_set_take(struct record_set *set, void **items, struct err *err);
+
+#endif

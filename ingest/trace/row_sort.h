@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stable sort of the events of one row; linear on rows that are nearly in order, as recorded ones
+// are.
+#ifndef INGEST_TRACE_ROW_SORT_H
+#define INGEST_TRACE_ROW_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct row_key {
+    int64_t begin_ns;
+    int64_t second; // decides between equal begins
+    uint32_t event;
+};
+
+// Sorts count keys by (begin_ns, second), keeping the order of equal ones. scratch holds count
+// keys.
+void row_sort(struct row_key *keys, struct row_key *scratch, size_t count);
+
+#endif

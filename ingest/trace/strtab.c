@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interned strings: one text block, one span per id, one open-addressing table.
+#include "ingest/trace/strtab.h"
+#include "ingest/base/hash.h"
+
+#include <assert.h>
+
+#define LEN_BITS    24
+#define FIRST_TEXT  ((size_t)64 << 10)
+#define FIRST_SPANS 1024u
+#define FIRST_SLOTS 4096u
+#define MAX_IDS     (UINT32_MAX - 1)
+
+bool strtab_init(struct strtab *table, struct budget *budget, struct err *err)
+{
+    *table = (struct strtab){.budget = budget};
+    table->slots = budget_alloc(budget, FIRST_SLOTS * sizeof *table->slots, err);
+    table->span = budget_alloc(budget, FIRST_SPANS * sizeof *table->span, err);
+    table->text = budget_alloc(budget, FIRST_TEXT, err);
+    table->slot_cap = FIRST_SLOTS;
+    table->span_cap = FIRST_SPANS;
+    table->text_cap = FIRST_TEXT;
+    if (!table->slots || !table->span || !table->text) {
+        strtab_free(table);
+        return false;
+    }
+    memset(table->slots, 0, FIRST_SLOTS * sizeof *table->slots);
+    str_id empty;
+    return strtab_intern(table, (struct str){"", 0}, &empty, err);
+}
+
+void strtab_free(struct strtab *table)
+{
+    if (table->slots)
+        budget_free(table->budget, table->slots, table->slot_cap * sizeof *table->slots);
+    if (table->span)
+        budget_free(table->budget, table->span, table->span_cap * sizeof *table->span);
+    if (table->text)
+        budget_free(table->budget, table->text, table->text_cap);
+    *table = (struct strtab){0};
+}
+
+struct str strtab_get(const struct strtab *table, str_id id)
+{
+    assert(id < table->count);
+    uint64_t span = table->span[id];
+    return (struct str){table->text + (span >> LEN_BITS), span & ((1u << LEN_BITS) - 1)};
+}
+
+// The slot that holds text, or the free one where it belongs.
+static uint32_t probe(const struct strtab *table, struct str text, uint64_t hash)
+{
+    uint32_t mask = table->slot_cap - 1;
+    uint32_t at = (uint32_t)hash & mask;
+    for (;; at = (at + 1) & mask) {
+        uint64_t slot = table->slots[at];
+        if (!slot)
+            return at;
+        if (slot >> 32 == hash >> 32 && str_equal(strtab_get(table, (uint32_t)slot - 1), text))
+            return at;
+    }
+}
+
+static bool grow_slots(struct strtab *table, struct err *err)
+{
+    uint32_t cap = table->slot_cap * 2;
+    uint64_t *slots = budget_alloc(table->budget, cap * sizeof *slots, err);
+    if (!slots)
+        return false;
+    memset(slots, 0, cap * sizeof *slots);
+    for (uint32_t id = 0; id < table->count; id++) {
+        struct str text = strtab_get(table, id);
+        uint64_t hash = hash_bytes(text.at, text.len);
+        uint32_t at = (uint32_t)hash & (cap - 1);
+        while (slots[at])
+            at = (at + 1) & (cap - 1);
+        slots[at] = (hash >> 32) << 32 | (id + 1);
+    }
+    budget_free(table->budget, table->slots, table->slot_cap * sizeof *slots);
+    table->slots = slots;
+    table->slot_cap = cap;
+    return true;
+}
+
+static bool make_room(struct strtab *table, size_t len, struct err *err)
+{
+    if (table->count >= MAX_IDS)
+        return err_set(err, ERR_LIMIT, "more than %u distinct texts", MAX_IDS);
+    if (table->count == table->span_cap) {
+        size_t size = table->span_cap * sizeof *table->span;
+        uint64_t *span = budget_realloc(table->budget, table->span, size, size * 2, err);
+        if (!span)
+            return false;
+        table->span = span;
+        table->span_cap *= 2;
+    }
+    if (table->text_cap - table->text_len <= len) {
+        size_t cap = table->text_cap * 2 + len;
+        char *text = budget_realloc(table->budget, table->text, table->text_cap, cap, err);
+        if (!text)
+            return false;
+        table->text = text;
+        table->text_cap = cap;
+    }
+    return table->count < table->slot_cap / 2 || grow_slots(table, err);
+}
+
+bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err)
+{
+    assert(text.len <= STRTAB_MAX_LEN);
+    uint64_t hash = hash_bytes(text.at, text.len);
+    uint32_t at = probe(table, text, hash);
+    if (table->slots[at]) {
+        *id = (uint32_t)table->slots[at] - 1;
+        return true;
+    }
+    uint32_t slot_cap = table->slot_cap;
+    if (!make_room(table, text.len, err))
+        return false;
+    if (slot_cap != table->slot_cap)
+        at = probe(table, text, hash);
+    *id = table->count++;
+    table->span[*id] = (uint64_t)table->text_len << LEN_BITS | text.len;
+    if (text.len)
+        memcpy(table->text + table->text_len, text.at, text.len);
+    table->text[table->text_len + text.len] = '\0';
+    table->text_len += text.len + 1;
+    table->slots[at] = (hash >> 32) << 32 | (*id + 1);
+    return true;
+}
+
+str_id strtab_find(const struct strtab *table, struct str text)
+{
+    uint64_t slot = table->slots[probe(table, text, hash_bytes(text.at, text.len))];
+    return slot ? (uint32_t)slot - 1 : 0;
+}
+
+size_t strtab_bytes(const struct strtab *table)
+{
+    return table->text_cap + table->span_cap * sizeof *table->span +
+           table->slot_cap * sizeof *table->slots;
+}

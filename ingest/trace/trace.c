@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Releasing a trace, and the words of the trust report.
+#include "ingest/trace/trace.h"
+
+struct wording {
+    const char *word, *text;
+};
+
+static const struct wording wordings[REPAIR_COUNT] = {
+    [REPAIR_TRUNCATED] = {"truncated", "the file ends inside the events; what was complete counts"},
+    [REPAIR_MALFORMED] = {"malformed", "events that are not JSON, skipped up to the next one"},
+    [REPAIR_OVERSIZE] = {"oversize", "events or values larger than the limit, skipped"},
+    [REPAIR_NOT_OBJECT] = {"not-an-object", "items of the event list that are no objects"},
+    [REPAIR_INCOMPLETE] = {"incomplete",
+                           "device, launch or operator events without ts, dur or name, left out"},
+    [REPAIR_INCOMPLETE_OTHER] = {"incomplete-other", "other events without ts or name, left out"},
+    [REPAIR_NO_DURATION] = {"no-duration", "other events without dur, taken as 0 long"},
+    [REPAIR_NEGATIVE_DURATION] = {"negative-duration",
+                                  "host events that end before they begin, left out"},
+    [REPAIR_BAD_NUMBER] = {"bad-number", "inf, nan or no number where one was expected"},
+    [REPAIR_TEXT] = {"text", "texts with invalid UTF-8, escapes or control characters, repaired"},
+    [REPAIR_LONG_TEXT] = {"long-text", "texts longer than 64 KiB, cut"},
+    [REPAIR_COMMA] = {"comma", "missing or surplus commas"},
+    [REPAIR_UNKNOWN_PHASE] = {"unknown-phase", "events of a phase that nobody defines, left out"},
+    [REPAIR_END_WITHOUT_BEGIN] = {"end-without-begin", "end events without a begin, left out"},
+    [REPAIR_BEGIN_WITHOUT_END] = {"begin-without-end",
+                                  "begin events without an end; they last to the end of the trace"},
+    [REPAIR_BYTE_ORDER_MARK] = {"byte-order-mark", "a byte order mark before the text, skipped"},
+    [REPAIR_TRAILING] = {"trailing", "bytes behind the end of the document, left out"},
+    [REPAIR_METADATA] = {"metadata", "top-level members too large to keep"},
+    [REPAIR_COMPRESSION] = {"compression",
+                            "the compressed stream is cut or damaged; what came before counts"},
+};
+
+const char *repair_word(enum repair repair)
+{
+    return wordings[repair].word;
+}
+
+const char *repair_text(enum repair repair)
+{
+    return wordings[repair].text;
+}
+
+struct str trace_member_text(const struct trace *trace, struct str key)
+{
+    for (uint32_t i = 0; i < trace->member_count; i++)
+        if (str_equal(trace_text(trace, trace->members[i].key), key))
+            return trace_text(trace, trace->members[i].text);
+    return (struct str){NULL, 0};
+}
+
+static void release(struct budget *budget, const void *column, size_t count, size_t size)
+{
+    // Columns are const for readers; their owner gives them back.
+    union {
+        const void *borrowed;
+        void *owned;
+    } block = {column};
+    budget_free(budget, block.owned, count * size);
+}
+
+void trace_free(struct trace *trace)
+{
+    if (!trace)
+        return;
+    struct budget *budget = trace->budget;
+    size_t n = trace->event_count;
+    release(budget, trace->begin_ns, n, sizeof *trace->begin_ns);
+    release(budget, trace->dur_ns, n, sizeof *trace->dur_ns);
+    release(budget, trace->name, n, sizeof *trace->name);
+    release(budget, trace->kind, n, sizeof *trace->kind);
+    release(budget, trace->args, n, sizeof *trace->args);
+    release(budget, trace->tracks, trace->track_count, sizeof *trace->tracks);
+    release(budget, trace->device_args, trace->device_args_count, sizeof *trace->device_args);
+    release(budget, trace->launch_args, trace->launch_args_count, sizeof *trace->launch_args);
+    release(budget, trace->shapes, trace->shape_count, sizeof *trace->shapes);
+    release(budget, trace->collectives, trace->collective_count, sizeof *trace->collectives);
+    release(budget, trace->members, trace->member_count, sizeof *trace->members);
+    strtab_free(&trace->strings);
+    budget_free(budget, trace, sizeof *trace);
+}
