@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of a file.
+#include "ingest/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+    struct source source;
+    int fd;
+    uint64_t consumed;
+};
+
+static bool file_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct file *file = (struct file *)source;
+    ssize_t n;
+    do
+        n = read(file->fd, bytes, cap);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return err_set_errno(err, "cannot read the file");
+    *got = (size_t)n;
+    file->consumed += (size_t)n;
+    return true;
+}
+
+static void file_close(struct source *source)
+{
+    close(((struct file *)source)->fd);
+    free(source);
+}
+
+static uint64_t file_consumed(const struct source *source)
+{
+    return ((const struct file *)source)->consumed;
+}
+
+static const struct source_ops file_ops = {file_read, file_close, file_consumed};
+
+static bool is_readable_kind(int fd, const char *path, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return err_set_errno(err, "cannot look at %s", path);
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_USAGE, "%s is a folder; name the trace files in it", path);
+    return true;
+}
+
+struct source *source_file_open(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        bool missing = errno == ENOENT;
+        err_set_errno(err, "cannot open %s", path);
+        if (missing && err)
+            err->code = ERR_NOT_FOUND;
+        return NULL;
+    }
+    struct file *file = is_readable_kind(fd, path, err) ? malloc(sizeof *file) : NULL;
+    if (!file) {
+        close(fd);
+        return NULL;
+    }
+    *file = (struct file){{&file_ops}, fd, 0};
+    return &file->source;
+}

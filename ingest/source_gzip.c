@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// gzip decompression through ISA-L; members one behind the other are one stream.
+#include "ingest/source.h"
+
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gzip {
+    struct source source;
+    struct source *below;
+    struct inflate_state state;
+    uint64_t taken;
+    bool input_ended;
+    bool in_member;  // past a header, before its trailer
+    bool any_member; // one was read to its end
+    unsigned char bytes[1 << 17];
+};
+
+static bool refill(struct gzip *gzip, struct err *err)
+{
+    size_t got;
+    if (!source_read(gzip->below, gzip->bytes, sizeof gzip->bytes, &got, err))
+        return false;
+    gzip->state.next_in = gzip->bytes;
+    gzip->state.avail_in = (uint32_t)got;
+    gzip->taken += got;
+    gzip->input_ended = got == 0;
+    return true;
+}
+
+static const char *reason(int code)
+{
+    switch (code) {
+    case ISAL_INVALID_BLOCK: return "invalid block";
+    case ISAL_INVALID_SYMBOL: return "invalid symbol";
+    case ISAL_INVALID_LOOKBACK: return "invalid distance";
+    case ISAL_INVALID_WRAPPER: return "invalid header";
+    case ISAL_UNSUPPORTED_METHOD: return "unsupported method";
+    case ISAL_INCORRECT_CHECKSUM: return "wrong checksum";
+    default: return "unknown error";
+    }
+}
+
+static void begin_member(struct gzip *gzip)
+{
+    unsigned char *next_in = gzip->state.next_in;
+    uint32_t avail_in = gzip->state.avail_in;
+    isal_inflate_reset(&gzip->state);
+    gzip->state.crc_flag = ISAL_GZIP;
+    gzip->state.next_in = next_in;
+    gzip->state.avail_in = avail_in;
+    gzip->in_member = true;
+}
+
+// Bytes behind the last member that are no further one (padding, garbage) end the stream.
+static bool at_end(const struct gzip *gzip)
+{
+    if (gzip->input_ended && gzip->state.avail_in == 0)
+        return true;
+    return gzip->any_member && gzip->state.avail_in && gzip->state.next_in[0] != 0x1F;
+}
+
+static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct gzip *gzip = (struct gzip *)source;
+    uint32_t room = cap > UINT32_MAX ? UINT32_MAX : (uint32_t)cap;
+    gzip->state.next_out = bytes;
+    gzip->state.avail_out = room;
+    while (gzip->state.avail_out == room) {
+        if (gzip->state.avail_in == 0 && !gzip->input_ended && !refill(gzip, err))
+            return false;
+        if (!gzip->in_member) {
+            if (at_end(gzip))
+                break;
+            begin_member(gzip);
+            gzip->state.next_out = bytes;
+            gzip->state.avail_out = room;
+        }
+        int code = isal_inflate(&gzip->state);
+        uint64_t pos = gzip->taken - gzip->state.avail_in;
+        if (code != ISAL_DECOMP_OK)
+            return err_set_at(err, ERR_FORMAT, pos, "damaged gzip stream: %s", reason(code));
+        if (gzip->state.block_state == ISAL_BLOCK_FINISH) {
+            gzip->in_member = false;
+            gzip->any_member = true;
+        } else if (gzip->input_ended && gzip->state.avail_out == room) {
+            return err_set_at(err, ERR_FORMAT, pos, "the gzip stream is cut");
+        }
+    }
+    *got = room - gzip->state.avail_out;
+    return true;
+}
+
+static void gzip_close(struct source *source)
+{
+    struct gzip *gzip = (struct gzip *)source;
+    source_close(gzip->below);
+    free(gzip);
+}
+
+static uint64_t gzip_consumed(const struct source *source)
+{
+    return source_consumed(((const struct gzip *)source)->below);
+}
+
+static const struct source_ops gzip_ops = {gzip_read, gzip_close, gzip_consumed};
+
+struct source *source_gzip_open(struct source *below, struct err *err)
+{
+    struct gzip *gzip = malloc(sizeof *gzip);
+    if (!gzip) {
+        source_close(below);
+        err_set(err, ERR_LIMIT, "out of memory");
+        return NULL;
+    }
+    memset(gzip, 0, offsetof(struct gzip, bytes));
+    gzip->source.ops = &gzip_ops;
+    gzip->below = below;
+    isal_inflate_init(&gzip->state);
+    return &gzip->source;
+}

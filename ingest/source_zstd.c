@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// zstd decompression of concatenated frames, with the window (the memory a frame may ask for)
+// bounded.
+#include "ingest/source.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#define WINDOW_LOG_MAX 27     // 128 MiB, what the zstd tool itself accepts by default
+#define MAX_EMPTY      100000 // frames in a row that yield nothing, before it counts as an attack
+
+struct zstd {
+    struct source source;
+    struct source *below;
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer in;
+    size_t want; // last answer of the library: 0 at the end of a frame
+    uint64_t taken;
+    bool input_ended;
+    char bytes[1 << 17];
+};
+
+static bool refill(struct zstd *zstd, struct err *err)
+{
+    size_t got;
+    zstd->taken += zstd->in.size;
+    if (!source_read(zstd->below, zstd->bytes, sizeof zstd->bytes, &got, err))
+        return false;
+    zstd->in = (ZSTD_inBuffer){zstd->bytes, got, 0};
+    zstd->input_ended = got == 0;
+    return true;
+}
+
+static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct zstd *zstd = (struct zstd *)source;
+    ZSTD_outBuffer out = {bytes, cap, 0};
+    unsigned empty = 0;
+    while (out.pos < out.size) {
+        if (zstd->in.pos == zstd->in.size && !zstd->input_ended && !refill(zstd, err))
+            return false;
+        size_t before = out.pos + zstd->in.pos;
+        if (zstd->input_ended && zstd->want == 0)
+            break;
+        zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
+        uint64_t pos = zstd->taken + zstd->in.pos;
+        if (ZSTD_isError(zstd->want))
+            return err_set_at(err, ERR_FORMAT, pos, "damaged zstd stream: %s",
+                              ZSTD_getErrorName(zstd->want));
+        if (zstd->input_ended && out.pos + zstd->in.pos == before) {
+            if (out.pos)
+                break; // hand over what there is; the next call reports the cut
+            return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is cut");
+        }
+        empty = zstd->want == 0 && out.pos == 0 ? empty + 1 : 0;
+        if (empty > MAX_EMPTY)
+            return err_set_at(err, ERR_LIMIT, pos, "more than %d empty zstd frames", MAX_EMPTY);
+    }
+    *got = out.pos;
+    return true;
+}
+
+static void zstd_close(struct source *source)
+{
+    struct zstd *zstd = (struct zstd *)source;
+    ZSTD_freeDStream(zstd->stream);
+    source_close(zstd->below);
+    free(zstd);
+}
+
+static uint64_t zstd_consumed(const struct source *source)
+{
+    return source_consumed(((const struct zstd *)source)->below);
+}
+
+static const struct source_ops zstd_ops = {zstd_read, zstd_close, zstd_consumed};
+
+struct source *source_zstd_open(struct source *below, struct err *err)
+{
+    struct zstd *zstd = malloc(sizeof *zstd);
+    ZSTD_DStream *stream = zstd ? ZSTD_createDStream() : NULL;
+    if (!stream) {
+        free(zstd);
+        source_close(below);
+        err_set(err, ERR_LIMIT, "out of memory");
+        return NULL;
+    }
+    ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+    zstd->source.ops = &zstd_ops;
+    zstd->below = below;
+    zstd->stream = stream;
+    zstd->in = (ZSTD_inBuffer){zstd->bytes, 0, 0};
+    zstd->want = 0;
+    zstd->taken = 0;
+    zstd->input_ended = false;
+    return &zstd->source;
+}
