@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the command line.
+#include "tests/tracegen/arguments.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_PLANT_NS = 3000000, DEFAULT_LAYERS = 12, DEFAULT_STEPS = 10, LONE_RANK_WORLD = 8 };
+
+static const char usage[] =
+    "usage: tracegen [--seed N] [--ranks N] [--world N] [--steps N] [--layers N] [--events N]\n"
+    "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
+    "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
+    "  [--noise PERCENT] [--stacks] [--one-line | --pretty] [--format json|gz|zst] --out DIR\n"
+    "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies none\n";
+
+const char *arguments_plant_name(enum plant plant)
+{
+    static const char *const names[PLANT_COUNT] = {
+        [PLANT_EXPOSED_COMM] = "exposed_comm",       [PLANT_STARVATION] = "starvation",
+        [PLANT_TINY_KERNELS] = "tiny_kernels",       [PLANT_LOW_OVERLAP] = "low_overlap",
+        [PLANT_PAGEABLE_COPIES] = "pageable_copies",
+    };
+    return names[plant];
+}
+
+static bool refuse(const char *what, const char *text)
+{
+    fprintf(stderr, "tracegen: found \"%s\", expected %s\n%s", text, what, usage);
+    return false;
+}
+
+static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+    char *end = NULL;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || *value < least || *value > most)
+        return refuse("a whole number in range", text);
+    return true;
+}
+
+static bool parse_count(const char *text, int32_t least, int32_t *value)
+{
+    int64_t number = 0;
+    if (!parse_number(text, least, INT32_MAX, &number))
+        return false;
+    *value = (int32_t)number;
+    return true;
+}
+
+static bool parse_size(const char *text, uint64_t *bytes)
+{
+    char *end = NULL;
+    unsigned shift = 0;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*end == 'K' || *end == 'M' || *end == 'G')
+        shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 30;
+    end += shift > 0;
+    if (errno || end == text || *end || number == 0 || number > UINT64_C(1) << 32)
+        return refuse("a size such as 500M", text);
+    *bytes = (uint64_t)number << shift;
+    return true;
+}
+
+static bool parse_noise(const char *text, int64_t *ppm)
+{
+    char *end = NULL;
+    double percent = strtod(text, &end);
+    if (end == text || *end || !(percent >= 0 && percent <= 50))
+        return refuse("a noise from 0 to 50 percent", text);
+    *ppm = (int64_t)(percent * 10000);
+    return true;
+}
+
+// The index of the word among those that `name` gives for 0 to count - 1, or -1.
+static int find_word(const char *word, size_t length, const char *(*name)(int), int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strlen(name(i)) == length && memcmp(name(i), word, length) == 0)
+            return i;
+    return -1;
+}
+
+static const char *plant_word(int i)
+{
+    return arguments_plant_name((enum plant)i);
+}
+
+static const char *category_word(int i)
+{
+    return vendor_category_name((enum category)i);
+}
+
+static bool parse_plant(const char *text, struct arguments *arguments)
+{
+    const char *equals = strchrnul(text, '=');
+    if (strcmp(text, "none") == 0)
+        return true;
+    int plant = find_word(text, (size_t)(equals - text), plant_word, PLANT_COUNT);
+    if (plant < 0)
+        return refuse("a plant", text);
+    arguments->plant_ns[plant] = DEFAULT_PLANT_NS;
+    return !*equals ||
+           parse_number(equals + 1, 1, INT64_C(60000000000), &arguments->plant_ns[plant]);
+}
+
+static bool parse_slow(const char *text, struct arguments *arguments)
+{
+    const char *equals = strchr(text, '=');
+    int64_t percent = 0;
+    if (!parse_number(equals ? equals + 1 : text, 1, 10000, &percent))
+        return false;
+    if (!equals) {
+        for (int i = 0; i < CATEGORY_COUNT; i++)
+            arguments->slow_percent[i] = percent;
+        return true;
+    }
+    int category = find_word(text, (size_t)(equals - text), category_word, CATEGORY_COUNT);
+    if (category < 0)
+        return refuse("a category (gemm, attention, norm, elementwise, ...)", text);
+    arguments->slow_percent[category] = percent;
+    return true;
+}
+
+static bool parse_straggler(const char *text, struct arguments *arguments)
+{
+    char *end = NULL;
+    long rank = strtol(text, &end, 10);
+    if (end == text || *end != '=' || rank < 0 || rank > INT32_MAX)
+        return refuse("RANK=PERCENT", text);
+    arguments->straggler_rank = (int32_t)rank;
+    return parse_number(end + 1, 1, 10000, &arguments->straggler_percent);
+}
+
+// Sets *choice to 0 or 1 by which of the two words was given.
+static bool parse_choice(const char *text, const char *first, const char *second, int *choice)
+{
+    *choice = strcmp(text, second) == 0;
+    return *choice || strcmp(text, first) == 0 || refuse(second, text);
+}
+
+static bool parse_format(const char *text, enum outfile_format *format)
+{
+    static const char *const names[] = {"json", "gz", "zst"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *format = (enum outfile_format)i;
+            return true;
+        }
+    return refuse("json, gz or zst", text);
+}
+
+static const struct option long_options[] = {
+    {"seed", required_argument, NULL, 's'},
+    {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},
+    {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},
+    {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},
+    {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},
+    {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'},
+    {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},
+    {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},
+    {"stacks", no_argument, NULL, 'k'},
+    {"one-line", no_argument, NULL, '1'},
+    {"pretty", no_argument, NULL, 'y'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool take(int option, const char *text, struct arguments *a)
+{
+    int64_t number = 0;
+    int choice = 0;
+    bool good = true;
+    switch (option) {
+    case 's':
+        good = parse_number(text, 0, INT64_MAX, &number);
+        a->seed = (uint64_t)number;
+        break;
+    case 'r': return parse_count(text, 1, &a->ranks);
+    case 'w': return parse_count(text, 1, &a->world);
+    case 't': return parse_count(text, 1, &a->steps);
+    case 'l': return parse_count(text, 1, &a->layers);
+    case 'e': return parse_number(text, 1, INT64_C(10000000), &a->events);
+    case 'f':
+        good = parse_choice(text, "cuda", "rocm", &choice);
+        a->flavour = choice ? VENDOR_ROCM : VENDOR_CUDA;
+        break;
+    case 'g':
+        good = parse_choice(text, "ddp", "fsdp", &choice);
+        a->strategy = choice ? STRATEGY_FSDP : STRATEGY_DDP;
+        break;
+    case 'p': return parse_plant(text, a);
+    case 'w' + 128: return parse_slow(text, a);
+    case 'a': return parse_straggler(text, a);
+    case 'z': return parse_size(text, &a->size);
+    case 'n': return parse_noise(text, &a->noise_ppm);
+    case 'm': return parse_format(text, &a->format);
+    case 'o': a->out = text; break;
+    case 'k': a->stacks = true; break;
+    case '1':
+    case 'y': a->one_line = option == '1'; break;
+    default: fputs(usage, stderr); return false;
+    }
+    return good;
+}
+
+bool arguments_parse(int argc, char **argv, struct arguments *arguments)
+{
+    *arguments = (struct arguments){
+        .seed = 1,
+        .ranks = 1,
+        .steps = DEFAULT_STEPS,
+        .noise_ppm = 10000,
+        .straggler_rank = -1,
+        .straggler_percent = 100,
+    };
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        arguments->slow_percent[i] = 100;
+    int option = 0;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+        if (!take(option, optarg, arguments))
+            return false;
+    if (optind < argc)
+        return refuse("only options", argv[optind]);
+    if (!arguments->out)
+        return refuse("--out DIR", "no --out");
+    if (!arguments->layers && !arguments->events)
+        arguments->layers = DEFAULT_LAYERS;
+    if (!arguments->world)
+        arguments->world = arguments->ranks > 1 ? arguments->ranks : LONE_RANK_WORLD;
+    if (arguments->world < arguments->ranks)
+        return refuse("--world of at least --ranks", "a smaller --world");
+    return true;
+}

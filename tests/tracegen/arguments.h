@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: what to generate, how to write it, where.
+#pragma once
+
+#include "tests/tracegen/outfile.h"
+#include "tests/tracegen/vendor.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum strategy { STRATEGY_DDP, STRATEGY_FSDP };
+
+enum plant {
+    PLANT_EXPOSED_COMM,
+    PLANT_STARVATION,
+    PLANT_TINY_KERNELS,
+    PLANT_LOW_OVERLAP,
+    PLANT_PAGEABLE_COPIES,
+    PLANT_COUNT
+};
+
+struct arguments {
+    uint64_t seed;
+    int32_t ranks, world, steps, layers;
+    int64_t events;    // wanted events per step and rank, 0 for as many as there are
+    uint64_t size;     // wanted bytes of JSON per rank, 0 for --steps
+    int64_t noise_ppm; // jitter of step and kernel times
+    enum vendor_flavour flavour;
+    enum strategy strategy;
+    int64_t plant_ns[PLANT_COUNT]; // wanted cost per step, 0 for not planted
+    int64_t slow_percent[CATEGORY_COUNT];
+    int32_t straggler_rank; // -1 for none
+    int64_t straggler_percent;
+    bool stacks, one_line;
+    enum outfile_format format;
+    const char *out; // borrowed from argv
+};
+
+// False after a message on stderr when the command line is not understood.
+bool arguments_parse(int argc, char **argv, struct arguments *arguments);
+
+// The word --plant uses.
+const char *arguments_plant_name(enum plant plant);

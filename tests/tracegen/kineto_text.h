@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two files that write a trace share: identities and layout.
+#pragma once
+
+#include "tests/tracegen/kineto.h"
+
+enum { KINETO_EVENT_BYTES = 16384 }; // more than any event takes
+enum { KINETO_AUTOGRAD_TID = 97 };   // behind the process id
+
+// The white space around an event's members.
+struct layout {
+    const char *open, *line, *args, *args_end, *close;
+};
+
+struct kineto {
+    struct outfile *out;
+    const struct machine *machine;
+    const struct rank *rank;
+    const struct layout *layout;
+    int32_t pid, device;
+    uint64_t event_index;
+};
+
+void kineto_head(struct kineto *kineto);
+void kineto_tail(struct kineto *kineto);

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The generator repeats itself byte for byte, and its truth adds up. usage: selftest.sh TRACEGEN
+set -eu
+tracegen=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "selftest: $*" >&2
+    exit 1
+}
+
+same_bytes_twice() {
+    "$tracegen" "$@" --out "$folder/first"
+    "$tracegen" "$@" --out "$folder/second"
+    diff -r "$folder/first" "$folder/second" >/dev/null || fail "different bytes from: $*"
+    rm -r "$folder/first" "$folder/second"
+}
+
+# The formats hold the same text; compressed ones are read back with the usual tools.
+same_text_in_every_format() {
+    for format in json gz zst; do
+        "$tracegen" --layers 2 --steps 2 --format "$format" --out "$folder/$format"
+    done
+    gzip -dc "$folder/gz/rank0.json.gz" | cmp - "$folder/json/rank0.json" || fail "gz differs"
+    command -v zstd >/dev/null || return 0
+    zstd -dcq "$folder/zst/rank0.json.zst" | cmp - "$folder/json/rank0.json" || fail "zst differs"
+}
+
+# Every breakdown of truth.json: window = compute + exposed_comm + exposed_memory + idle.
+breakdowns_add_up() {
+    "$tracegen" "$@" --out "$folder/sums"
+    grep -o '"breakdown": {[^}]*}' "$folder/sums/truth.json" | tr -dc '0-9,\n' | awk -F, '
+        { if ($1 != $2 + $3 + $4 + $5 || $1 <= 0) { print "wrong sum: " $0; exit 1 } lines++ }
+        END { if (lines < 2) { print "no breakdowns"; exit 1 } }' || fail "truth of: $*"
+    rm -r "$folder/sums"
+}
+
+# The planted cost that truth.json gives for a rank is at least the share of it that was asked for.
+plant_costs_what_was_asked() {
+    "$tracegen" --layers 4 --steps 5 --plant "$1=2000000" --out "$folder/plant"
+    cost=$(grep -o "\"clock_offset_ns\".*\"$1\": [0-9]*" "$folder/plant/truth.json" |
+        grep -o '[0-9]*$')
+    [ "$cost" -ge $((2000000 * 4 * 9 / 10)) ] || fail "$1 cost $cost ns in 5 steps"
+    [ "$cost" -le $((2000000 * 5 * 3 / 2)) ] || fail "$1 cost $cost ns in 5 steps"
+    rm -r "$folder/plant"
+}
+
+refuses() {
+    "$tracegen" --out "$folder/refused" "$@" 2>/dev/null && fail "accepted: $*"
+    return 0
+}
+
+for flavour in cuda rocm; do
+    for strategy in ddp fsdp; do
+        same_bytes_twice --flavour $flavour --strategy $strategy --ranks 2 --layers 2 --steps 3
+    done
+done
+same_bytes_twice --seed 7 --stacks --one-line --events 1500 --plant tiny_kernels --format zst
+same_bytes_twice --size 3M --layers 2 --noise 4 --straggler 0=120
+same_text_in_every_format
+breakdowns_add_up --strategy fsdp --ranks 2 --layers 3 --steps 4 --plant starvation
+breakdowns_add_up --flavour rocm --layers 2 --steps 3 --plant low_overlap --slow gemm=140
+for plant in exposed_comm starvation tiny_kernels low_overlap pageable_copies; do
+    plant_costs_what_was_asked $plant
+done
+refuses --plant nonsense
+refuses --ranks 0
+refuses --ranks 4 --world 2
+refuses --size 10X
+refuses --slow gemm=fast

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding up: a sweep over the ends of a step's spans.
+#include "tests/tracegen/tally.h"
+
+#include <stdlib.h>
+
+// One end of a span: +1 opens, -1 closes.
+struct edge {
+    int64_t at_ns;
+    enum tally_class class;
+    int32_t change;
+};
+
+static void *grow(void *rows, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return rows;
+    *capacity = *capacity * 2 + 256;
+    rows = realloc(rows, *capacity * size);
+    if (!rows)
+        outfile_die("found no memory for %zu rows", *capacity);
+    return rows;
+}
+
+void tally_add(struct tally *tally, enum tally_class class, int64_t begin_ns, int64_t end_ns)
+{
+    tally->spans =
+        grow(tally->spans, tally->span_count, &tally->span_capacity, sizeof *tally->spans);
+    tally->spans[tally->span_count++] = (struct tally_span){begin_ns, end_ns, class};
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+    return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+}
+
+static struct edge *sort_edges(const struct tally *tally)
+{
+    struct edge *edges = outfile_memory(2 * tally->span_count, sizeof *edges);
+    for (size_t i = 0; i < tally->span_count; i++) {
+        const struct tally_span *span = &tally->spans[i];
+        edges[2 * i] = (struct edge){span->begin_ns, span->class, 1};
+        edges[2 * i + 1] = (struct edge){span->end_ns, span->class, -1};
+    }
+    qsort(edges, 2 * tally->span_count, sizeof *edges, by_time);
+    return edges;
+}
+
+// Gives a stretch of time in which `open` spans per class run to whom it belongs.
+static void credit(struct tally_times *times, const int32_t *open, int64_t ns)
+{
+    if (open[TALLY_COMPUTE])
+        times->compute_ns += ns;
+    else if (open[TALLY_COMMUNICATION])
+        times->exposed_comm_ns += ns;
+    else if (open[TALLY_MEMORY])
+        times->exposed_memory_ns += ns;
+    else
+        times->idle_ns += ns;
+    if (open[TALLY_COMMUNICATION])
+        times->total_comm_ns += ns;
+    if (open[TALLY_MEMORY])
+        times->total_memory_ns += ns;
+}
+
+static void count_spans(const struct tally *tally, struct tally_times *times)
+{
+    times->events = (int64_t)tally->span_count;
+    for (size_t i = 0; i < tally->span_count; i++) {
+        const struct tally_span *span = &tally->spans[i];
+        times->class_events[span->class]++;
+        times->class_sum_ns[span->class] += span->end_ns - span->begin_ns;
+    }
+}
+
+static struct tally_step sweep(const struct tally *tally)
+{
+    struct tally_step step = {0};
+    struct edge *edges = sort_edges(tally);
+    int32_t open[TALLY_CLASSES] = {0};
+    size_t count = 2 * tally->span_count;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            credit(&step.times, open, edges[i].at_ns - edges[i - 1].at_ns);
+        open[edges[i].class] += edges[i].change;
+    }
+    step.begin_ns = edges[0].at_ns;
+    step.end_ns = step.last_end_ns = edges[count - 1].at_ns;
+    free(edges);
+    count_spans(tally, &step.times);
+    return step;
+}
+
+static void settle(struct tally_step *step)
+{
+    struct tally_times *times = &step->times;
+    times->window_ns = step->end_ns - step->begin_ns;
+    times->busy_ns = times->compute_ns + times->exposed_comm_ns + times->exposed_memory_ns;
+    times->idle_ns = times->window_ns - times->busy_ns;
+}
+
+void tally_close_step(struct tally *tally, int32_t number)
+{
+    struct tally_step step = sweep(tally);
+    step.number = number;
+    step.wait_ns = tally->wait_ns;
+    step.transfer_ns = tally->transfer_ns;
+    for (int i = 0; i < PLANT_COUNT; i++)
+        step.plant_ns[i] = tally->plant_ns[i];
+    settle(&step);
+    if (tally->step_count > 0) {
+        struct tally_step *before = &tally->steps[tally->step_count - 1];
+        if (step.begin_ns < before->last_end_ns)
+            outfile_die("step %d begins before all work of the step before has ended", number);
+        before->end_ns = step.begin_ns;
+        settle(before);
+    }
+    tally->steps =
+        grow(tally->steps, tally->step_count, &tally->step_capacity, sizeof *tally->steps);
+    tally->steps[tally->step_count++] = step;
+    tally->span_count = 0;
+    tally->wait_ns = tally->transfer_ns = 0;
+    for (int i = 0; i < PLANT_COUNT; i++)
+        tally->plant_ns[i] = 0;
+}
+
+struct tally_times tally_total(const struct tally *tally)
+{
+    struct tally_times sum = {0};
+    for (size_t i = 0; i < tally->step_count; i++) {
+        const struct tally_times *times = &tally->steps[i].times;
+        for (int class = 0; class < TALLY_CLASSES; class ++) {
+            sum.class_events[class] += times->class_events[class];
+            sum.class_sum_ns[class] += times->class_sum_ns[class];
+        }
+        sum.events += times->events;
+        sum.window_ns += times->window_ns;
+        sum.compute_ns += times->compute_ns;
+        sum.exposed_comm_ns += times->exposed_comm_ns;
+        sum.exposed_memory_ns += times->exposed_memory_ns;
+        sum.idle_ns += times->idle_ns;
+        sum.busy_ns += times->busy_ns;
+        sum.total_comm_ns += times->total_comm_ns;
+        sum.total_memory_ns += times->total_memory_ns;
+    }
+    return sum;
+}
+
+void tally_free(struct tally *tally)
+{
+    free(tally->steps);
+    free(tally->spans);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The truth of one rank: what its device did, added up step by step as it is generated.
+#pragma once
+
+#include "tests/tracegen/arguments.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum tally_class { TALLY_COMPUTE, TALLY_COMMUNICATION, TALLY_MEMORY, TALLY_CLASSES };
+
+// Exclusive times of one window: window = compute + exposed_comm + exposed_memory + idle.
+struct tally_times {
+    int64_t events;
+    int64_t class_events[TALLY_CLASSES], class_sum_ns[TALLY_CLASSES];
+    int64_t window_ns, compute_ns, exposed_comm_ns, exposed_memory_ns, idle_ns;
+    int64_t busy_ns, total_comm_ns, total_memory_ns;
+};
+
+struct tally_step {
+    int32_t number;               // N of ProfilerStep#N
+    int64_t begin_ns, end_ns;     // on the device, the last step to its last event's end
+    int64_t last_end_ns;          // of its device events
+    int64_t wait_ns, transfer_ns; // of its collectives
+    int64_t plant_ns[PLANT_COUNT];
+    struct tally_times times;
+};
+
+struct tally_span {
+    int64_t begin_ns, end_ns;
+    enum tally_class class;
+};
+
+struct tally {
+    struct tally_step *steps;
+    size_t step_count, step_capacity;
+    struct tally_span *spans; // of the open step
+    size_t span_count, span_capacity;
+    int64_t plant_ns[PLANT_COUNT]; // of the open step
+    int64_t wait_ns, transfer_ns;
+};
+
+void tally_add(struct tally *tally, enum tally_class class, int64_t begin_ns, int64_t end_ns);
+
+// Ends the open step. Every span of it must begin at or after the end of all earlier spans.
+void tally_close_step(struct tally *tally, int32_t number);
+
+// The sum over all closed steps, from the first event's begin to the last one's end.
+struct tally_times tally_total(const struct tally *tally);
+
+void tally_free(struct tally *tally);

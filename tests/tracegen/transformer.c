@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: 8 x 1,024 tokens, width 2,048, 32 heads of 64, a feed-forward part of 8,192.
+#include "tests/tracegen/transformer.h"
+
+#include "tests/tracegen/builder.h"
+
+enum { BATCH = 8, LENGTH = 1024, WIDTH = 2048, HEADS = 32, HEAD = 64, INNER = 8192 };
+enum { VOCABULARY = 32000, TOKENS = BATCH * LENGTH, ADAM_BYTES = 20, FILLERS_PER_LAYER = 4 };
+enum { ADAM_CHUNK = 20971520 };
+
+// Sequence numbers of one layer's forward operators.
+struct numbers {
+    int32_t norm1, qkv, attention, projection, add1, norm2, up, gelu, down, add2;
+};
+
+struct model {
+    struct builder b;
+    int32_t layers;
+    bool sharded;
+    struct numbers *numbers;                           // per layer
+    int32_t *gathers;                                  // slot of the gather of each half layer
+    int32_t embedding, final_norm, head, softmax, nll; // sequence numbers
+    const char *linear_args[4], *addmm_args[4], *dgrad_args[4], *wgrad_args[4];
+    const char *hidden_args, *add_args, *inner_args, *attention_args, *flash_args;
+};
+
+// The four linear layers of a block: outputs and inputs.
+static const int64_t linear_sizes[4][2] = {
+    {3 * WIDTH, WIDTH}, {WIDTH, WIDTH}, {INNER, WIDTH}, {WIDTH, INNER}};
+enum linear { LINEAR_QKV, LINEAR_PROJECTION, LINEAR_UP, LINEAR_DOWN };
+
+#define BF16                 "\"c10::BFloat16\""
+#define TYPES(inputs, types) "\"Concrete Inputs\": [" inputs "], \"Input type\": [" types "], "
+
+static void describe_linear(struct model *model, enum linear which)
+{
+    struct builder *b = &model->b;
+    int n = (int)linear_sizes[which][0], k = (int)linear_sizes[which][1];
+    model->linear_args[which] =
+        builder_text(b,
+                     TYPES("\"\", \"\", \"\"", BF16
+                           ", " BF16 ", " BF16) "\"Input Strides\": [[%d, %d, 1], [%d, 1], [1]], "
+                                                "\"Input Dims\": [[%d, %d, %d], [%d, %d], "
+                                                "[%d]]",
+                     LENGTH * k, k, k, BATCH, LENGTH, k, n, k, n);
+    model->addmm_args[which] =
+        builder_text(b,
+                     TYPES("\"\", \"\", \"\", \"1\", \"1\"", BF16
+                           ", " BF16 ", " BF16
+                           ", \"Scalar\", \"Scalar\"") "\"Input Strides\": [[1], [%d, 1], [1, %d], "
+                                                       "[], []], \"Input Dims\": [[%d], [%d, %d], "
+                                                       "[%d, %d], [], []]",
+                     k, k, n, TOKENS, k, k, n);
+    model->dgrad_args[which] =
+        builder_text(b,
+                     TYPES("\"\", \"\"", BF16 ", " BF16) "\"Input Strides\": [[%d, 1], [%d, 1]], "
+                                                         "\"Input Dims\": [[%d, %d], [%d, %d]]",
+                     n, k, TOKENS, n, n, k);
+    model->wgrad_args[which] =
+        builder_text(b,
+                     TYPES("\"\", \"\"", BF16 ", " BF16) "\"Input Strides\": [[1, %d], [%d, 1]], "
+                                                         "\"Input Dims\": [[%d, %d], [%d, %d]]",
+                     n, k, n, TOKENS, TOKENS, k);
+}
+
+static void describe_shapes(struct model *model)
+{
+    struct builder *b = &model->b;
+    for (int i = 0; i < 4; i++)
+        describe_linear(model, (enum linear)i);
+    model->hidden_args = builder_text(
+        b, TYPES("\"\"", BF16) "\"Input Strides\": [[%d, %d, 1]], \"Input Dims\": [[%d, %d, %d]]",
+        LENGTH * WIDTH, WIDTH, BATCH, LENGTH, WIDTH);
+    model->add_args = builder_text(
+        b,
+        TYPES("\"\", \"\", \"1\"",
+              BF16 ", " BF16 ", \"Scalar\"") "\"Input Strides\": [[%d, %d, 1], [%d, %d, 1], []], "
+                                             "\"Input Dims\": [[%d, %d, %d], "
+                                             "[%d, %d, %d], []]",
+        LENGTH * WIDTH, WIDTH, LENGTH * WIDTH, WIDTH, BATCH, LENGTH, WIDTH, BATCH, LENGTH, WIDTH);
+    model->inner_args = builder_text(
+        b,
+        TYPES("\"\", \"\"", BF16 ", \"\"") "\"Input Strides\": [[%d, %d, 1], []], \"Input "
+                                           "Dims\": [[%d, %d, %d], []]",
+        LENGTH * INNER, INNER, BATCH, LENGTH, INNER);
+    model->attention_args = builder_text(
+        b,
+        TYPES("\"\", \"\", \"\", \"\", \"0.\", \"True\", \"\", \"False\"", BF16
+              ", " BF16 ", " BF16
+              ", \"\", \"Scalar\", \"Scalar\", \"\", \"Scalar\"") "\"Input Dims\": [[%d, %d, %d, "
+                                                                  "%d], [%d, %d, %d, %d], [%d, %d, "
+                                                                  "%d, %d], [], [], [], [], "
+                                                                  "[]]",
+        BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD);
+    model->flash_args = builder_text(
+        b,
+        TYPES("\"\", \"\", \"\", \"0.\", \"True\", \"False\", \"0.125\"", BF16
+              ", " BF16 ", " BF16
+              ", \"Scalar\", \"Scalar\", \"Scalar\", \"Scalar\"") "\"Input Dims\": [[%d, %d, %d, "
+                                                                  "%d], [%d, %d, %d, %d], [%d, %d, "
+                                                                  "%d, %d], [], [], [], []]",
+        BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD);
+}
+
+static int32_t linear_forward(struct model *model, enum linear which)
+{
+    struct builder *b = &model->b;
+    int64_t n = linear_sizes[which][0], k = linear_sizes[which][1];
+    builder_module(b, "Linear", b->modules);
+    int32_t sequence = builder_forward(b, "aten::linear", model->linear_args[which]);
+    builder_op(b, "aten::t", NULL);
+    builder_op(b, "aten::transpose", NULL);
+    builder_leaf(b, "aten::as_strided", NULL);
+    builder_end(b);
+    builder_end(b);
+    for (int64_t i = 0; i < b->filler; i++)
+        builder_leaf(b, "aten::view", model->hidden_args);
+    builder_inner(b, "aten::addmm", model->addmm_args[which], sequence);
+    builder_gemm(b, ROLE_GEMM_FORWARD, TOKENS, n, k);
+    builder_end(b);
+    builder_end(b);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    return sequence;
+}
+
+static int32_t norm_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    builder_module(b, "LayerNorm", b->modules);
+    int32_t sequence = builder_forward(b, "aten::layer_norm", model->hidden_args);
+    builder_inner(b, "aten::native_layer_norm", model->hidden_args, sequence);
+    builder_leaf(b, "aten::empty", NULL);
+    builder_leaf(b, "aten::empty", NULL);
+    builder_traffic(b, ROLE_NORM_FORWARD, (int64_t)TOKENS * WIDTH, (int64_t)TOKENS * WIDTH * 4);
+    builder_end(b);
+    builder_end(b);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    return sequence;
+}
+
+static int32_t add_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int32_t sequence = builder_forward(b, "aten::add", model->add_args);
+    builder_traffic(b, ROLE_ADD, (int64_t)TOKENS * WIDTH, (int64_t)TOKENS * WIDTH * 6);
+    builder_end(b);
+    return sequence;
+}
+
+static int32_t attention_core_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t flop = (int64_t)2 * BATCH * HEADS * LENGTH * LENGTH * HEAD;
+    builder_leaf(b, "aten::split", NULL);
+    builder_leaf(b, "aten::view", NULL);
+    builder_leaf(b, "aten::transpose", NULL);
+    int32_t sequence =
+        builder_forward(b, "aten::scaled_dot_product_attention", model->attention_args);
+    builder_inner(b, "aten::_scaled_dot_product_flash_attention", model->flash_args, sequence);
+    builder_inner(b, "aten::_flash_attention_forward", model->flash_args, -1);
+    builder_leaf(b, "aten::empty_like", NULL);
+    builder_attention(b, ROLE_ATTENTION_FORWARD, flop, BATCH * HEADS * LENGTH / 128);
+    builder_end(b);
+    builder_end(b);
+    builder_end(b);
+    return sequence;
+}
+
+static int32_t gelu_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int32_t sequence = builder_forward(b, "aten::gelu", model->inner_args);
+    builder_traffic(b, ROLE_GELU, (int64_t)TOKENS * INNER, (int64_t)TOKENS * INNER * 4);
+    builder_end(b);
+    return sequence;
+}
+
+// Parameters of the attention half (even) or the feed-forward half (odd) of a layer.
+static int64_t half_parameters(int32_t half)
+{
+    return (int64_t)(half % 2 ? 8 : 4) * WIDTH * WIDTH + (half % 2 ? 13 : 8) * WIDTH;
+}
+
+static void gather(struct model *model, int32_t half, const char *annotation)
+{
+    struct builder *b = &model->b;
+    if (!model->sharded || half < 0 || half >= 2 * model->layers)
+        return;
+    builder_annotation(b, annotation);
+    model->gathers[half] = builder_collective(b, ROLE_ALL_GATHER, half_parameters(half), false);
+    builder_end(b);
+}
+
+// Waits for the half layer's own parameters and starts fetching the next ones.
+static void enter_half(struct model *model, int32_t half, int32_t next)
+{
+    if (!model->sharded)
+        return;
+    builder_wait(&model->b, model->gathers[half]);
+    gather(model, next,
+           next > half ? "FullyShardedDataParallel._pre_forward"
+                       : "FullyShardedDataParallel._pre_backward_prefetch");
+}
+
+static void layer_forward(struct model *model, int32_t layer)
+{
+    struct builder *b = &model->b;
+    struct numbers *n = &model->numbers[layer];
+    builder_module(b, "Block", layer);
+    enter_half(model, 2 * layer, 2 * layer + 1);
+    n->norm1 = norm_forward(model);
+    builder_module(b, "Attention", layer);
+    n->qkv = linear_forward(model, LINEAR_QKV);
+    n->attention = attention_core_forward(model);
+    n->projection = linear_forward(model, LINEAR_PROJECTION);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    n->add1 = add_forward(model);
+    enter_half(model, 2 * layer + 1, 2 * layer + 2);
+    n->norm2 = norm_forward(model);
+    builder_module(b, "FeedForward", layer);
+    n->up = linear_forward(model, LINEAR_UP);
+    n->gelu = gelu_forward(model);
+    n->down = linear_forward(model, LINEAR_DOWN);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    n->add2 = add_forward(model);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+}
+
+static void accumulate(struct builder *b)
+{
+    builder_op(b, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", NULL);
+    builder_op(b, "torch::autograd::AccumulateGrad", NULL);
+    builder_op(b, "aten::detach", NULL);
+    builder_leaf(b, "detach", NULL);
+    builder_end(b);
+    builder_end(b);
+    builder_end(b);
+}
+
+static void backward_end(struct builder *b)
+{
+    builder_end(b);
+    builder_end(b);
+}
+
+static void linear_backward(struct model *model, enum linear which, int32_t sequence)
+{
+    struct builder *b = &model->b;
+    int64_t n = linear_sizes[which][0], k = linear_sizes[which][1];
+    builder_backward(b, "AddmmBackward0", sequence);
+    builder_leaf(b, "aten::t", NULL);
+    builder_op(b, "aten::mm", model->dgrad_args[which]);
+    builder_gemm(b, ROLE_GEMM_DGRAD, TOKENS, k, n);
+    builder_end(b);
+    builder_leaf(b, "aten::t", NULL);
+    builder_op(b, "aten::mm", model->wgrad_args[which]);
+    if (b->arguments->flavour == VENDOR_CUDA)
+        builder_set(b, 65536);
+    builder_gemm(b, ROLE_GEMM_WGRAD, n, k, TOKENS);
+    builder_end(b);
+    builder_end(b);
+    builder_op(b, "aten::sum", model->hidden_args);
+    builder_traffic(b, ROLE_SUM, TOKENS * n, TOKENS * n * 2);
+    builder_end(b);
+    builder_end(b);
+    accumulate(b);
+    accumulate(b);
+}
+
+static void norm_backward(struct model *model, int32_t sequence)
+{
+    struct builder *b = &model->b;
+    int64_t elements = (int64_t)TOKENS * WIDTH;
+    builder_backward(b, "NativeLayerNormBackward0", sequence);
+    builder_op(b, "aten::native_layer_norm_backward", model->add_args);
+    builder_leaf(b, "aten::empty_like", NULL);
+    builder_traffic(b, ROLE_NORM_BACKWARD_INPUT, elements, elements * 6);
+    builder_traffic(b, ROLE_NORM_BACKWARD_WEIGHT, elements, elements * 4);
+    builder_end(b);
+    backward_end(b);
+    builder_op(b, "aten::add_", model->add_args);
+    builder_traffic(b, ROLE_ADD, elements, elements * 6);
+    builder_end(b);
+    accumulate(b);
+    accumulate(b);
+}
+
+static void attention_core_backward(struct model *model, int32_t sequence)
+{
+    struct builder *b = &model->b;
+    int64_t flop = (int64_t)5 * BATCH * HEADS * LENGTH * LENGTH * HEAD;
+    int64_t elements = (int64_t)TOKENS * WIDTH;
+    builder_backward(b, "ScaledDotProductFlashAttentionBackward0", sequence);
+    builder_op(b, "aten::_scaled_dot_product_flash_attention_backward", model->flash_args);
+    builder_op(b, "aten::_flash_attention_backward", model->flash_args);
+    builder_leaf(b, "aten::empty_like", NULL);
+    builder_traffic(b, ROLE_ATTENTION_PREPARE, elements / 64, elements * 4);
+    builder_attention(b, ROLE_ATTENTION_BACKWARD, flop, BATCH * HEADS * LENGTH / 128);
+    builder_end(b);
+    builder_end(b);
+    backward_end(b);
+}
+
+static void gelu_backward(struct model *model, int32_t sequence)
+{
+    struct builder *b = &model->b;
+    int64_t elements = (int64_t)TOKENS * INNER;
+    builder_backward(b, "GeluBackward0", sequence);
+    builder_op(b, "aten::gelu_backward", model->inner_args);
+    builder_traffic(b, ROLE_GELU_BACKWARD, elements, elements * 6);
+    builder_end(b);
+    backward_end(b);
+}
+
+// Hands the gradients of a half layer to the communication stream.
+static void reduce_half(struct model *model, int32_t half)
+{
+    struct builder *b = &model->b;
+    enum role role = model->sharded ? ROLE_REDUCE_SCATTER : ROLE_ALL_REDUCE;
+    if (model->sharded)
+        builder_annotation(b, "FullyShardedDataParallel._post_backward_hook");
+    builder_collective(b, role, half_parameters(half), model->sharded && half == 0);
+    if (model->sharded)
+        builder_end(b);
+}
+
+static void add_backward(struct builder *b, int32_t sequence)
+{
+    builder_backward(b, "AddBackward0", sequence);
+    backward_end(b);
+}
+
+static void layer_backward(struct model *model, int32_t layer)
+{
+    const struct numbers *n = &model->numbers[layer];
+    add_backward(&model->b, n->add2);
+    enter_half(model, 2 * layer + 1, 2 * layer);
+    linear_backward(model, LINEAR_DOWN, n->down);
+    gelu_backward(model, n->gelu);
+    linear_backward(model, LINEAR_UP, n->up);
+    norm_backward(model, n->norm2);
+    reduce_half(model, 2 * layer + 1);
+    add_backward(&model->b, n->add1);
+    enter_half(model, 2 * layer, 2 * layer - 1);
+    linear_backward(model, LINEAR_PROJECTION, n->projection);
+    attention_core_backward(model, n->attention);
+    linear_backward(model, LINEAR_QKV, n->qkv);
+    norm_backward(model, n->norm1);
+    if (layer > 0 || !model->sharded)
+        reduce_half(model, 2 * layer);
+}
+
+static void head_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t logits = (int64_t)TOKENS * VOCABULARY;
+    model->final_norm = norm_forward(model);
+    builder_module(b, "Linear", b->modules);
+    model->head = builder_forward(b, "aten::linear", NULL);
+    builder_op(b, "aten::matmul", NULL);
+    builder_op(
+        b, "aten::mm",
+        builder_text(
+            b,
+            TYPES("\"\", \"\"", BF16
+                  ", " BF16) "\"Input Strides\": [[%d, 1], [1, %d]], \"Input Dims\": [[%d, %d], "
+                             "[%d, %d]]",
+            WIDTH, WIDTH, TOKENS, WIDTH, WIDTH, VOCABULARY));
+    builder_gemm(b, ROLE_GEMM_FORWARD, TOKENS, VOCABULARY, WIDTH);
+    builder_end(b);
+    builder_end(b);
+    builder_end(b);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    builder_op(b, "aten::cross_entropy_loss", NULL);
+    model->softmax = builder_forward(b, "aten::log_softmax", NULL);
+    builder_inner(b, "aten::_log_softmax", NULL, model->softmax);
+    builder_traffic(b, ROLE_LOG_SOFTMAX, logits, logits * 6);
+    builder_end(b);
+    builder_end(b);
+    model->nll = builder_forward(b, "aten::nll_loss_nd", NULL);
+    builder_inner(b, "aten::nll_loss_forward", NULL, model->nll);
+    builder_traffic(b, ROLE_NLL, 1, (int64_t)TOKENS * 2048);
+    builder_end(b);
+    builder_end(b);
+    builder_end(b);
+}
+
+static void head_backward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t logits = (int64_t)TOKENS * VOCABULARY;
+    builder_op(b, "aten::ones_like", NULL);
+    builder_op(b, "aten::fill_", NULL);
+    builder_traffic(b, ROLE_FILL, 1, 4);
+    builder_end(b);
+    builder_end(b);
+    builder_backward(b, "NllLossBackward0", model->nll);
+    builder_op(b, "aten::nll_loss_backward", NULL);
+    builder_set(b, 65536);
+    builder_traffic(b, ROLE_NLL_BACKWARD, 1, (int64_t)TOKENS * 2048);
+    builder_end(b);
+    backward_end(b);
+    builder_backward(b, "LogSoftmaxBackward0", model->softmax);
+    builder_op(b, "aten::_log_softmax_backward_data", NULL);
+    builder_traffic(b, ROLE_LOG_SOFTMAX_BACKWARD, logits, logits * 10);
+    builder_end(b);
+    backward_end(b);
+    builder_backward(b, "MmBackward0", model->head);
+    builder_op(b, "aten::mm", NULL);
+    builder_gemm(b, ROLE_GEMM_DGRAD, TOKENS, WIDTH, VOCABULARY);
+    builder_end(b);
+    builder_op(b, "aten::mm", NULL);
+    builder_gemm(b, ROLE_GEMM_WGRAD, VOCABULARY, WIDTH, TOKENS);
+    builder_end(b);
+    backward_end(b);
+    accumulate(b);
+    builder_collective(b, model->sharded ? ROLE_REDUCE_SCATTER : ROLE_ALL_REDUCE,
+                       (int64_t)VOCABULARY * WIDTH, false);
+    norm_backward(model, model->final_norm);
+}
+
+static void embedding_forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t elements = (int64_t)TOKENS * WIDTH;
+    builder_module(b, "Embedding", 0);
+    model->embedding = builder_forward(b, "aten::embedding", NULL);
+    builder_inner(b, "aten::index_select", NULL, -1);
+    builder_traffic(b, ROLE_EMBEDDING, elements, elements * 4);
+    builder_end(b);
+    builder_end(b);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    add_forward(model);
+}
+
+// The token table is frozen; only the small table of positions gets a gradient. It goes out with
+// the last collective, which is why little communication stays exposed.
+static void embedding_backward(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t table = (int64_t)LENGTH * WIDTH;
+    builder_backward(b, "EmbeddingBackward0", model->embedding);
+    builder_op(b, "aten::embedding_dense_backward", NULL);
+    builder_traffic(b, ROLE_EMBEDDING_BACKWARD, table, (int64_t)TOKENS * WIDTH * 6);
+    builder_end(b);
+    backward_end(b);
+    accumulate(b);
+    if (model->sharded)
+        reduce_half(model, 0);
+    else
+        builder_collective(b, ROLE_ALL_REDUCE, table, true);
+}
+
+static int64_t parameters(const struct model *model)
+{
+    int64_t count = (int64_t)(VOCABULARY + LENGTH) * WIDTH;
+    count += model->layers * (half_parameters(0) + half_parameters(1));
+    return model->sharded ? count / model->b.arguments->world : count;
+}
+
+static void optimize(struct model *model)
+{
+    struct builder *b = &model->b;
+    builder_annotation(b, "Optimizer.step#AdamW.step");
+    builder_op(b, "aten::_foreach_add_", NULL);
+    builder_traffic(b, ROLE_TINY_ADD, 1, 4);
+    builder_end(b);
+    builder_op(b, "aten::_fused_adamw_", NULL);
+    for (int64_t left = parameters(model); left > 0; left -= ADAM_CHUNK) {
+        int64_t chunk = left < ADAM_CHUNK ? left : ADAM_CHUNK;
+        builder_traffic(b, ROLE_ADAM, chunk, chunk * ADAM_BYTES);
+    }
+    builder_end(b);
+    builder_end(b);
+}
+
+static void copy_batch(struct model *model)
+{
+    struct builder *b = &model->b;
+    int64_t planted = b->arguments->plant_ns[PLANT_PAGEABLE_COPIES];
+    int64_t bytes = (int64_t)TOKENS * 8;
+    int64_t ns = bytes / b->vendor->copy_bytes_per_ns + 1200;
+    struct instruction copy = {.code = CODE_COPY, .ns = ns, .bytes = bytes};
+    if (planted) {
+        copy.ns = planted / 2;
+        copy.bytes = planted * 3; // two copies at 6 GB/s
+        copy.pageable = true;
+    }
+    copy.ns = copy.ns * b->arguments->slow_percent[CATEGORY_COPY] / 100;
+    for (int i = 0; i < 2; i++) {
+        builder_op(b, "aten::to", NULL);
+        builder_op(b, "aten::_to_copy", NULL);
+        builder_op(b, "aten::copy_", NULL);
+        builder_add(b, &copy);
+        builder_end(b);
+        builder_end(b);
+        builder_end(b);
+    }
+}
+
+static void load_batch(struct model *model)
+{
+    struct builder *b = &model->b;
+    builder_python(b, "torch/utils/data/dataloader.py(701): __next__");
+    builder_annotation(b, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    builder_leaf(b, "aten::stack", NULL);
+    builder_add(b, &(struct instruction){.code = CODE_LOAD_DATA});
+    builder_end(b);
+    builder_python_end(b);
+    copy_batch(model);
+    builder_annotation(b, "Optimizer.zero_grad#AdamW.zero_grad");
+    builder_end(b);
+}
+
+static void forward(struct model *model)
+{
+    struct builder *b = &model->b;
+    builder_annotation(b, model->sharded ? "FullyShardedDataParallel.forward"
+                                         : "DistributedDataParallel.forward");
+    builder_module(b, model->sharded ? "FullyShardedDataParallel" : "DistributedDataParallel", 0);
+    gather(model, 0, "FullyShardedDataParallel._pre_forward");
+    embedding_forward(model);
+    builder_add(b, &(struct instruction){.code = CODE_TINY});
+    for (int32_t layer = 0; layer < model->layers; layer++)
+        layer_forward(model, layer);
+    head_forward(model);
+    for (int i = 0; i < 3; i++)
+        builder_python_end(b);
+    builder_end(b);
+}
+
+static void backward(struct model *model)
+{
+    struct builder *b = &model->b;
+    builder_python(b, "torch/autograd/graph.py(824): _engine_run_backward");
+    builder_thread(b, THREAD_AUTOGRAD);
+    head_backward(model);
+    for (int32_t layer = model->layers - 1; layer >= 0; layer--)
+        layer_backward(model, layer);
+    embedding_backward(model);
+    builder_thread(b, THREAD_MAIN);
+    builder_python_end(b);
+    builder_wait(b, b->program->slots - 1);
+}
+
+int64_t transformer_fillers(int32_t layers)
+{
+    return (int64_t)layers * FILLERS_PER_LAYER;
+}
+
+void transformer_write(struct program *program, const struct arguments *arguments, int32_t layers,
+                       int64_t filler)
+{
+    struct model model = {
+        .b = {program, arguments, vendor_get(arguments->flavour), filler, 0},
+        .layers = layers,
+        .sharded = arguments->strategy == STRATEGY_FSDP,
+    };
+    struct builder *b = &model.b;
+    model.numbers = builder_table(b, (size_t)layers, sizeof *model.numbers);
+    model.gathers = builder_table(b, (size_t)layers * 2, sizeof *model.gathers);
+    describe_shapes(&model);
+    builder_add(b, &(struct instruction){.code = CODE_BEGIN,
+                                         .kind = ROW_STEP,
+                                         .name = "ProfilerStep#",
+                                         .sequence = -1,
+                                         .module = -1});
+    builder_python(b, "train.py(163): train_step");
+    load_batch(&model);
+    forward(&model);
+    backward(&model);
+    optimize(&model);
+    builder_add(b, &(struct instruction){.code = CODE_THROTTLE});
+    builder_python_end(b);
+    builder_end(b);
+}
