@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles schema/sqlite/NNNN_*.sql into a target as server/schema_data.h declares them.
+
+function(embed_schema target)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/sqlite/[0-9][0-9][0-9][0-9]_*.sql)
+  list(SORT files)
+  set(texts "")
+  set(names "")
+  set(number 0)
+  foreach(file ${files})
+    math(EXPR number "${number} + 1")
+    get_filename_component(name ${file} NAME)
+    string(SUBSTRING ${name} 0 4 prefix)
+    if(NOT prefix EQUAL number)
+      message(FATAL_ERROR "schema/sqlite/${name}: expected number ${number}")
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+    string(APPEND texts "static const char text_${number}[] = {${bytes}0};\n")
+    string(APPEND names "    {\"${name}\", text_${number}},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/schema_data.c @ONLY CONTENT
+    "#include \"server/schema_data.h\"\n@texts@const struct migration schema_migrations[] = {\n@names@};\nconst int schema_count = @number@;\n")
+  target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/schema_data.c)
+endfunction()
