@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every endpoint is one row: adding one is adding a row here and a path to schema/openapi.json.
+#ifndef SERVER_ROUTES_H
+#define SERVER_ROUTES_H
+
+#include "server/response.h"
+
+struct route {
+    const char *method;  // "GET" serves HEAD, too
+    const char *pattern; // "/api/v1/runs/{run}/kernels"; a last {name*} takes the rest
+    bool (*handle)(struct request *request, struct response *response, struct err *err);
+    const char *table;   // run table that a table endpoint serves, else NULL
+    const char *summary; // one line, as in openapi.json
+};
+
+extern const struct route routes[];
+extern const size_t routes_count;
+
+// Finds the row for request->method and path and fills route and captures. Fails with 404, or 405
+// with Allow.
+MUST_CHECK bool routes_find(struct request *request, struct response *response, struct err *err);
+
+// Answers a request that passed the pre-check: route, handler, problem. Never fails.
+void routes_answer(struct request *request, struct response *response);
+
+#endif

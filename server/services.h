@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handlers may use of the service.
+#ifndef SERVER_SERVICES_H
+#define SERVER_SERVICES_H
+
+#include "server/intake.h"
+
+#include <stdatomic.h>
+
+struct services {
+    struct intake intake;
+    const char *public_url; // NULL: links begin with the request's Host
+    const char *web_dir;    // NULL: built-in dashboard
+    uint64_t max_upload_bytes;
+    unsigned uploads_in_flight; // at most
+    atomic_uint *uploads;       // in flight now
+    atomic_bool *draining;      // the service is about to stop
+};
+
+#endif
