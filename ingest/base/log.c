@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+PRINTF_LIKE(2, 0)
 static void line(const char *level, const char *fmt, va_list args)
 {
     char text[1024];
