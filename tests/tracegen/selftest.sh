@@ -37,13 +37,21 @@ breakdowns_add_up() {
     rm -r "$folder/sums"
 }
 
-# The planted cost that truth.json gives for a rank is at least the share of it that was asked for.
-plant_costs_what_was_asked() {
-    "$tracegen" --layers 4 --steps 5 --plant "$1=2000000" --out "$folder/plant"
-    cost=$(grep -o "\"clock_offset_ns\".*\"$1\": [0-9]*" "$folder/plant/truth.json" |
-        grep -o '[0-9]*$')
+# The first number behind a key of truth.json's first rank: the one over the whole trace.
+rank_figure() {
+    grep -m1 '"clock_offset_ns"' "$folder/$1/truth.json" | grep -o "\"$2\": [0-9]*" |
+        head -n 1 | grep -o '[0-9]*$'
+}
+
+# A plant lengthens the trace by the cost that truth.json names, and that is about what was asked.
+plant_costs_what_truth_says() {
+    "$tracegen" --layers 4 --noise 0 --steps 5 --plant "$1=2000000" --out "$folder/plant"
+    cost=$(rank_figure plant "$1")
+    longer=$(($(rank_figure plant window_ns) - $(rank_figure clean window_ns)))
+    off=$((longer - cost))
     [ "$cost" -ge $((2000000 * 4 * 9 / 10)) ] || fail "$1 cost $cost ns in 5 steps"
-    [ "$cost" -le $((2000000 * 5 * 3 / 2)) ] || fail "$1 cost $cost ns in 5 steps"
+    [ "$cost" -le $((2000000 * 5 * 5 / 4)) ] || fail "$1 cost $cost ns in 5 steps"
+    [ "${off#-}" -le $((cost / 8)) ] || fail "$1 named $cost ns, the trace grew by $longer ns"
     rm -r "$folder/plant"
 }
 
@@ -62,8 +70,9 @@ same_bytes_twice --size 3M --layers 2 --noise 4 --straggler 0=120
 same_text_in_every_format
 breakdowns_add_up --strategy fsdp --ranks 2 --layers 3 --steps 4 --plant starvation
 breakdowns_add_up --flavour rocm --layers 2 --steps 3 --plant low_overlap --slow gemm=140
+"$tracegen" --layers 4 --noise 0 --steps 5 --out "$folder/clean"
 for plant in exposed_comm starvation tiny_kernels low_overlap pageable_copies; do
-    plant_costs_what_was_asked $plant
+    plant_costs_what_truth_says $plant
 done
 refuses --plant nonsense
 refuses --ranks 0

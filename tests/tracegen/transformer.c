@@ -21,7 +21,9 @@ struct model {
     int32_t *gathers;                                  // slot of the gather of each half layer
     int32_t embedding, final_norm, head, softmax, nll; // sequence numbers
     const char *linear_args[4], *addmm_args[4], *dgrad_args[4], *wgrad_args[4];
-    const char *hidden_args, *add_args, *inner_args, *attention_args, *flash_args;
+    const char *hidden_args, *norm_args, *add_args, *inner_args, *logits_args, *embedding_args;
+    const char *attention_args, *flash_args, *flash_inner_args;
+    const char *flash_backward_args, *flash_inner_backward_args;
 };
 
 // The four linear layers of a block: outputs and inputs.
@@ -83,23 +85,78 @@ static void describe_shapes(struct model *model)
         TYPES("\"\", \"\"", BF16 ", \"\"") "\"Input Strides\": [[%d, %d, 1], []], \"Input "
                                            "Dims\": [[%d, %d, %d], []]",
         LENGTH * INNER, INNER, BATCH, LENGTH, INNER);
+    model->norm_args = builder_text(
+        b,
+        TYPES("\"\", \"[%d]\", \"\", \"\", \"1.0000000000000001e-05\"", BF16
+              ", \"ScalarList\", " BF16 ", " BF16
+              ", \"Scalar\"") "\"Input Strides\": [[%d, %d, 1], [], [1], [1], []], \"Input Dims\": "
+                              "[[%d, %d, %d], [], [%d], [%d], []]",
+        WIDTH, LENGTH * WIDTH, WIDTH, BATCH, LENGTH, WIDTH, WIDTH, WIDTH);
+    model->logits_args =
+        builder_text(b,
+                     TYPES("\"\", \"1\", \"False\"",
+                           BF16 ", \"Scalar\", \"Scalar\"") "\"Input Strides\": [[%d, 1], [], []], "
+                                                            "\"Input Dims\": [[%d, %d], [], []]",
+                     VOCABULARY, TOKENS, VOCABULARY);
+    model->embedding_args = builder_text(
+        b,
+        TYPES("\"\", \"\", \"-1\", \"False\", \"False\"", BF16
+              ", \"long int\", \"Scalar\", \"Scalar\", \"Scalar\"") "\"Input Strides\": [[%d, 1], "
+                                                                    "[%d, 1], [], [], []], \"Input "
+                                                                    "Dims\": [[%d, %d], "
+                                                                    "[%d, %d], [], [], []]",
+        WIDTH, LENGTH, VOCABULARY, WIDTH, BATCH, LENGTH);
+}
+
+// A tensor's dimensions in attention: heads before positions outside the kernel call, after inside.
+static const char *attention_dims(struct builder *b, bool inner)
+{
+    return builder_text(b, "[%d, %d, %d, %d]", BATCH, inner ? LENGTH : HEADS,
+                        inner ? HEADS : LENGTH, HEAD);
+}
+
+// The gradient, then query, key, value and output, then the logarithms of the sums.
+static const char *attention_backward_args(struct builder *b, const char *dims)
+{
+    return builder_text(
+        b,
+        TYPES("\"\", \"\", \"\", \"\", \"\", \"\", \"\", \"\", \"%d\", \"%d\", \"0.\", "
+              "\"True\", \"\", \"\", \"0.125\"",
+              BF16 ", " BF16 ", " BF16 ", " BF16 ", " BF16 ", \"float\", \"\", \"\", \"Scalar\", "
+                   "\"Scalar\", \"Scalar\", \"Scalar\", \"unsigned long\", "
+                   "\"unsigned long\", \"Scalar\"") "\"Input Dims\": [%s, %s, %s, %s, %s, [%d, %d, "
+                                                    "%d], [], [], [], [], [], [], [2], [], []]",
+        LENGTH, LENGTH, dims, dims, dims, dims, dims, BATCH, HEADS, LENGTH);
+}
+
+static void describe_attention(struct model *model)
+{
+    struct builder *b = &model->b;
+    const char *outer = attention_dims(b, false), *inner = attention_dims(b, true);
     model->attention_args = builder_text(
         b,
-        TYPES("\"\", \"\", \"\", \"\", \"0.\", \"True\", \"\", \"False\"", BF16
-              ", " BF16 ", " BF16
-              ", \"\", \"Scalar\", \"Scalar\", \"\", \"Scalar\"") "\"Input Dims\": [[%d, %d, %d, "
-                                                                  "%d], [%d, %d, %d, %d], [%d, %d, "
-                                                                  "%d, %d], [], [], [], [], "
-                                                                  "[]]",
-        BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD);
+        TYPES("\"\", \"\", \"\", \"\", \"0.\", \"True\", \"\", \"False\"",
+              BF16 ", " BF16 ", " BF16
+                   ", \"\", \"Scalar\", \"Scalar\", \"\", \"Scalar\"") "\"Input Dims\": [%s, %s, "
+                                                                       "%s, [], [], [], [], []]",
+        outer, outer, outer);
     model->flash_args = builder_text(
         b,
-        TYPES("\"\", \"\", \"\", \"0.\", \"True\", \"False\", \"0.125\"", BF16
-              ", " BF16 ", " BF16
-              ", \"Scalar\", \"Scalar\", \"Scalar\", \"Scalar\"") "\"Input Dims\": [[%d, %d, %d, "
-                                                                  "%d], [%d, %d, %d, %d], [%d, %d, "
-                                                                  "%d, %d], [], [], [], []]",
-        BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD, BATCH, HEADS, LENGTH, HEAD);
+        TYPES("\"\", \"\", \"\", \"0.\", \"True\", \"False\", \"0.125\"",
+              BF16 ", " BF16 ", " BF16
+                   ", \"Scalar\", \"Scalar\", \"Scalar\", \"Scalar\"") "\"Input Dims\": [%s, %s, "
+                                                                       "%s, [], [], [], []]",
+        outer, outer, outer);
+    model->flash_inner_args = builder_text(
+        b,
+        TYPES("\"\", \"\", \"\", \"\", \"\", \"%d\", \"%d\", \"0.\", \"True\", \"False\", "
+              "\"0.125\"",
+              BF16 ", " BF16 ", " BF16 ", \"\", \"\", \"Scalar\", \"Scalar\", \"Scalar\", "
+                   "\"Scalar\", \"Scalar\", \"Scalar\"") "\"Input Dims\": [%s, %s, %s, [], [], [], "
+                                                         "[], [], [], [], []]",
+        LENGTH, LENGTH, inner, inner, inner);
+    model->flash_backward_args = attention_backward_args(b, outer);
+    model->flash_inner_backward_args = attention_backward_args(b, inner);
 }
 
 static int32_t linear_forward(struct model *model, enum linear which)
@@ -128,8 +185,8 @@ static int32_t norm_forward(struct model *model)
 {
     struct builder *b = &model->b;
     builder_module(b, "LayerNorm", b->modules);
-    int32_t sequence = builder_forward(b, "aten::layer_norm", model->hidden_args);
-    builder_inner(b, "aten::native_layer_norm", model->hidden_args, sequence);
+    int32_t sequence = builder_forward(b, "aten::layer_norm", model->norm_args);
+    builder_inner(b, "aten::native_layer_norm", model->norm_args, sequence);
     builder_leaf(b, "aten::empty", NULL);
     builder_leaf(b, "aten::empty", NULL);
     builder_traffic(b, ROLE_NORM_FORWARD, (int64_t)TOKENS * WIDTH, (int64_t)TOKENS * WIDTH * 4);
@@ -159,7 +216,7 @@ static int32_t attention_core_forward(struct model *model)
     int32_t sequence =
         builder_forward(b, "aten::scaled_dot_product_attention", model->attention_args);
     builder_inner(b, "aten::_scaled_dot_product_flash_attention", model->flash_args, sequence);
-    builder_inner(b, "aten::_flash_attention_forward", model->flash_args, -1);
+    builder_inner(b, "aten::_flash_attention_forward", model->flash_inner_args, -1);
     builder_leaf(b, "aten::empty_like", NULL);
     builder_attention(b, ROLE_ATTENTION_FORWARD, flop, BATCH * HEADS * LENGTH / 128);
     builder_end(b);
@@ -296,8 +353,8 @@ static void attention_core_backward(struct model *model, int32_t sequence)
     int64_t flop = (int64_t)5 * BATCH * HEADS * LENGTH * LENGTH * HEAD;
     int64_t elements = (int64_t)TOKENS * WIDTH;
     builder_backward(b, "ScaledDotProductFlashAttentionBackward0", sequence);
-    builder_op(b, "aten::_scaled_dot_product_flash_attention_backward", model->flash_args);
-    builder_op(b, "aten::_flash_attention_backward", model->flash_args);
+    builder_op(b, "aten::_scaled_dot_product_flash_attention_backward", model->flash_backward_args);
+    builder_op(b, "aten::_flash_attention_backward", model->flash_inner_backward_args);
     builder_leaf(b, "aten::empty_like", NULL);
     builder_traffic(b, ROLE_ATTENTION_PREPARE, elements / 64, elements * 4);
     builder_attention(b, ROLE_ATTENTION_BACKWARD, flop, BATCH * HEADS * LENGTH / 128);
@@ -355,6 +412,16 @@ static void layer_backward(struct model *model, int32_t layer)
         reduce_half(model, 2 * layer);
 }
 
+static const char *mm_args(struct builder *b, int m, int n, int k)
+{
+    return builder_text(
+        b,
+        TYPES("\"\", \"\"",
+              BF16 ", " BF16) "\"Input Strides\": [[%d, 1], [%d, 1]], \"Input Dims\": [[%d, %d], "
+                              "[%d, %d]]",
+        k, n, m, k, k, n);
+}
+
 static void head_forward(struct model *model)
 {
     struct builder *b = &model->b;
@@ -378,8 +445,8 @@ static void head_forward(struct model *model)
     for (int i = 0; i < 3; i++)
         builder_python_end(b);
     builder_op(b, "aten::cross_entropy_loss", NULL);
-    model->softmax = builder_forward(b, "aten::log_softmax", NULL);
-    builder_inner(b, "aten::_log_softmax", NULL, model->softmax);
+    model->softmax = builder_forward(b, "aten::log_softmax", model->logits_args);
+    builder_inner(b, "aten::_log_softmax", model->logits_args, model->softmax);
     builder_traffic(b, ROLE_LOG_SOFTMAX, logits, logits * 6);
     builder_end(b);
     builder_end(b);
@@ -412,10 +479,10 @@ static void head_backward(struct model *model)
     builder_end(b);
     backward_end(b);
     builder_backward(b, "MmBackward0", model->head);
-    builder_op(b, "aten::mm", NULL);
+    builder_op(b, "aten::mm", mm_args(b, TOKENS, WIDTH, VOCABULARY));
     builder_gemm(b, ROLE_GEMM_DGRAD, TOKENS, WIDTH, VOCABULARY);
     builder_end(b);
-    builder_op(b, "aten::mm", NULL);
+    builder_op(b, "aten::mm", mm_args(b, VOCABULARY, WIDTH, TOKENS));
     builder_gemm(b, ROLE_GEMM_WGRAD, VOCABULARY, WIDTH, TOKENS);
     builder_end(b);
     backward_end(b);
@@ -430,7 +497,7 @@ static void embedding_forward(struct model *model)
     struct builder *b = &model->b;
     int64_t elements = (int64_t)TOKENS * WIDTH;
     builder_module(b, "Embedding", 0);
-    model->embedding = builder_forward(b, "aten::embedding", NULL);
+    model->embedding = builder_forward(b, "aten::embedding", model->embedding_args);
     builder_inner(b, "aten::index_select", NULL, -1);
     builder_traffic(b, ROLE_EMBEDDING, elements, elements * 4);
     builder_end(b);
@@ -567,6 +634,7 @@ void transformer_write(struct program *program, const struct arguments *argument
     model.numbers = builder_table(b, (size_t)layers, sizeof *model.numbers);
     model.gathers = builder_table(b, (size_t)layers * 2, sizeof *model.gathers);
     describe_shapes(&model);
+    describe_attention(&model);
     builder_add(b, &(struct instruction){.code = CODE_BEGIN,
                                          .kind = ROW_STEP,
                                          .name = "ProfilerStep#",
