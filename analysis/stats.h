@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order statistics of integer samples, without interpolation: every figure is one that occurred.
+#ifndef ANALYSIS_STATS_H
+#define ANALYSIS_STATS_H
+
+#include "ingest/base/budget.h"
+
+#include <stddef.h>
+
+// Fewer samples than this have no confidence interval.
+#define STATS_MIN_INTERVAL 5
+
+struct stats {
+    size_t count;
+    int64_t min, median, p95, p99, max; // 0 without samples
+    double mean;
+    double stddev; // of the sample (n - 1); NaN below two samples
+};
+
+struct interval {
+    bool known;
+    int64_t low, high;
+    const char *note; // how it was made, or why there is none
+};
+
+// Nearest rank: the smallest sample with at least percent of all samples at or below it.
+// The median of an even count is the lower one of the two in the middle.
+int64_t stats_percentile(const int64_t *sorted, size_t count, unsigned percent);
+int64_t stats_median(const int64_t *sorted, size_t count);
+
+// All figures of ascending samples.
+struct stats stats_of(const int64_t *sorted, size_t count);
+
+// 95 % confidence interval of the median of ascending samples: bootstrap of 2,000 resamples with a
+// fixed seed; above 500 samples the binomial interval of the median's rank.
+MUST_CHECK bool stats_interval(const int64_t *sorted, size_t count, struct budget *budget,
+                               struct interval *interval, struct err *err);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables that the analyses write: their names, columns, units and definitions.
+#ifndef ANALYSIS_TABLES_H
+#define ANALYSIS_TABLES_H
+
+#include "analysis/report.h"
+
+// Tables of one trace (tables_trace.c).
+extern const struct table_desc table_summary;
+extern const struct table_desc table_breakdown;
+extern const struct table_desc table_steps;
+extern const struct table_desc table_step_stats;
+extern const struct table_desc table_classes;
+extern const struct table_desc table_kernels;
+extern const struct table_desc table_ops;
+extern const struct table_desc table_collectives;
+extern const struct table_desc table_short_kernels;
+extern const struct table_desc table_launches;
+extern const struct table_desc table_parts;
+extern const struct table_desc table_quality;
+extern const struct table_desc table_findings;
+extern const struct table_desc table_environment;
+
+// Tables of a run (tables_run.c).
+extern const struct table_desc table_run_summary;
+extern const struct table_desc table_run_ranks;
+extern const struct table_desc table_run_breakdown;
+extern const struct table_desc table_run_steps;
+extern const struct table_desc table_run_step_stats;
+extern const struct table_desc table_run_classes;
+extern const struct table_desc table_run_kernels;
+extern const struct table_desc table_run_ops;
+extern const struct table_desc table_run_collectives;
+extern const struct table_desc table_run_short_kernels;
+extern const struct table_desc table_run_launches;
+extern const struct table_desc table_run_parts;
+extern const struct table_desc table_run_quality;
+extern const struct table_desc table_run_findings;
+extern const struct table_desc table_run_environment;
+
+// Tables of a comparison (tables_compare.c).
+extern const struct table_desc table_compare_summary;
+extern const struct table_desc table_compare_settings;
+extern const struct table_desc table_compare_waterfall;
+
+#endif

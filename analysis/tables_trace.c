@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of one trace.
+#include "analysis/analysis.h"
+#include "analysis/table_columns.h"
+#include "analysis/tables.h"
+
+static const struct column columns_summary[] = {SUMMARY_COLUMNS};
+const struct table_desc table_summary =
+    TABLE("summary", summary, "The trace in one row; shares stand on the steady steps.");
+
+static const struct column columns_breakdown[] = {
+    TEXT("scope", "trace: all devices merged over the whole window; device: one device over the "
+                  "same window; steady: all devices merged, summed over the steady steps."),
+    TEXT("device", "The device as the trace names it, for the scope device."),
+    I64("steps", "count", "Steps covered, for the scope steady."),
+    PARTS_COLUMNS,
+};
+const struct table_desc table_breakdown =
+    TABLE("breakdown", breakdown, "Where device time went; exclusive parts that sum exactly.");
+
+static const struct column columns_steps[] = {
+    I64("step", "", "Number in the step's mark, else its ordinal."),
+    TEXT("name", "Name of the mark."),
+    I64("begin_ns", "ns", "Begin of the step since the begin of the trace's window."),
+    BOOLEAN("steady", "Whether the step counts for the headline figures."),
+    TEXT("reason", "Why the step does not count."),
+    PARTS_COLUMNS,
+};
+const struct table_desc table_steps = TABLE(
+    "steps", steps,
+    "Steps on the device: from the first event launched inside a mark to the first of the next.");
+
+static const struct column columns_step_stats[] = {
+    TEXT("metric", "Which time of a step."),
+    DISTRIBUTION_COLUMNS,
+};
+const struct table_desc table_step_stats =
+    TABLE("step_stats", step_stats, "Distributions over the steady steps.");
+
+static const struct column columns_classes[] = {
+    TEXT("class", "compute, communication or memory."),
+    I64("events", "count", "Device events."),
+    I64("sum_ns", "ns", "Sum of their durations; overlapping ones count each."),
+};
+const struct table_desc table_classes = TABLE("classes", classes, "Device events by class.");
+
+static const struct column columns_kernels[] = {
+    KERNEL_NAME_COLUMNS,
+    I64("calls", "count", "How often it ran."),
+    F64("calls_per_step", "count", "Calls in the steady steps per step."),
+    I64("total_ns", "ns", "Sum of the durations."),
+    KERNEL_SHARE_COLUMNS,
+    KERNEL_DISTRIBUTION_COLUMNS,
+    KERNEL_SHAPE_COLUMNS,
+};
+const struct table_desc table_kernels =
+    TABLE("kernels", kernels, "Kernels, copies and memsets by full name.");
+
+static const struct column columns_ops[] = {OP_COLUMNS};
+const struct table_desc table_ops = TABLE("ops", ops, "Operators by what they launched directly.");
+
+static const struct column columns_collectives[] = {COLLECTIVE_COLUMNS};
+const struct table_desc table_collectives =
+    TABLE("collectives", collectives, "Communication by process group, collective and size.");
+
+static const struct column columns_short_kernels[] = {SHORT_KERNEL_COLUMNS};
+const struct table_desc table_short_kernels =
+    TABLE("short_kernels", short_kernels, "Kernels under 10 us by operator.");
+
+static const struct column columns_launches[] = {LAUNCH_COLUMNS};
+const struct table_desc table_launches =
+    TABLE("launches", launches, "How device events and launches on the host belong together.");
+
+static const struct column columns_parts[] = {PART_COLUMNS};
+const struct table_desc table_parts =
+    TABLE("parts", parts, "What the seven bars consist of, over the steady steps.");
+
+static const struct column columns_quality[] = {QUALITY_COLUMNS};
+const struct table_desc table_quality =
+    TABLE("quality", quality, "Trust report: what was repaired, left out or uncertain.");
+
+static const struct column columns_findings[] = {FINDING_COLUMNS};
+const struct table_desc table_findings =
+    TABLE("findings", findings, "What costs time, by cost; each an upper bound per steady step.");
+
+static const struct column columns_environment[] = {
+    TEXT("key", "Name of the setting."),
+    TEXT("value", "Its value."),
+};
+const struct table_desc table_environment =
+    TABLE("environment", environment, "What the trace says of where and how it was made.");
+
+const struct table_desc *const trace_tables[] = {
+    &table_summary,  &table_breakdown, &table_steps,    &table_step_stats,  &table_classes,
+    &table_kernels,  &table_ops,       &table_parts,    &table_collectives, &table_short_kernels,
+    &table_launches, &table_quality,   &table_findings, &table_environment, NULL,
+};
