@@ -49,7 +49,7 @@ function check_layers({ path, uncommented }) {
 // Headers of libraries that stand behind one narrow interface each.
 const FENCED = [
   [/^civetweb\.h$/, /^server\/http[^/]*$/],
-  [/^sqlite3\.h$/, /^server\/store_sqlite[^/]*$/],
+  [/^sqlite3\.h$/, /^server\/store[^/]*$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source_gzip\.c$/],
 ];
 
@@ -73,22 +73,19 @@ function check_file_size({ lines }) {
   return [{ line: count, what: `file of ${count} lines, expected at most ${FILE_LINES}` }];
 }
 
-// The formatter puts a function's braces, and only those, alone in column 0.
+// In C the formatter puts a function's braces, and only those, alone in column 0; in JavaScript the
+// closing brace has the indent of the line that opens.
+const FUNCTION_OPENS = /^(\{)$|^( *)(?:export |default |async )*function\b.*\{$/;
+
 function check_function_size({ lines }) {
-  const complaints = [];
-  let begin = -1;
-  lines.forEach((text, i) => {
-    if (text === "{") begin = i;
-    if (text !== "}" || begin < 0) return;
-    const count = i - begin - 1;
-    if (count > FUNCTION_LINES)
-      complaints.push({
-        line: begin + 1,
-        what: `function of ${count} lines, expected at most ${FUNCTION_LINES}`,
-      });
-    begin = -1;
+  return lines.flatMap((text, begin) => {
+    const opens = FUNCTION_OPENS.exec(text);
+    if (!opens) return [];
+    const count = lines.indexOf(`${opens[2] ?? ""}}`, begin) - begin - 1;
+    if (count <= FUNCTION_LINES) return [];
+    const what = `function of ${count} lines, expected at most ${FUNCTION_LINES}`;
+    return [{ line: begin + 1, what }];
   });
-  return complaints;
 }
 
 /** The number of parameters in a list that starts behind an opening parenthesis. */
@@ -271,9 +268,12 @@ export const rules = [
   },
   {
     name: "function-size",
-    files: C,
+    files: /\.(c|h|js|mjs)$/,
     check: check_function_size,
-    bad: [["a.c", `void f(void)\n{\n${repeat("    g();\n", 61)}}\n`]],
+    bad: [
+      ["a.c", `void f(void)\n{\n${repeat("    g();\n", 61)}}\n`],
+      ["a.mjs", `export async function f() {\n${repeat("  g();\n", 61)}}\n`],
+    ],
     good: [["a.c", `void f(void)\n{\n${repeat("    g();\n", 60)}}\n`]],
   },
   {
