@@ -109,6 +109,14 @@ function check_parameters({ code }) {
   });
 }
 
+// Four columns per level: a statement's first level stands at column 4.
+const TOO_DEEP = /^ {16,}(if|for|while|do|switch)\b/;
+
+function check_nesting({ code }) {
+  const what = () => "nested more than 3 levels deep";
+  return bad_lines(code.split("\n"), (text) => TOO_DEEP.test(text), what);
+}
+
 // --- C ------------------------------------------------------------------------------------------
 
 const BANNED_C =
@@ -282,6 +290,13 @@ export const rules = [
     check: check_parameters,
     bad: [["a.c", "static int f(int a, int b, int c,\n             int d, int e, int g)\n{\n}\n"]],
     good: [["a.c", "int f(int a, void (*b)(int, int), int c, int d, int e)\n{\n}\n"]],
+  },
+  {
+    name: "nesting",
+    files: C,
+    check: check_nesting,
+    bad: [["a.c", `${repeat(" ", 16)}if (a)\n`]],
+    good: [["a.c", `${repeat(" ", 12)}for (;;)\n${repeat(" ", 16)}done(a);\n`]],
   },
   {
     name: "banned-c",
