@@ -47,5 +47,5 @@ done
 
 (cd "$staging" && sha256sum -- * >"../.vendor.manifest" && mv ../.vendor.manifest MANIFEST)
 rm -rf "$final"
-mv "$staging" "$final"
+mv -T "$staging" "$final"
 touch "$final/MANIFEST"
