@@ -12,7 +12,7 @@ struct route;
 
 #define REQUEST_MAX_HEADERS  60
 #define REQUEST_MAX_CAPTURES 3
-#define REQUEST_ID_SIZE      21
+#define REQUEST_ID_SIZE      65
 
 struct request_header {
     struct str name, value;

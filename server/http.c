@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// CivetWeb behind a narrow interface: every request goes through one callback, which reads headers,
+// checks them, lets routes.c answer, and sends the answer. Of the library's own features (files,
+// scripts, forms, TLS) none is used.
+#include "server/http.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+#include "server/http_send.h"
+#include "server/pace.h"
+#include "server/precheck.h"
+#include "server/problem.h"
+#include "server/routes.h"
+#include "server/services.h"
+
+#include <civetweb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define DEFAULT_THREADS   1100
+#define SLOW_WINDOW_MS    30000
+#define SLOW_WINDOW_BYTES ((uint64_t)300 * 1000) // 10 KB/s
+#define START_ERROR_BYTES 160
+
+struct http {
+    struct services services;
+    struct precheck precheck;
+    struct pace *pace;
+    struct mg_context *context;
+    bool started;
+    char start_error[START_ERROR_BYTES]; // what the library said while starting
+    atomic_uint uploads;
+    atomic_bool draining;
+    pthread_mutex_t lock; // of active
+    pthread_cond_t idle;
+    unsigned active; // requests being answered
+};
+
+// --- the body -----------------------------------------------------------------------------------
+
+// One request on its connection.
+struct exchange {
+    struct http *http;
+    struct mg_connection *connection;
+    int fd;   // of the connection, -1 unknown
+    int slot; // of the watch on its pace
+};
+
+// The library returns -1 for a peer that went, 0 both for "too slow" and for the end of chunks, and
+// body.c asks for no byte behind an announced length: so 0 is the end only of a chunked body.
+static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct exchange *exchange = ctx;
+    int count = mg_read(exchange->connection, bytes, cap);
+    *got = count > 0 ? (size_t)count : 0;
+    if (pace_was_cut(exchange->http->pace, exchange->slot))
+        return err_set(err, ERR_CANCELLED,
+                       "the client sent less than %d bytes in %d s, which is too slow",
+                       (int)SLOW_WINDOW_BYTES, SLOW_WINDOW_MS / 1000);
+    return count >= 0 || err_set(err, ERR_CANCELLED, "the client stopped sending");
+}
+
+static bool proceed(void *ctx, struct err *err)
+{
+    struct exchange *exchange = ctx;
+    static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (mg_write(exchange->connection, line, sizeof(line) - 1) == sizeof(line) - 1)
+        return true;
+    return err_set(err, ERR_CANCELLED, "the client went away");
+}
+
+static void begin_body(struct exchange *exchange, struct request *request)
+{
+    const struct mg_request_info *info = mg_get_request_info(exchange->connection);
+    struct str expect = request_header(request, "Expect");
+    *request->body = (struct body){.pull = pull,
+                                   .proceed = expect.at ? proceed : NULL,
+                                   .ctx = exchange,
+                                   .length = precheck_length(request),
+                                   .limit = UINT64_MAX};
+    if (request->body->length == 0)
+        request->body->ended = true;
+    else
+        exchange->fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    exchange->slot = pace_enter(exchange->http->pace, exchange->fd);
+}
+
+// --- the request --------------------------------------------------------------------------------
+
+static bool is_plain_id(struct str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+            return false;
+    }
+    return id.len > 0 && id.len < REQUEST_ID_SIZE;
+}
+
+// The client's own id when it has a harmless one, else a random one.
+static void name_request(struct request *request)
+{
+    struct str given = request_header(request, "X-Request-Id");
+    if (given.at && is_plain_id(given)) {
+        memcpy(request->id, given.at, given.len);
+        return;
+    }
+    unsigned char random[8] = {0};
+    if (getrandom(random, sizeof(random), 0) < 0)
+        memcpy(random, &(int64_t){clock_mono_ns()}, sizeof(random));
+    for (size_t i = 0; i < sizeof(random); i++)
+        snprintf(request->id + 2 * i, 3, "%02x", random[i]);
+}
+
+static void read_headers(const struct mg_request_info *info, struct request_header *headers,
+                         struct request *request)
+{
+    for (int i = 0; i < info->num_headers; i++)
+        headers[i] = (struct request_header){str_of(info->http_headers[i].name),
+                                             str_of(info->http_headers[i].value)};
+    request->headers = headers;
+    request->header_count = (size_t)info->num_headers;
+    request->method = str_of(info->request_method);
+    request->path = str_of(info->local_uri_raw);
+    request->query_text = str_of(info->query_string ? info->query_string : "");
+    request->peer = str_of(info->remote_addr);
+}
+
+// As the library decides it, so that the Connection header tells the truth.
+static bool stays_open(const struct request *request, const struct mg_request_info *info)
+{
+    if (request_header(request, "Connection").at)
+        return request_accepts(request, "Connection", "keep-alive");
+    return info->http_version && strcmp(info->http_version, "1.1") == 0;
+}
+
+static void answer(struct http *http, struct request *request, struct response *response)
+{
+    struct err err = {0};
+    bool drains = atomic_load(http->services.draining);
+    if (drains) {
+        response_retry_later(response, request);
+        response_refuse(response, &err, 503, "stopping", "the service is about to stop");
+    }
+    if (drains || !precheck_request(&http->precheck, request, response, &err))
+        problem_write(request, response, &err);
+    else
+        routes_answer(request, response);
+}
+
+static int handle(struct http *http, struct mg_connection *connection)
+{
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    struct request_header headers[MG_MAX_HEADERS];
+    struct arena arena;
+    struct body body = {0};
+    struct request request = {.services = &http->services, .arena = &arena, .body = &body};
+    struct exchange exchange = {.http = http, .connection = connection, .fd = -1, .slot = -1};
+    struct response response;
+    arena_init(&arena, NULL);
+    response_init(&response);
+    read_headers(info, headers, &request);
+    name_request(&request);
+    begin_body(&exchange, &request);
+    answer(http, &request, &response);
+    struct http_send send = {.connection = connection, .fd = exchange.fd};
+    send.closes = !body.ended || !stays_open(&request, info) || atomic_load(&http->draining);
+    send.discards = !body.ended;
+    pace_leave(http->pace, exchange.slot);
+    http_send(&send, &request, &response);
+    int status = response.status;
+    response_free(&response);
+    arena_free(&arena);
+    return status;
+}
+
+// --- callbacks ----------------------------------------------------------------------------------
+
+static void count_active(struct http *http, int change)
+{
+    pthread_mutex_lock(&http->lock);
+    http->active += (unsigned)change;
+    if (http->active == 0)
+        pthread_cond_broadcast(&http->idle);
+    pthread_mutex_unlock(&http->lock);
+}
+
+static int begin_request(struct mg_connection *connection)
+{
+    struct http *http = mg_get_user_data(mg_get_context(connection));
+    count_active(http, 1);
+    int status = handle(http, connection);
+    count_active(http, -1);
+    return status;
+}
+
+// The library could not read a request; it closes the connection afterwards.
+static int http_error(struct mg_connection *connection, int status, const char *message)
+{
+    struct request request = {0};
+    struct response response;
+    struct err err = {0};
+    response_init(&response);
+    name_request(&request);
+    response_refuse(&response, &err, status == 413 ? 431 : status, "request",
+                    "the request cannot be read: %s", message);
+    problem_write(&request, &response, &err);
+    struct http_send send = {.connection = connection, .fd = -1, .closes = true};
+    http_send(&send, &request, &response);
+    response_free(&response);
+    return 0;
+}
+
+static int log_message(const struct mg_connection *connection, const char *message)
+{
+    const struct mg_context *context = mg_get_context(connection);
+    struct http *http = context ? mg_get_user_data(context) : NULL;
+    if (http && !http->started)
+        snprintf(http->start_error, sizeof(http->start_error), "%s", message);
+    else
+        log_warn("http: %s", message);
+    return 1;
+}
+
+// --- start and stop -----------------------------------------------------------------------------
+
+// Only "host:port" or "port": the library would read more into suffixes and commas.
+static bool check_listen(const char *listen, struct err *err)
+{
+    const char *colon = strrchr(listen, ':');
+    const char *port = colon ? colon + 1 : listen;
+    size_t digits = strspn(port, "0123456789");
+    if (digits > 0 && digits <= 5 && port[digits] == '\0' && strtol(port, NULL, 10) <= 65535 &&
+        !strpbrk(listen, ", \t"))
+        return true;
+    return err_set(err, ERR_USAGE, "found '%s' to listen on, expected ADDRESS:PORT", listen);
+}
+
+static bool start_library(struct http *http, const struct http_config *config, struct err *err)
+{
+    char threads[12];
+    snprintf(threads, sizeof(threads), "%u", config->threads ? config->threads : DEFAULT_THREADS);
+    // Addresses stay encoded: we decode them ourselves and see what decoding would hide.
+    const char *options[] = {"listening_ports",
+                             config->listen,
+                             "num_threads",
+                             threads,
+                             "connection_queue",
+                             "256",
+                             "request_timeout_ms",
+                             "10000",
+                             "enable_keep_alive",
+                             "yes",
+                             "keep_alive_timeout_ms",
+                             "500",
+                             "max_request_size",
+                             "16384",
+                             "tcp_nodelay",
+                             "1",
+                             "decode_url",
+                             "no",
+                             "enable_auth_domain_check",
+                             "no",
+                             "enable_directory_listing",
+                             "no",
+                             "cgi_pattern",
+                             "",
+                             "access_control_allow_origin",
+                             "",
+                             "access_control_allow_methods",
+                             "",
+                             "access_control_allow_headers",
+                             "",
+                             NULL};
+    struct mg_callbacks callbacks = {
+        .begin_request = begin_request, .http_error = http_error, .log_message = log_message};
+    http->context = mg_start(&callbacks, http, options);
+    http->started = true;
+    if (http->context)
+        return true;
+    return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
+}
+
+static void init(struct http *http, const struct http_config *config)
+{
+    pthread_mutex_init(&http->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&http->idle, &attributes);
+    pthread_condattr_destroy(&attributes);
+    http->services = (struct services){.intake = config->intake,
+                                       .public_url = config->public_url,
+                                       .web_dir = config->web_dir,
+                                       .max_upload_bytes = config->max_upload_bytes,
+                                       .uploads_in_flight = config->uploads_in_flight,
+                                       .uploads = &http->uploads,
+                                       .draining = &http->draining};
+    http->precheck = (struct precheck){str_of(config->listen),
+                                       str_of(config->public_url ? config->public_url : "")};
+}
+
+struct http *http_start(const struct http_config *config, struct err *err)
+{
+    if (!check_listen(config->listen, err))
+        return NULL;
+    struct http *http = calloc(1, sizeof(*http));
+    if (!http) {
+        err_set(err, ERR_LIMIT, "out of memory for the HTTP server");
+        return NULL;
+    }
+    init(http, config);
+    struct pace_config pace = {.slots = config->threads ? config->threads : DEFAULT_THREADS,
+                               .window_ms = SLOW_WINDOW_MS,
+                               .window_bytes = SLOW_WINDOW_BYTES};
+    http->pace = pace_start(&pace, err);
+    if (http->pace && start_library(http, config, err))
+        return http;
+    http_stop(http, 0);
+    return NULL;
+}
+
+unsigned http_port(const struct http *http)
+{
+    struct mg_server_port port = {0};
+    return mg_get_server_ports(http->context, 1, &port) == 1 ? (unsigned)port.port : 0;
+}
+
+void http_drain(struct http *http)
+{
+    atomic_store(&http->draining, true);
+}
+
+static void wait_idle(struct http *http, uint64_t grace_ms)
+{
+    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
+    struct timespec at = {until / 1000000000, until % 1000000000};
+    pthread_mutex_lock(&http->lock);
+    while (http->active && pthread_cond_timedwait(&http->idle, &http->lock, &at) == 0)
+        ;
+    pthread_mutex_unlock(&http->lock);
+}
+
+void http_stop(struct http *http, uint64_t grace_ms)
+{
+    if (!http)
+        return;
+    http_drain(http);
+    wait_idle(http, grace_ms);
+    mg_stop(http->context);
+    pace_stop(http->pace);
+    pthread_cond_destroy(&http->idle);
+    pthread_mutex_destroy(&http->lock);
+    free(http);
+}

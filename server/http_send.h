@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes an answer to a connection.
+#ifndef SERVER_HTTP_SEND_H
+#define SERVER_HTTP_SEND_H
+
+#include "server/response.h"
+
+struct mg_connection;
+
+struct http_send {
+    struct mg_connection *connection;
+    int fd;        // the connection's socket, -1 unknown
+    bool closes;   // the connection ends with this answer
+    bool discards; // the client may still be sending: let it see the answer before it ends
+};
+
+// Compresses where it pays, adds the headers that every answer has, and sends.
+void http_send(const struct http_send *send, const struct request *request,
+               struct response *response);
+
+#endif

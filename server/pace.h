@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts clients that send a body more slowly than anybody honest does, so that they cannot hold
+// threads for ever. The library waits for whole buffers; only the kernel sees a trickle.
+#ifndef SERVER_PACE_H
+#define SERVER_PACE_H
+
+#include "ingest/base/err.h"
+
+struct pace;
+
+struct pace_config {
+    unsigned slots;        // bodies watched at a time; more are not watched
+    uint64_t window_ms;    // a body must bring
+    uint64_t window_bytes; // so many bytes in that time
+};
+
+// Starts the watching thread. NULL with ERR_INTERNAL.
+MUST_CHECK struct pace *pace_start(const struct pace_config *config, struct err *err);
+void pace_stop(struct pace *pace); // NULL is allowed
+
+// Watches a connected TCP socket from now on. Returns a slot, negative when there is none; fd -1 is
+// allowed and not watched. The socket stays open until pace_leave.
+int pace_enter(struct pace *pace, int fd);
+
+// True when the client was cut: its socket then delivers no more bytes.
+bool pace_was_cut(struct pace *pace, int slot);
+
+void pace_leave(struct pace *pace, int slot);
+
+// The socket of this process that is connected to a peer, or -1.
+int pace_find_socket(const char *peer_address, int peer_port, int own_port);
+
+#endif
