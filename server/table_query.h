@@ -42,7 +42,11 @@ struct table_page {
 MUST_CHECK bool table_query_check(const struct table_query *query, const struct table_desc *desc,
                                   struct err *err);
 
-// Rows of a table in memory. desc's table may be NULL rows (from->row_count 0).
+// The value of a filter on a column; an empty text is null and asks for rows without a value.
+MUST_CHECK bool table_filter_value(const struct column *column, struct str text, struct cell *value,
+                                   struct err *err);
+
+// Rows of a table in memory, whose texts the page shares.
 MUST_CHECK bool table_select(const struct table *from, const struct table_query *query,
                              struct arena *arena, struct table_page *page, struct err *err);
 

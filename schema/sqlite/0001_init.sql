@@ -125,6 +125,19 @@ END;
 -- Tables of run reports: "row" is the order in which the analysis wrote them, the other columns are
 -- those of the descriptors in analysis/.
 
+CREATE TABLE run_summary (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    "row" INTEGER NOT NULL,
+    "device_events" INTEGER, "linked_device_events" INTEGER, "step_count" INTEGER,
+    "steady_steps" INTEGER, "step_median_ns" INTEGER, "step_ci_low_ns" INTEGER,
+    "step_ci_high_ns" INTEGER, "busy_share" REAL, "exposed_comm_share" REAL, "idle_share" REAL,
+    "gpu" TEXT, "devices" INTEGER, "world_size" INTEGER, "input_events" INTEGER,
+    "text_bytes" INTEGER, "findings" INTEGER, "worst_quality" TEXT, "streams" INTEGER,
+    "rank" INTEGER, "incomplete" INTEGER, "implausible" INTEGER, "clipped" INTEGER,
+    "ranks" INTEGER, "headline_rank" INTEGER, "slowest_rank" INTEGER, "rank_spread_share" REAL,
+    PRIMARY KEY (run_id, "row")
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run_ranks (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     "row" INTEGER NOT NULL,
@@ -169,6 +182,13 @@ CREATE TABLE run_step_stats (
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_classes (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    "row" INTEGER NOT NULL,
+    "class" TEXT, "events" INTEGER, "sum_ns" INTEGER,
+    PRIMARY KEY (run_id, "row")
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run_kernels (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     "row" INTEGER NOT NULL,
@@ -189,21 +209,36 @@ CREATE TABLE run_ops (
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_parts (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    "row" INTEGER NOT NULL,
+    "rank" INTEGER, "steps" INTEGER, "bar" TEXT, "category" TEXT, "op" TEXT, "kernel" TEXT,
+    "calls" INTEGER, "owned_ns" INTEGER,
+    PRIMARY KEY (run_id, "row")
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run_collectives (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     "row" INTEGER NOT NULL,
     "collective" TEXT, "kind" TEXT, "dtype" TEXT, "in_elems" INTEGER, "out_elems" INTEGER,
     "group_size" INTEGER, "process_group" TEXT, "calls" INTEGER, "total_ns" INTEGER,
     "min_ns" INTEGER, "median_ns" INTEGER, "p95_ns" INTEGER, "max_ns" INTEGER, "bytes" INTEGER,
-    "algo_gbps" REAL, "bus_gbps" REAL, "exposed_ns" INTEGER, "exposed_share" REAL,
+    "algo_gbps" REAL, "bus_gbps" REAL, "exposed_ns" INTEGER, "exposed_share" REAL, "kernel" TEXT,
     "ranks" INTEGER,
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE run_classes (
+CREATE TABLE run_short_kernels (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     "row" INTEGER NOT NULL,
-    "class" TEXT, "events" INTEGER, "sum_ns" INTEGER,
+    "op" TEXT, "calls" INTEGER, "short_calls" INTEGER, "total_ns" INTEGER, "short_ns" INTEGER,
+    PRIMARY KEY (run_id, "row")
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_launches (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    "row" INTEGER NOT NULL,
+    "rank" INTEGER, "metric" TEXT, "value" INTEGER, "unit" TEXT, "help" TEXT,
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 
@@ -228,26 +263,6 @@ CREATE TABLE run_environment (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     "row" INTEGER NOT NULL,
     "key" TEXT, "value" TEXT, "ranks" INTEGER,
-    PRIMARY KEY (run_id, "row")
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE run_parts (
-    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    "row" INTEGER NOT NULL,
-    "rank" INTEGER, "steps" INTEGER, "bar" TEXT, "category" TEXT, "op" TEXT, "kernel" TEXT,
-    "calls" INTEGER, "owned_ns" INTEGER,
-    PRIMARY KEY (run_id, "row")
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE run_summary (
-    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    "row" INTEGER NOT NULL,
-    "device_events" INTEGER, "linked_device_events" INTEGER, "step_count" INTEGER,
-    "steady_steps" INTEGER, "step_median_ns" INTEGER, "step_ci_low_ns" INTEGER,
-    "step_ci_high_ns" INTEGER, "busy_share" REAL, "exposed_comm_share" REAL, "idle_share" REAL,
-    "gpu" TEXT, "devices" INTEGER, "world_size" INTEGER, "input_events" INTEGER,
-    "text_bytes" INTEGER, "findings" INTEGER, "worst_quality" TEXT, "ranks" INTEGER,
-    "headline_rank" INTEGER, "slowest_rank" INTEGER, "rank_spread_share" REAL,
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 

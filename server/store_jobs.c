@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// The durable queue: claiming, finishing, failing and recovering jobs.
+#include "server/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+// --- queueing -----------------------------------------------------------------------------------
+
+static bool mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
+    sql_bind_text(&stmt, state);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO job (kind, run_id, trace_id, created_ns) "
+                                 "SELECT 'trace', run_id, id, ? FROM trace WHERE id = ? "
+                                 "ON CONFLICT DO NOTHING",
+                                 err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt) && mark_trace(db, trace_id, STR("queued"), err);
+}
+
+// When no trace of the run is left to read, its ranks are to be joined.
+static bool queue_run_if_last(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run WHERE id = ?2 "
+        "AND NOT EXISTS (SELECT 1 FROM trace WHERE run_id = ?2 AND state IN ('queued', 'running')) "
+        "ON CONFLICT DO NOTHING",
+        err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+// --- claiming -----------------------------------------------------------------------------------
+
+#define OLDEST                                                                                 \
+    "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1 FROM job " \
+    "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "                   \
+    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "                \
+    "AND other.run_id = job.run_id AND other.kind = job.kind "                                 \
+    "AND other.trace_id IS job.trace_id) ORDER BY job.id LIMIT 1"
+
+static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool *found,
+                        struct err *err)
+{
+    struct stmt stmt = sql_begin(db, OLDEST, err);
+    *found = sql_row(&stmt);
+    if (*found)
+        *job = (struct job){
+            .id = sql_i64(&stmt, 0),
+            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .run_id = sql_text(&stmt, 2, arena),
+            .trace_id = sql_text(&stmt, 3, arena),
+            .sha256 = sql_text(&stmt, 4, arena),
+            .bytes = sql_i64(&stmt, 5),
+            .attempt = sql_i64(&stmt, 6),
+        };
+    return sql_end(&stmt);
+}
+
+static bool start_job(sqlite3 *db, const struct job *job, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "UPDATE job SET state = 'running', attempts = ?, started_ns = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, job->attempt);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, job->id);
+    return sql_run(&stmt) &&
+           (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("running"), err));
+}
+
+bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,
+                     struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok =
+        find_oldest(txn.db, arena, job, found, err) && (!*found || start_job(txn.db, job, err));
+    return txn_end(&txn, ok, err);
+}
+
+// --- ending -------------------------------------------------------------------------------------
+
+static bool end_job(sqlite3 *db, const struct job *job, struct str state, struct str reason,
+                    struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "UPDATE job SET state = ?, error = nullif(?, ''), finished_ns = ? WHERE id = ?", err);
+    sql_bind_text(&stmt, state);
+    sql_bind_text(&stmt, reason);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, job->id);
+    return sql_run(&stmt) &&
+           (sqlite3_changes(db) == 1 ||
+            err_set(err, ERR_NOT_FOUND, "job %lld is gone with its run", (long long)job->id));
+}
+
+static void bind_known(struct stmt *stmt, int64_t value)
+{
+    if (value > 0)
+        sql_bind_i64(stmt, value);
+    else
+        sql_bind_null(stmt);
+}
+
+static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_result *result,
+                          struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
+        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ? WHERE id = ?",
+        err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    bind_known(&stmt, result->world_size);
+    sql_bind_i64(&stmt, result->events);
+    sql_bind_i64(&stmt, result->text_bytes);
+    sql_bind_i64(&stmt, result->parse_ns);
+    sql_bind_i64(&stmt, result->analyse_ns);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_result *result,
+                         struct err *err)
+{
+    return end_job(db, job, STR("done"), STR(""), err) &&
+           traces_settle_rank(db, job, result->rank, err) &&
+           write_figures(db, job->trace_id, result, err) &&
+           tables_save_trace(db, job->trace_id, result->report, err) &&
+           queue_run_if_last(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+}
+
+bool store_finish_trace(struct store *store, const struct job *job,
+                        const struct trace_result *result, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = finish_trace(txn.db, job, result, err);
+    return txn_end(&txn, ok, err);
+}
+
+static bool mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "UPDATE run SET analysis_version = ?, error = ?, revision = revision + 1 WHERE id = ?",
+        err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    if (error)
+        sql_bind_text(&stmt, str_of(error));
+    else
+        sql_bind_null(&stmt);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+bool store_finish_run(struct store *store, const struct job *job, const struct report *report,
+                      struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = end_job(txn.db, job, STR("done"), STR(""), err) &&
+              tables_replace(txn.db, job->run_id, report, err) &&
+              mark_run(txn.db, job->run_id, NULL, err);
+    return txn_end(&txn, ok, err);
+}
+
+static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE trace SET state = 'failed', error = ? WHERE id = ?", err);
+    sql_bind_text(&stmt, reason);
+    sql_bind_text(&stmt, job->trace_id);
+    return sql_run(&stmt) && queue_run_if_last(db, job->run_id, err) &&
+           sql_touch_run(db, job->run_id, err);
+}
+
+static bool fail_job(sqlite3 *db, const struct job *job, const char *reason, struct err *err)
+{
+    return end_job(db, job, STR("failed"), str_of(reason), err) &&
+           (job->kind == JOB_RUN ? mark_run(db, job->run_id, reason, err)
+                                 : fail_trace(db, job, str_of(reason), err));
+}
+
+bool store_fail_job(struct store *store, const struct job *job, const char *reason, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = fail_job(txn.db, job, reason, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- putting back -------------------------------------------------------------------------------
+
+static bool requeue(sqlite3 *db, const struct job *job, int64_t attempts, struct err *err)
+{
+    // A newer job of the same thing may wait already: then this one is not needed.
+    struct stmt stmt =
+        sql_begin(db, "UPDATE OR IGNORE job SET state = 'queued', attempts = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, attempts);
+    sql_bind_i64(&stmt, job->id);
+    if (!sql_run(&stmt))
+        return false;
+    struct stmt superseded =
+        sql_begin(db, "UPDATE job SET state = 'done' WHERE id = ? AND state = 'running'", err);
+    sql_bind_i64(&superseded, job->id);
+    return sql_run(&superseded) &&
+           (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("queued"), err));
+}
+
+bool store_requeue_job(struct store *store, const struct job *job, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = requeue(txn.db, job, job->attempt - 1, err);
+    return txn_end(&txn, ok, err);
+}
+
+struct job_list {
+    struct job *jobs;
+    size_t count;
+};
+
+static bool list_running(sqlite3 *db, struct arena *arena, struct job_list *list, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "SELECT id, kind = 'run', run_id, trace_id, attempts FROM job WHERE state = 'running'",
+        err);
+    while (sql_row(&stmt)) {
+        list->jobs = sql_grow(arena, list->jobs, list->count, sizeof *list->jobs, err);
+        if (!list->jobs) {
+            stmt.failed = true;
+            break;
+        }
+        list->jobs[list->count++] = (struct job){
+            .id = sql_i64(&stmt, 0),
+            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .run_id = sql_text(&stmt, 2, arena),
+            .trace_id = sql_text(&stmt, 3, arena),
+            .attempt = sql_i64(&stmt, 4),
+        };
+    }
+    return sql_end(&stmt);
+}
+
+static bool recover_running(sqlite3 *db, struct arena *arena, struct err *err)
+{
+    struct job_list list = {0};
+    if (!list_running(db, arena, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct job *job = &list.jobs[i];
+        bool ok = job->attempt >= STORE_MAX_ATTEMPTS
+                      ? fail_job(db, job,
+                                 "the service stopped unexpectedly three times during "
+                                 "this analysis",
+                                 err)
+                      : requeue(db, job, job->attempt, err);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+// Queues anew the traces that a condition with one parameter selects.
+#define QUEUE_TRACES(condition)                                                            \
+    "INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace', run_id, id, ?2 " \
+    "FROM trace WHERE " condition " ON CONFLICT DO NOTHING"
+#define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
+#define IS_STALE               "state = 'done' AND analysis_version < ?1"
+#define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
+
+static bool requeue_stale(sqlite3 *db, struct err *err)
+{
+    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_STALE), err);
+    sql_bind_i64(&queue, ANALYSIS_VERSION);
+    sql_bind_i64(&queue, clock_wall_ns());
+    if (!sql_run(&queue))
+        return false;
+    struct stmt mark = sql_begin(db, MARK_TRACES(IS_STALE), err);
+    sql_bind_i64(&mark, ANALYSIS_VERSION);
+    return sql_run(&mark);
+}
+
+// Runs whose traces are current and whose tables are not.
+static bool requeue_stale_runs(sqlite3 *db, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
+        "WHERE analysis_version < ? AND NOT EXISTS (SELECT 1 FROM trace WHERE run_id = run.id "
+        "AND state IN ('queued', 'running')) ON CONFLICT DO NOTHING",
+        err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    return sql_run(&stmt);
+}
+
+bool store_recover_jobs(struct store *store, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    bool ok = recover_running(txn.db, &arena, err) && requeue_stale(txn.db, err) &&
+              requeue_stale_runs(txn.db, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}
+
+static bool reanalyse_run(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_OF_RUN), err);
+    sql_bind_text(&queue, run_id);
+    sql_bind_i64(&queue, clock_wall_ns());
+    if (!sql_run(&queue))
+        return false;
+    struct stmt mark = sql_begin(db, MARK_TRACES(IS_OF_RUN), err);
+    sql_bind_text(&mark, run_id);
+    return sql_run(&mark);
+}
+
+bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = sql_touch_run(txn.db, run_id, err) && reanalyse_run(txn.db, run_id, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- looking ------------------------------------------------------------------------------------
+
+bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
+                      struct rank_trace **ranks, size_t *count, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        txn.db, "SELECT rank, id FROM trace WHERE run_id = ? AND state = 'done' ORDER BY rank",
+        err);
+    sql_bind_text(&stmt, run_id);
+    *ranks = NULL;
+    *count = 0;
+    while (sql_row(&stmt)) {
+        *ranks = sql_grow(arena, *ranks, *count, sizeof **ranks, err);
+        if (!*ranks) {
+            stmt.failed = true;
+            break;
+        }
+        (*ranks)[(*count)++] = (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena)};
+    }
+    bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_count_jobs(struct store *store, uint64_t *open, struct err *err)
+{
+    int64_t count;
+    if (!store_number(store, "SELECT count(*) FROM job WHERE state IN ('queued', 'running')",
+                      (struct str){NULL, 0}, &count, err))
+        return false;
+    *open = (uint64_t)count;
+    return true;
+}
+
+bool store_upload_open(struct store *store, struct str upload_id, bool *open, struct err *err)
+{
+    int64_t count;
+    if (!store_number(store,
+                      "SELECT EXISTS (SELECT 1 FROM upload_trace JOIN trace ON trace.id = trace_id "
+                      "WHERE upload_id = ?1 AND state IN ('queued', 'running')) OR EXISTS "
+                      "(SELECT 1 FROM upload JOIN job ON job.run_id = upload.run_id "
+                      "WHERE upload.id = ?1 AND kind = 'run' AND state IN ('queued', 'running'))",
+                      upload_id, &count, err))
+        return false;
+    *open = count != 0;
+    return true;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading runs: one by id or name, or a list with filters, order and pages.
+#include "server/store_sql.h"
+
+#include "ingest/base/buf.h"
+
+const char *const run_part_columns[PART_COUNT] = {
+    "gemm_ns",           "attention_ns",      "other_compute_ns", "exposed_comm_ns",
+    "exposed_memory_ns", "idle_host_wait_ns", "idle_other_ns",
+};
+
+static const char *const status_words[] = {"empty", "pending", "running",
+                                           "done",  "failed",  "partial"};
+enum { STATUS_COUNT = sizeof status_words / sizeof *status_words };
+
+const char *run_status_word(enum run_status status)
+{
+    return status_words[status];
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+#define LISTING                                                                                 \
+    "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
+    "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
+    "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
+    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns FROM run_listing "
+
+static enum run_status status_of(struct str word)
+{
+    for (int i = 0; i < STATUS_COUNT; i++)
+        if (str_equal(word, str_of(status_words[i])))
+            return (enum run_status)i;
+    return RUN_EMPTY;
+}
+
+static void read_figures(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    run->gpu = sql_cell(stmt, 13, COLUMN_TEXT, arena);
+    run->step_median_ns = sql_cell(stmt, 14, COLUMN_I64, arena);
+    run->busy_share = sql_cell(stmt, 15, COLUMN_F64, arena);
+    run->exposed_comm_share = sql_cell(stmt, 16, COLUMN_F64, arena);
+    run->findings = sql_cell(stmt, 17, COLUMN_I64, arena);
+    run->worst_quality = sql_cell(stmt, 18, COLUMN_TEXT, arena);
+    int64_t steps = sql_i64_or(stmt, 19, 1);
+    for (int part = 0; part < PART_COUNT; part++) {
+        run->parts[part] = sql_cell(stmt, 20 + part, COLUMN_I64, arena);
+        if (!run->parts[part].null && steps > 1)
+            run->parts[part].i /= steps;
+    }
+}
+
+static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    run->id = sql_text(stmt, 0, arena);
+    run->name = sql_text(stmt, 1, arena);
+    run->project = sql_text(stmt, 2, arena);
+    run->series = sql_text(stmt, 3, arena);
+    run->note = sql_text(stmt, 4, arena);
+    run->created_ns = sql_i64(stmt, 5);
+    run->revision = sql_i64(stmt, 6);
+    run->status = status_of(sql_bytes(stmt, 7));
+    run->world_size = sql_i64_or(stmt, 8, -1);
+    run->received = sql_i64(stmt, 9);
+    run->done = sql_i64(stmt, 10);
+    run->failed = sql_i64(stmt, 11);
+    run->active = run->received - run->done - run->failed;
+    run->error = sql_text(stmt, 12, arena);
+    read_figures(stmt, run, arena);
+}
+
+static bool read_tags(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    sql_bind_text(stmt, run->id);
+    while (sql_row(stmt)) {
+        run->tags = sql_grow(arena, run->tags, run->tag_count, sizeof *run->tags, stmt->err);
+        if (!run->tags) {
+            stmt->failed = true;
+            break;
+        }
+        run->tags[run->tag_count++] =
+            (struct run_tag){sql_text(stmt, 0, arena), sql_text(stmt, 1, arena)};
+    }
+    sql_reset(stmt);
+    return !stmt->failed;
+}
+
+#define TAGS "SELECT \"key\", value FROM run_tag WHERE run_id = ? ORDER BY \"key\""
+
+bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
+{
+    *run = (struct run){0};
+    struct stmt stmt = sql_begin(db, LISTING "WHERE id = ?", err);
+    sql_bind_text(&stmt, id);
+    bool found = sql_row(&stmt);
+    if (found)
+        read_run(&stmt, run, arena);
+    if (!sql_end(&stmt))
+        return false;
+    if (!found)
+        return err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
+    struct stmt tags = sql_begin(db, TAGS, err);
+    bool ok = read_tags(&tags, run, arena);
+    return sql_end(&tags) && ok;
+}
+
+// --- finding ------------------------------------------------------------------------------------
+
+bool runs_search(sqlite3 *db, const char *text, const struct str parameters[2], struct arena *arena,
+                 struct id_search *found, struct err *err)
+{
+    *found = (struct id_search){0};
+    struct stmt stmt = sql_begin(db, text, err);
+    for (int i = 0; i < 2; i++)
+        if (parameters[i].at)
+            sql_bind_text(&stmt, parameters[i]);
+    while (found->count < 2 && sql_row(&stmt))
+        if (found->count++ == 0)
+            found->id = sql_text(&stmt, 0, arena);
+    return sql_end(&stmt);
+}
+
+// Ids that a key stands for, by its form.
+static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
+                    struct err *err)
+{
+    struct str by_id[2] = {key};
+    if (!runs_search(db, "SELECT id FROM run WHERE id = ?", by_id, arena, found, err))
+        return false;
+    if (found->count)
+        return true;
+    struct str latest = STR("~latest");
+    if (key.len > latest.len &&
+        str_equal((struct str){key.at + key.len - latest.len, latest.len}, latest)) {
+        struct str series[2] = {{key.at, key.len - latest.len}};
+        return runs_search(
+            db, "SELECT id FROM run WHERE series = ? ORDER BY created_ns DESC, id LIMIT 1", series,
+            arena, found, err);
+    }
+    const char *slash = key.len ? memchr(key.at, '/', key.len) : NULL;
+    if (slash) {
+        size_t len = (size_t)(slash - key.at);
+        struct str both[2] = {{key.at, len}, {slash + 1, key.len - len - 1}};
+        return runs_search(db, "SELECT id FROM run WHERE project = ? AND name = ?", both, arena,
+                           found, err);
+    }
+    return runs_search(db, "SELECT id FROM run WHERE name = ? LIMIT 2", by_id, arena, found, err);
+}
+
+static bool find_run(sqlite3 *db, struct str key, struct arena *arena, struct run *run,
+                     struct err *err)
+{
+    struct id_search found;
+    if (!resolve(db, key, arena, &found, err))
+        return false;
+    if (found.count == 0)
+        return err_set(err, ERR_NOT_FOUND, "no run '%.*s'", (int)(key.len < 100 ? key.len : 100),
+                       key.at);
+    if (found.count > 1)
+        return err_set(err, ERR_CONFLICT,
+                       "several projects have a run '%.*s': name it by id or as project/name",
+                       (int)key.len, key.at);
+    return runs_load(db, found.id, arena, run, err);
+}
+
+bool store_find_run(struct store *store, struct str key, struct arena *arena, struct run *run,
+                    struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = find_run(txn.db, key.at ? key : STR(""), arena, run, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- listing ------------------------------------------------------------------------------------
+
+static const char *const sortable[] = {"created",
+                                       "name",
+                                       "project",
+                                       "status",
+                                       "received",
+                                       "world_size",
+                                       "gpu",
+                                       "busy_share",
+                                       "exposed_comm_share",
+                                       "step_median_ns",
+                                       "findings"};
+
+static const char *sort_column(struct str name)
+{
+    for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
+        if (str_equal(name, str_of(sortable[i])))
+            return sortable[i];
+    return NULL;
+}
+
+// Conditions stand in a fixed order, each with its parameter; only the number of tags varies.
+static void add_conditions(struct buf *sql, const struct run_query *query)
+{
+    buf_puts(sql, "WHERE (?1 = '' OR project = ?1) AND (?2 = '' OR gpu = ?2) "
+                  "AND (?3 = '' OR status = ?3) AND (?4 = '' OR series = ?4) AND created >= ?5 "
+                  "AND (?6 = '' OR name LIKE ?6 ESCAPE '\\' OR project LIKE ?6 ESCAPE '\\' "
+                  "OR note LIKE ?6 ESCAPE '\\' OR gpu LIKE ?6 ESCAPE '\\' "
+                  "OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
+                  "AND (\"key\" || '=' || value) LIKE ?6 ESCAPE '\\')) ");
+    for (size_t i = 0; i < query->tag_count; i++)
+        buf_printf(sql,
+                   "AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
+                   "AND \"key\" = ?%zu AND (?%zu = '' OR value = ?%zu)) ",
+                   7 + 2 * i, 8 + 2 * i, 8 + 2 * i);
+}
+
+static void bind_conditions(struct stmt *stmt, const struct run_query *query, struct str pattern)
+{
+    sql_bind_text(stmt, query->project);
+    sql_bind_text(stmt, query->gpu);
+    sql_bind_text(stmt, query->status);
+    sql_bind_text(stmt, query->series);
+    sql_bind_i64(stmt, query->since_ns);
+    sql_bind_text(stmt, pattern);
+    for (size_t i = 0; i < query->tag_count; i++) {
+        sql_bind_text(stmt, query->tags[i].key);
+        sql_bind_text(stmt, query->tags[i].value);
+    }
+}
+
+static bool add_order(struct buf *sql, const struct run_query *query, struct err *err)
+{
+    buf_puts(sql, "ORDER BY ");
+    for (unsigned i = 0; i < query->sort_count; i++) {
+        const struct sort_key *key = &query->sorts[i];
+        const char *column = sort_column(key->column);
+        if (!column)
+            return err_set(err, ERR_USAGE,
+                           "cannot sort runs by '%.*s': known are created, name, project, status, "
+                           "received, world_size, gpu, step_median_ns, busy_share, "
+                           "exposed_comm_share, findings",
+                           (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
+        buf_printf(sql, "%s %s NULLS LAST, ", column, key->descending ? "DESC" : "ASC");
+    }
+    buf_puts(sql, "created DESC, id");
+    return true;
+}
+
+static int64_t clamp(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pattern,
+                       struct run_list *list, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT count(*) FROM run_listing ");
+    add_conditions(&sql, query);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_conditions(&stmt, query, pattern);
+        list->total = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool read_runs(struct stmt *stmt, struct stmt *tags, struct run_list *list,
+                      struct arena *arena)
+{
+    while (sql_row(stmt)) {
+        list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
+        if (!list->runs) {
+            stmt->failed = true;
+            break;
+        }
+        struct run *run = &list->runs[list->count++];
+        *run = (struct run){0};
+        read_run(stmt, run, arena);
+        if (!read_tags(tags, run, arena))
+            return false;
+    }
+    return !stmt->failed;
+}
+
+static bool list_page(sqlite3 *db, const struct run_query *query, struct str pattern,
+                      struct arena *arena, struct run_list *list, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, LISTING);
+    add_conditions(&sql, query);
+    bool ok = add_order(&sql, query, err);
+    buf_puts(&sql, " LIMIT ? OFFSET ?");
+    ok = ok && buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        struct stmt tags = sql_begin(db, TAGS, err);
+        bind_conditions(&stmt, query, pattern);
+        sql_bind_i64(&stmt, clamp(query->limit));
+        sql_bind_i64(&stmt, clamp(query->offset));
+        ok = read_runs(&stmt, &tags, list, arena);
+        bool ended = sql_end(&stmt);
+        ok = sql_end(&tags) && ended && ok;
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+bool store_list_runs(struct store *store, const struct run_query *query, struct arena *arena,
+                     struct run_list *list, struct err *err)
+{
+    *list = (struct run_list){0};
+    struct str pattern = sql_like(arena, query->search, err);
+    struct txn txn;
+    if (!pattern.at || !txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = count_runs(txn.db, query, pattern, list, err) &&
+              list_page(txn.db, query, pattern, arena, list, err);
+    return txn_end(&txn, ok, err);
+}

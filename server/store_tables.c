@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of run reports as SQL tables run_<name>, and reports of traces as one compressed blob.
+// The names in statements come from descriptors alone; every value is bound.
+#include "server/store_sql.h"
+
+#include <assert.h>
+#include <zstd.h>
+
+enum { REPORT_ZSTD_LEVEL = 3 };
+#define REPORT_MAX_BYTES ((unsigned long long)1 << 30)
+
+// --- writing run tables -------------------------------------------------------------------------
+
+static bool clear_table(sqlite3 *db, const struct table_desc *desc, struct str run_id,
+                        struct err *err)
+{
+    struct buf sql = {0};
+    buf_printf(&sql, "DELETE FROM \"run_%s\" WHERE run_id = ?", desc->name);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(&stmt, run_id);
+        ok = sql_run(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+// INSERT INTO "run_x" (run_id, "row", "a", "b") VALUES (?, ?, ?, ?)
+static void put_insert(struct buf *sql, const struct table_desc *desc)
+{
+    buf_printf(sql, "INSERT INTO \"run_%s\" (run_id, \"row\"", desc->name);
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_printf(sql, ", \"%s\"", desc->columns[i].name);
+    buf_puts(sql, ") VALUES (?, ?");
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_puts(sql, ", ?");
+    buf_puts(sql, ")");
+}
+
+static bool insert_rows(sqlite3 *db, const char *sql, struct str run_id, const struct table *table,
+                        struct err *err)
+{
+    struct stmt stmt = sql_begin(db, sql, err);
+    unsigned width = table->desc->column_count;
+    for (size_t row = 0; row < table->row_count; row++) {
+        sql_bind_text(&stmt, run_id);
+        sql_bind_i64(&stmt, (int64_t)row);
+        for (unsigned i = 0; i < width; i++)
+            sql_bind_cell(&stmt, &table->desc->columns[i], &table->cells[row * width + i]);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static bool write_table(sqlite3 *db, struct str run_id, const struct table *table, struct err *err)
+{
+    struct buf sql = {0};
+    put_insert(&sql, table->desc);
+    bool ok = buf_ok(&sql, err) && insert_rows(db, sql.at, run_id, table, err);
+    buf_free(&sql);
+    return ok;
+}
+
+bool tables_replace(sqlite3 *db, struct str run_id, const struct report *report, struct err *err)
+{
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
+        const struct table *table = report_find(report, (*desc)->name);
+        if (!clear_table(db, *desc, run_id, err) || (table && !write_table(db, run_id, table, err)))
+            return err_wrap(err, "table %s", (*desc)->name);
+    }
+    return true;
+}
+
+// --- reading run tables -------------------------------------------------------------------------
+
+static void put_columns(struct buf *sql, const struct table_desc *desc)
+{
+    buf_puts(sql, "SELECT ");
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_printf(sql, "%s\"%s\"", i ? ", " : "", desc->columns[i].name);
+}
+
+// What a statement's parameters are, in order, behind the run's id.
+struct parameters {
+    const struct column *columns[TABLE_QUERY_MAX_FILTERS + TABLE_MAX_COLUMNS];
+    struct cell values[TABLE_QUERY_MAX_FILTERS + TABLE_MAX_COLUMNS];
+    unsigned count;
+};
+
+static void add_parameter(struct parameters *parameters, const struct column *column,
+                          struct cell value)
+{
+    parameters->columns[parameters->count] = column;
+    parameters->values[parameters->count++] = value;
+}
+
+static bool put_filter(struct buf *sql, const struct column *column, struct str text,
+                       struct parameters *parameters, struct err *err)
+{
+    struct cell value;
+    if (!table_filter_value(column, text, &value, err))
+        return false;
+    if (value.null) {
+        buf_printf(sql, "(\"%s\" IS NULL%s", column->name, column->type == COLUMN_TEXT ? "" : ")");
+        if (column->type == COLUMN_TEXT)
+            buf_printf(sql, " OR \"%s\" = '')", column->name);
+        return true;
+    }
+    buf_printf(sql, "\"%s\" = ?", column->name);
+    add_parameter(parameters, column, value);
+    return true;
+}
+
+// Filters on one column are joined by OR, columns by AND.
+static bool put_filters(struct buf *sql, const struct table_desc *desc,
+                        const struct table_query *query, struct parameters *parameters,
+                        struct err *err)
+{
+    for (unsigned c = 0; c < desc->column_count; c++) {
+        struct str name = str_of(desc->columns[c].name);
+        bool is_open = false;
+        for (unsigned i = 0; i < query->filter_count; i++) {
+            if (!str_equal(query->filters[i].column, name))
+                continue;
+            buf_puts(sql, is_open ? " OR " : " AND (");
+            is_open = true;
+            if (!put_filter(sql, &desc->columns[c], query->filters[i].value, parameters, err))
+                return false;
+        }
+        buf_puts(sql, is_open ? ")" : "");
+    }
+    return true;
+}
+
+static bool put_search(struct buf *sql, const struct table_desc *desc, struct str search,
+                       struct arena *arena, struct parameters *parameters, struct err *err)
+{
+    struct str pattern = sql_like(arena, search, err);
+    if (!pattern.at)
+        return false;
+    if (search.len == 0)
+        return true;
+    buf_puts(sql, " AND (0");
+    for (unsigned i = 0; i < desc->column_count; i++) {
+        if (desc->columns[i].type != COLUMN_TEXT)
+            continue;
+        buf_printf(sql, " OR \"%s\" LIKE ? ESCAPE '\\'", desc->columns[i].name);
+        add_parameter(parameters, &desc->columns[i], cell_text(pattern));
+    }
+    buf_puts(sql, ")");
+    return true;
+}
+
+// FROM and WHERE of a query, which the count and the page share.
+static bool put_condition(struct buf *sql, const struct table_desc *desc,
+                          const struct table_query *query, struct arena *arena,
+                          struct parameters *parameters, struct err *err)
+{
+    buf_printf(sql, " FROM \"run_%s\" WHERE run_id = ?", desc->name);
+    return put_filters(sql, desc, query, parameters, err) &&
+           put_search(sql, desc, query->search, arena, parameters, err) && buf_ok(sql, err);
+}
+
+static void put_order(struct buf *sql, const struct table_desc *desc,
+                      const struct table_query *query)
+{
+    buf_puts(sql, " ORDER BY ");
+    for (unsigned i = 0; i < query->sort_count; i++)
+        for (unsigned c = 0; c < desc->column_count; c++)
+            if (str_equal(query->sorts[i].column, str_of(desc->columns[c].name)))
+                buf_printf(sql, "\"%s\" %s NULLS LAST, ", desc->columns[c].name,
+                           query->sorts[i].descending ? "DESC" : "ASC");
+    buf_puts(sql, "\"row\" LIMIT ? OFFSET ?");
+}
+
+static void bind_condition(struct stmt *stmt, struct str run_id,
+                           const struct parameters *parameters)
+{
+    sql_bind_text(stmt, run_id);
+    for (unsigned i = 0; i < parameters->count; i++)
+        sql_bind_cell(stmt, parameters->columns[i], &parameters->values[i]);
+}
+
+static bool count_rows(sqlite3 *db, const char *condition, struct str run_id,
+                       const struct parameters *parameters, uint64_t *total, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT count(*)");
+    buf_puts(&sql, condition);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_condition(&stmt, run_id, parameters);
+        *total = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool read_row(struct stmt *stmt, struct table *table, struct arena *arena)
+{
+    unsigned width = table->desc->column_count;
+    table->cells =
+        sql_grow(arena, table->cells, table->row_count, width * sizeof *table->cells, stmt->err);
+    stmt->failed = stmt->failed || !table->cells;
+    if (stmt->failed)
+        return false;
+    struct cell *row = &table->cells[table->row_count++ * width];
+    for (unsigned i = 0; i < width; i++)
+        row[i] = sql_cell(stmt, (int)i, table->desc->columns[i].type, arena);
+    return !stmt->failed;
+}
+
+static int64_t clamp(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+// One SELECT on its way: its text, and what to bind.
+struct selection {
+    struct str run_id;
+    const struct table_desc *desc;
+    const struct table_query *query;
+    struct parameters parameters;
+};
+
+static bool read_page(sqlite3 *db, const struct selection *selection, const char *condition,
+                      struct arena *arena, struct table *table, struct err *err)
+{
+    struct buf sql = {0};
+    put_columns(&sql, selection->desc);
+    buf_puts(&sql, condition);
+    put_order(&sql, selection->desc, selection->query);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_condition(&stmt, selection->run_id, &selection->parameters);
+        sql_bind_i64(&stmt, clamp(selection->query->limit));
+        sql_bind_i64(&stmt, clamp(selection->query->offset));
+        while (sql_row(&stmt) && read_row(&stmt, table, arena))
+            continue;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool select_rows(sqlite3 *db, struct selection *selection, struct arena *arena,
+                        struct table_page *page, struct err *err)
+{
+    *page =
+        (struct table_page){.table = {.desc = selection->desc}, .offset = selection->query->offset};
+    struct buf condition = {0};
+    bool ok = put_condition(&condition, selection->desc, selection->query, arena,
+                            &selection->parameters, err) &&
+              count_rows(db, condition.at, selection->run_id, &selection->parameters, &page->total,
+                         err) &&
+              read_page(db, selection, condition.at, arena, &page->table, err);
+    buf_free(&condition);
+    return ok;
+}
+
+bool store_read_table(struct store *store, struct str run_id, const struct table_desc *desc,
+                      const struct table_query *query, struct arena *arena, struct table_page *page,
+                      struct err *err)
+{
+    struct txn txn;
+    if (!table_query_check(query, desc, err) || !txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct selection selection = {.run_id = run_id, .desc = desc, .query = query};
+    bool ok = select_rows(txn.db, &selection, arena, page, err);
+    return txn_end(&txn, ok, err);
+}
+
+static bool load_table(sqlite3 *db, struct str run_id, const struct table_desc *desc,
+                       struct report *report, struct err *err)
+{
+    struct table_query all = {.limit = TABLE_QUERY_NO_LIMIT};
+    struct selection selection = {.run_id = run_id, .desc = desc, .query = &all};
+    struct table_page page;
+    if (!select_rows(db, &selection, report->arena, &page, err))
+        return false;
+    if (page.table.row_count == 0)
+        return true;
+    if (report->table_count == REPORT_MAX_TABLES)
+        return err_set(err, ERR_INTERNAL, "a report has more than %d tables", REPORT_MAX_TABLES);
+    page.table.row_cap = page.table.row_count;
+    report->tables[report->table_count++] = page.table;
+    return true;
+}
+
+bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
+                           struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = true;
+    for (const struct table_desc *const *desc = run_tables; ok && *desc; desc++)
+        ok = load_table(txn.db, run_id, *desc, report, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- reports of traces --------------------------------------------------------------------------
+
+static bool insert_report(sqlite3 *db, struct str trace_id, struct str compressed, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, ?)", err);
+    sql_bind_text(&stmt, trace_id);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    sql_bind_bytes(&stmt, compressed);
+    return sql_run(&stmt);
+}
+
+bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
+                       struct err *err)
+{
+    struct buf plain = {0};
+    struct budget uncounted = {0};
+    bool ok = report_save(report, &plain, err);
+    size_t cap = ok ? ZSTD_compressBound(plain.len) : 0;
+    char *compressed = ok ? budget_alloc(&uncounted, cap, err) : NULL;
+    ok = compressed != NULL;
+    if (ok) {
+        size_t len = ZSTD_compress(compressed, cap, plain.at, plain.len, REPORT_ZSTD_LEVEL);
+        ok = !ZSTD_isError(len) ||
+             err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
+        ok = ok && insert_report(db, trace_id, (struct str){compressed, len}, err);
+    }
+    budget_free(&uncounted, compressed, cap);
+    buf_free(&plain);
+    return ok;
+}
+
+// Decompresses into the arena.
+static bool unpack(struct str bytes, struct arena *arena, struct str *plain, struct err *err)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(bytes.at, bytes.len);
+    if (size > REPORT_MAX_BYTES) // the two error values are larger, too
+        return err_set(err, ERR_FORMAT, "a stored report is damaged");
+    char *at = arena_alloc(arena, (size_t)size + 1, err);
+    if (!at)
+        return false;
+    size_t got = ZSTD_decompress(at, (size_t)size, bytes.at, bytes.len);
+    if (ZSTD_isError(got) || got != size)
+        return err_set(err, ERR_FORMAT, "a stored report is damaged");
+    *plain = (struct str){at, got};
+    return true;
+}
+
+bool store_load_trace_report(struct store *store, struct str trace_id, struct report *report,
+                             struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
+    sql_bind_text(&stmt, trace_id);
+    struct str plain = {NULL, 0};
+    bool found = sql_row(&stmt);
+    bool unpacked = found && unpack(sql_bytes(&stmt, 0), report->arena, &plain, err);
+    bool ok = sql_end(&stmt) && (unpacked || !found);
+    if (ok && !found)
+        ok = err_set(err, ERR_NOT_FOUND, "trace %.*s has no report yet", (int)trace_id.len,
+                     trace_id.at);
+    ok = txn_end(&txn, ok, err);
+    return ok && report_load(report, plain, trace_tables, err);
+}
