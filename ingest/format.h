@@ -19,9 +19,9 @@ struct format {
     const char *description; // for people
     // True when the first bytes of the decompressed input look like this format.
     bool (*probe)(struct str head);
-    // Reads everything. progress may be NULL.
-    bool (*read)(struct source *source, struct trace_builder *builder, struct progress *progress,
-                 struct err *err);
+    // Reads everything into the builder; working memory is counted in budget. progress may be NULL.
+    bool (*read)(struct source *source, struct trace_builder *builder, struct budget *budget,
+                 struct progress *progress, struct err *err);
 };
 
 // How many bytes a probe sees.

@@ -14,6 +14,8 @@ struct gzip {
     bool input_ended;
     bool in_member;  // past a header, before its trailer
     bool any_member; // one was read to its end
+    bool failed;     // behind bytes that were handed over; `error` is for the next read
+    struct err error;
     unsigned char bytes[1 << 17];
 };
 
@@ -61,10 +63,19 @@ static bool at_end(const struct gzip *gzip)
     return gzip->any_member && gzip->state.avail_in && gzip->state.next_in[0] != 0x1F;
 }
 
+static bool report(const struct gzip *gzip, struct err *err)
+{
+    if (err)
+        *err = gzip->error;
+    return false;
+}
+
 static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct gzip *gzip = (struct gzip *)source;
     uint32_t room = cap > UINT32_MAX ? UINT32_MAX : (uint32_t)cap;
+    if (gzip->failed)
+        return report(gzip, err);
     gzip->state.next_out = bytes;
     gzip->state.avail_out = room;
     while (gzip->state.avail_out == room) {
@@ -79,9 +90,12 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
         }
         int code = isal_inflate(&gzip->state);
         uint64_t pos = gzip->taken - gzip->state.avail_in;
-        if (code != ISAL_DECOMP_OK)
-            return err_set_at(err, ERR_FORMAT, pos, "damaged gzip stream: %s", reason(code));
-        if (gzip->state.block_state == ISAL_BLOCK_FINISH) {
+        if (code != ISAL_DECOMP_OK) {
+            gzip->failed = true;
+            err_set_at(&gzip->error, ERR_FORMAT, pos, "damaged gzip stream: %s", reason(code));
+            if (gzip->state.avail_out == room)
+                return report(gzip, err);
+        } else if (gzip->state.block_state == ISAL_BLOCK_FINISH) {
             gzip->in_member = false;
             gzip->any_member = true;
         } else if (gzip->input_ended && gzip->state.avail_out == room) {

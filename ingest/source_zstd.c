@@ -17,6 +17,8 @@ struct zstd {
     size_t want; // last answer of the library: 0 at the end of a frame
     uint64_t taken;
     bool input_ended;
+    bool failed; // behind bytes that were handed over; `error` is for the next read
+    struct err error;
     char bytes[1 << 17];
 };
 
@@ -31,11 +33,20 @@ static bool refill(struct zstd *zstd, struct err *err)
     return true;
 }
 
+static bool report(const struct zstd *zstd, struct err *err)
+{
+    if (err)
+        *err = zstd->error;
+    return false;
+}
+
 static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct zstd *zstd = (struct zstd *)source;
     ZSTD_outBuffer out = {bytes, cap, 0};
     unsigned empty = 0;
+    if (zstd->failed)
+        return report(zstd, err);
     while (out.pos < out.size) {
         if (zstd->in.pos == zstd->in.size && !zstd->input_ended && !refill(zstd, err))
             return false;
@@ -44,9 +55,14 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
             break;
         zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
         uint64_t pos = zstd->taken + zstd->in.pos;
-        if (ZSTD_isError(zstd->want))
-            return err_set_at(err, ERR_FORMAT, pos, "damaged zstd stream: %s",
-                              ZSTD_getErrorName(zstd->want));
+        if (ZSTD_isError(zstd->want)) {
+            zstd->failed = true;
+            err_set_at(&zstd->error, ERR_FORMAT, pos, "damaged zstd stream: %s",
+                       ZSTD_getErrorName(zstd->want));
+            if (out.pos == 0)
+                return report(zstd, err);
+            break;
+        }
         if (zstd->input_ended && out.pos + zstd->in.pos == before) {
             if (out.pos)
                 break; // hand over what there is; the next call reports the cut
@@ -93,5 +109,6 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     zstd->want = 0;
     zstd->taken = 0;
     zstd->input_ended = false;
+    zstd->failed = false;
     return &zstd->source;
 }

@@ -67,31 +67,35 @@ bool str_to_i64(struct str text, int64_t *value)
     return true;
 }
 
-// Bytes of the well-formed sequence at p, 0 when there is none (table 3-7 of the Unicode standard).
-static size_t sequence(const unsigned char *p, size_t left)
+size_t str_utf8_next(struct str text, size_t *bad)
 {
+    // Table 3-7 of the Unicode standard.
+    const unsigned char *p = (const unsigned char *)text.at;
+    *bad = 1;
+    if (text.len == 0)
+        return 0;
     if (p[0] < 0x80)
         return 1;
     if (p[0] < 0xC2 || p[0] > 0xF4)
         return 0;
     size_t need = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    if (left < need)
-        return 0;
     unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
     unsigned char high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
-    if (p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < need; i++)
-        if ((p[i] & 0xC0) != 0x80)
+    for (size_t i = 1; i < need; i++) {
+        if (i >= text.len || p[i] < low || p[i] > high)
             return 0;
+        low = 0x80;
+        high = 0xBF;
+        *bad = i + 1;
+    }
     return need;
 }
 
 size_t str_valid_utf8(struct str text)
 {
-    size_t i = 0;
+    size_t i = 0, bad;
     while (i < text.len) {
-        size_t n = sequence((const unsigned char *)text.at + i, text.len - i);
+        size_t n = str_utf8_next((struct str){text.at + i, text.len - i}, &bad);
         if (n == 0)
             break;
         i += n;

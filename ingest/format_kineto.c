@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch (Kineto) and Chrome trace JSON: an object with traceEvents among other members in any
+// order, or a bare array of events; the end may be missing.
+#include "ingest/format_kineto.h"
+#include "ingest/json_number.h"
+#include "ingest/json_window.h"
+#include "ingest/kineto_event.h"
+
+#define MAX_MEMBER (STRTAB_MAX_LEN - 1)
+
+// Where in the document the reader stands.
+enum place {
+    PLACE_START,
+    PLACE_ROOT,   // among the members of the root object
+    PLACE_EVENTS, // among the events
+    PLACE_SKIP,   // inside a value too large to keep
+    PLACE_RESYNC, // behind something that is no JSON, looking for the next event
+    PLACE_END,
+};
+
+struct reader {
+    struct json_window window;
+    struct kineto_events events;
+    struct trace_builder *builder;
+    struct progress *progress;
+    enum place place, after_skip;
+    bool comma_due;
+    bool bare_array;   // the root is the event list
+    bool seen_events;  // an event list was entered
+    size_t skip_depth; // brackets open inside the value being skipped
+    bool skip_in_text; // its last token opened a text
+    uint64_t event_count;
+};
+
+static struct json_walk walk_from(const struct reader *reader)
+{
+    const struct json_window *window = &reader->window;
+    return (struct json_walk){.at = window->text + window->pos,
+                              .end = window->text + window->len,
+                              .text = window->text,
+                              .token = window->tokens + window->token,
+                              .token_end = window->tokens + window->token_count,
+                              .comma_due = reader->comma_due};
+}
+
+// What was walked over is consumed.
+static void commit(struct reader *reader, const struct json_walk *walk)
+{
+    uint64_t pos = reader->window.base + reader->window.pos;
+    reader->window.pos = (size_t)(walk->at - reader->window.text);
+    reader->window.token = (size_t)(walk->token - reader->window.tokens);
+    reader->comma_due = walk->comma_due;
+    for (unsigned i = 0; i < walk->comma_faults; i++)
+        trace_builder_repair(reader->builder, REPAIR_COMMA, pos);
+}
+
+static uint64_t position(const struct reader *reader)
+{
+    return reader->window.base + reader->window.pos;
+}
+
+static void repair(struct reader *reader, enum repair what)
+{
+    trace_builder_repair(reader->builder, what, position(reader));
+}
+
+// ---- events
+// --------------------------------------------------------------------------------------
+
+static bool skip_item(struct json_walk *walk, const struct json_value *value, enum walk *got)
+{
+    if (value->type == JSON_ARRAY || value->type == JSON_OBJECT)
+        *got = json_walk_skip(walk);
+    return *got == WALK_OK;
+}
+
+// Reads one item of the event list. *got says how it went; false is a failure.
+static bool read_event(struct reader *reader, enum walk *got, struct err *err)
+{
+    struct json_walk walk = walk_from(reader);
+    struct json_value value;
+    *got = json_walk_item(&walk, &value);
+    if (*got == WALK_END) {
+        commit(reader, &walk);
+        reader->place = reader->bare_array ? PLACE_END : PLACE_ROOT;
+        *got = WALK_OK;
+        return true;
+    }
+    if (*got != WALK_OK)
+        return true;
+    if (value.type != JSON_OBJECT) {
+        if (skip_item(&walk, &value, got)) {
+            repair(reader, REPAIR_NOT_OBJECT);
+            reader->event_count++;
+            commit(reader, &walk);
+        }
+        return true;
+    }
+    uint64_t pos = reader->window.base + (uint64_t)(walk.at - 1 - reader->window.text);
+    struct event_fields fields;
+    *got = kineto_event_walk(&reader->events, &walk, &fields);
+    if (*got != WALK_OK)
+        return true;
+    reader->event_count++;
+    if (!kineto_event_add(&reader->events, &fields, pos, err))
+        return false;
+    commit(reader, &walk);
+    return true;
+}
+
+// ---- members of the root
+// -------------------------------------------------------------------------
+
+static void begin_events(struct reader *reader, const struct json_walk *walk)
+{
+    commit(reader, walk);
+    reader->place = PLACE_EVENTS;
+    reader->seen_events = true;
+}
+
+// Gives up keeping the value at hand and passes over it, however long it is.
+static void begin_skip(struct reader *reader, enum place then)
+{
+    reader->place = PLACE_SKIP;
+    reader->after_skip = then;
+    reader->skip_depth = 0;
+    reader->skip_in_text = false;
+}
+
+static bool keep_member(struct reader *reader, struct str key, struct str text, struct err *err)
+{
+    struct strtab *strings = trace_builder_strings(reader->builder);
+    str_id key_id, text_id;
+    if (key.len > MAX_MEMBER || text.len > MAX_MEMBER) {
+        repair(reader, REPAIR_METADATA);
+        return true;
+    }
+    return strtab_intern(strings, key, &key_id, err) &&
+           strtab_intern(strings, text, &text_id, err) &&
+           trace_builder_member(reader->builder, key_id, text_id, err);
+}
+
+// The raw text of a value, with its quotes or brackets.
+static struct str raw_text(const struct json_walk *walk, const struct json_value *value,
+                           const char *inner)
+{
+    if (value->type == JSON_SCALAR)
+        return value->text;
+    const char *from = value->type == JSON_TEXT ? value->text.at - 1 : inner - 1;
+    return (struct str){from, (size_t)(walk->at - from)};
+}
+
+static bool read_member(struct reader *reader, enum walk *got, struct err *err)
+{
+    struct json_walk walk = walk_from(reader);
+    struct json_value value;
+    struct str key;
+    *got = json_walk_member(&walk, &key, &value);
+    if (*got == WALK_END) {
+        commit(reader, &walk);
+        reader->place = PLACE_END;
+        *got = WALK_OK;
+        return true;
+    }
+    if (*got != WALK_OK)
+        return true;
+    if (value.type == JSON_ARRAY && str_equal(key, STR("traceEvents"))) {
+        begin_events(reader, &walk);
+        return true;
+    }
+    const char *inner = walk.at;
+    if (!skip_item(&walk, &value, got))
+        return true;
+    if (!keep_member(reader, key, raw_text(&walk, &value, inner), err))
+        return false;
+    commit(reader, &walk);
+    return true;
+}
+
+// Passes over tokens until the value that begin_skip met is closed.
+static void skip_tokens(struct reader *reader, enum walk *got)
+{
+    struct json_window *window = &reader->window;
+    *got = WALK_MORE;
+    while (window->token < window->token_count) {
+        uint32_t at = window->tokens[window->token++];
+        char c = window->text[at];
+        window->pos = at + 1;
+        bool closes = c == '}' || c == ']';
+        if (c == '"')
+            reader->skip_in_text = !reader->skip_in_text;
+        else if (closes && reader->skip_depth > 0)
+            reader->skip_depth--;
+        else if (!closes)
+            reader->skip_depth++;
+        if (reader->skip_depth == 0 && !reader->skip_in_text) {
+            reader->place = reader->after_skip;
+            reader->comma_due = true;
+            *got = WALK_OK;
+            return;
+        }
+    }
+    window->pos = window->indexed;
+}
+
+// A value that outgrows what is kept is passed over; its key, if any, is consumed first.
+static void give_up_item(struct reader *reader)
+{
+    struct json_walk walk = walk_from(reader);
+    struct json_value value;
+    struct str key;
+    repair(reader, reader->place == PLACE_EVENTS ? REPAIR_OVERSIZE : REPAIR_METADATA);
+    enum walk got = WALK_BAD;
+    if (reader->place == PLACE_ROOT)
+        got = json_walk_member(&walk, &key, &value);
+    else if (reader->place == PLACE_EVENTS)
+        got = json_walk_item(&walk, &value);
+    bool inside = got == WALK_OK && (value.type == JSON_OBJECT || value.type == JSON_ARRAY);
+    if (!inside) { // a text without end: nothing tells where it was meant to close
+        reader->place = PLACE_RESYNC;
+        reader->window.pos++;
+        return;
+    }
+    enum place then = reader->place;
+    commit(reader, &walk);
+    begin_skip(reader, then);
+    reader->skip_depth = 1;
+}
+
+// ---- resynchronisation
+// ---------------------------------------------------------------------------
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// Whether an event begins at text[at]: an opening brace and one of the keys that events begin with.
+static bool looks_like_event(const char *text, size_t at, size_t len)
+{
+    static const char *const keys[] = {"\"ph\"",  "\"name\"", "\"cat\"",
+                                       "\"pid\"", "\"tid\"",  "\"ts\""};
+    size_t before = at;
+    while (before > 0 && is_space(text[before - 1]))
+        before--;
+    if (before > 0 && text[before - 1] == ':')
+        return false; // the value of a member, such as args
+    size_t i = at + 1;
+    while (i < len && is_space(text[i]))
+        i++;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        size_t n = strlen(keys[k]);
+        if (len - i >= n && memcmp(text + i, keys[k], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool looks_like_list(const char *text, size_t at, size_t len)
+{
+    static const char key[] = "\"traceEvents\"";
+    size_t i = at + sizeof key - 1;
+    if (len - at < sizeof key || memcmp(text + at, key, sizeof key - 1) != 0)
+        return false;
+    while (i < len && (is_space(text[i]) || text[i] == ':'))
+        i++;
+    return i < len && text[i] == '[';
+}
+
+// Text behind a candidate that must be in memory to judge it.
+#define LOOK_AHEAD ((size_t)256)
+
+// Looks for a place to go on; true when it stands at one.
+static bool find_restart(struct reader *reader)
+{
+    struct json_window *window = &reader->window;
+    bool in_list = reader->seen_events;
+    size_t until = window->ended              ? window->len
+                   : window->len > LOOK_AHEAD ? window->len - LOOK_AHEAD
+                                              : 0;
+    for (; window->pos < until; window->pos++) {
+        const char *hit =
+            memchr(window->text + window->pos, in_list ? '{' : '"', until - window->pos);
+        window->pos = hit ? (size_t)(hit - window->text) : until;
+        if (!hit)
+            return false;
+        if (in_list ? looks_like_event(window->text, window->pos, window->len)
+                    : looks_like_list(window->text, window->pos, window->len))
+            return true;
+    }
+    return false;
+}
+
+static bool resync(struct reader *reader, bool *more, struct err *err)
+{
+    *more = true;
+    while (!find_restart(reader))
+        if (!json_window_read(&reader->window, more, err) || !*more)
+            return !*more && reader->window.ended;
+    json_window_restart(&reader->window, reader->window.pos);
+    reader->comma_due = false;
+    reader->place = reader->seen_events ? PLACE_EVENTS : PLACE_ROOT;
+    return true;
+}
+
+// ---- document
+// ------------------------------------------------------------------------------------
+
+static enum walk read_start(struct reader *reader)
+{
+    struct json_walk walk = walk_from(reader);
+    if (reader->window.base == 0 && reader->window.pos == 0 && reader->window.len >= 3 &&
+        memcmp(walk.at, "\xEF\xBB\xBF", 3) == 0) {
+        walk.at += 3;
+        repair(reader, REPAIR_BYTE_ORDER_MARK);
+    }
+    struct json_value value;
+    enum walk got = json_walk_value(&walk, &value);
+    if (got != WALK_OK)
+        return got;
+    if (value.type == JSON_ARRAY) {
+        reader->bare_array = true;
+        begin_events(reader, &walk);
+    } else if (value.type == JSON_OBJECT) {
+        commit(reader, &walk);
+        reader->place = PLACE_ROOT;
+    } else {
+        return WALK_BAD;
+    }
+    return WALK_OK;
+}
+
+static bool read_next(struct reader *reader, enum walk *got, struct err *err)
+{
+    *got = WALK_OK;
+    switch (reader->place) {
+    case PLACE_START: *got = read_start(reader); return true;
+    case PLACE_ROOT: return read_member(reader, got, err);
+    case PLACE_EVENTS: return read_event(reader, got, err);
+    case PLACE_SKIP: skip_tokens(reader, got); return true;
+    case PLACE_RESYNC:
+    case PLACE_END: return true;
+    }
+    return true;
+}
+
+static bool report_progress(struct reader *reader, struct err *err)
+{
+    if (!reader->progress)
+        return true;
+    atomic_store_explicit(&reader->progress->done_bytes, source_consumed(reader->window.source),
+                          memory_order_relaxed);
+    if (atomic_load_explicit(&reader->progress->cancel, memory_order_relaxed))
+        return err_set(err, ERR_CANCELLED, "the analysis was cancelled");
+    return true;
+}
+
+// Brings in more of the stream for an item that is not complete. *more is false at the end.
+static bool bring_more(struct reader *reader, bool *more, struct err *err)
+{
+    *more = true;
+    size_t live = reader->window.indexed - reader->window.pos;
+    size_t most = reader->place == PLACE_ROOT ? 2 * MAX_MEMBER : JSON_WINDOW_MAX_ITEM;
+    if (reader->place != PLACE_SKIP && live > most) {
+        give_up_item(reader);
+        return true;
+    }
+    return json_window_more(&reader->window, more, err) && report_progress(reader, err);
+}
+
+static bool read_document(struct reader *reader, struct err *err)
+{
+    bool more = true;
+    while (more && reader->place != PLACE_END) {
+        enum walk got;
+        if (!read_next(reader, &got, err))
+            return false;
+        if (got == WALK_BAD) {
+            if (reader->place == PLACE_START)
+                return err_set_at(err, ERR_FORMAT, position(reader),
+                                  "expected a JSON object or array at byte 0");
+            repair(reader, REPAIR_MALFORMED);
+            reader->place = PLACE_RESYNC;
+            reader->window.pos++;
+        }
+        if (got == WALK_MORE && !bring_more(reader, &more, err))
+            return false;
+        if (reader->place == PLACE_RESYNC && !resync(reader, &more, err))
+            return false;
+    }
+    return true;
+}
+
+// Only whitespace may follow the document.
+static bool read_trailing(struct reader *reader, struct err *err)
+{
+    bool more = true;
+    while (more) {
+        const struct json_window *window = &reader->window;
+        while (reader->window.pos < window->len && is_space(window->text[window->pos]))
+            reader->window.pos++;
+        if (window->pos < window->len) {
+            repair(reader, REPAIR_TRAILING);
+            return true;
+        }
+        if (!json_window_read(&reader->window, &more, err))
+            return false;
+    }
+    return true;
+}
+
+static bool finish(struct reader *reader, struct err *err)
+{
+    struct json_window *window = &reader->window;
+    if (reader->place == PLACE_END) {
+        if (!read_trailing(reader, err))
+            return false;
+    } else {
+        window->pos = window->len;
+        if (!reader->seen_events && window->cut.code == ERR_NONE)
+            return err_set_at(err, ERR_FORMAT, position(reader),
+                              "the file ends at byte %llu before its list of events",
+                              (unsigned long long)position(reader));
+        repair(reader, REPAIR_TRUNCATED);
+    }
+    if (window->cut.code != ERR_NONE) {
+        if (!reader->seen_events) {
+            *err = window->cut;
+            return false;
+        }
+        trace_builder_repair(reader->builder, REPAIR_COMPRESSION, window->cut.pos);
+    }
+    if (!reader->seen_events)
+        return err_set(err, ERR_FORMAT, "the JSON object has no traceEvents; is this a trace?");
+    trace_builder_count_input(reader->builder, reader->event_count, window->base + window->len);
+    return kineto_events_finish(&reader->events, err);
+}
+
+static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,
+                        struct progress *progress, struct err *err)
+{
+    struct reader reader = {.builder = builder, .progress = progress};
+    if (!json_window_open(&reader.window, source, budget, err))
+        return false;
+    kineto_events_init(&reader.events, builder, budget);
+    bool ok = read_document(&reader, err) && finish(&reader, err);
+    kineto_events_free(&reader.events);
+    json_window_close(&reader.window);
+    return ok;
+}
+
+static bool kineto_probe(struct str head)
+{
+    if (str_starts_with(head, STR("\xEF\xBB\xBF")))
+        head = (struct str){head.at + 3, head.len - 3};
+    while (head.len && is_space(*head.at))
+        head = (struct str){head.at + 1, head.len - 1};
+    return head.len && (*head.at == '{' || *head.at == '[');
+}
+
+const struct format format_kineto = {
+    .name = "kineto",
+    .description = "PyTorch profiler (Kineto) or Chrome trace JSON",
+    .probe = kineto_probe,
+    .read = kineto_read,
+};

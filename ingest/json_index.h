@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// First stage of reading JSON: where the quotes and brackets are, found 64 bytes at a time.
+#ifndef INGEST_JSON_INDEX_H
+#define INGEST_JSON_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What the end of one piece of text means for the begin of the next.
+struct json_index_state {
+    bool in_string;
+    bool escaped; // the next byte follows a backslash
+};
+
+// Writes the offsets (plus base) of every unescaped quote, and of every { } [ ] outside strings, in
+// text[0..len). out must hold len + 64 offsets. Returns how many were found. Commas and colons are
+// left out: the reader looks at the text between, and a third of the offsets are saved.
+typedef size_t json_index_fn(const char *text, size_t len, uint32_t base,
+                             struct json_index_state *state, uint32_t *out);
+
+json_index_fn json_index_scalar;
+
+// The fastest variant that this processor runs.
+json_index_fn *json_index_best(void);
+
+// NULL-terminated list of the variants that this processor runs, the scalar one first, for tests.
+json_index_fn *const *json_index_variants(void);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and texts of JSON as traces write them.
+#ifndef INGEST_JSON_NUMBER_H
+#define INGEST_JSON_NUMBER_H
+
+#include "ingest/base/buf.h"
+
+// Larger times are cut to this (73 years), so that sums of two never overflow.
+#define JSON_MAX_NS ((int64_t)1 << 61)
+
+// Decimal microseconds to nanoseconds without a detour through double: digits past the third are
+// cut, exponent forms are converted exactly, then cut. False when it is no number.
+bool json_us_to_ns(struct str text, int64_t *ns);
+
+// An integer; a fraction is cut. False when it is no number or does not fit.
+bool json_to_i64(struct str text, int64_t *value);
+
+// True when the raw text of a JSON string can be taken as it stands: printable ASCII, no escapes.
+bool json_text_is_plain(struct str raw);
+
+// Appends the raw text of a JSON string with its escapes resolved, as well-formed UTF-8. Returns
+// false when something had to be repaired: invalid UTF-8, escapes or surrogates (each becomes
+// U+FFFD or stays as text), or raw control characters (kept).
+bool json_text_decode(struct str raw, struct buf *out);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves a stream through memory in blocks that stay in the cache from copy to walk.
+#include "ingest/json_window.h"
+
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+#define INDEX_BYTES \
+    ((size_t)64 << 10) // indexed ahead of the walk; its text and tokens fit the cache
+#define SLACK 64
+
+bool json_window_open(struct json_window *window, struct source *source, struct budget *budget,
+                      struct err *err)
+{
+    *window = (struct json_window){.source = source, .budget = budget, .index = json_index_best()};
+    window->text = budget_alloc(budget, 2 * BLOCK_BYTES + 1, err);
+    if (!window->text)
+        return false;
+    window->cap = 2 * BLOCK_BYTES;
+    window->text[0] = '\0';
+    return true;
+}
+
+void json_window_close(struct json_window *window)
+{
+    budget_free(window->budget, window->text, window->cap + 1);
+    budget_free(window->budget, window->tokens, window->token_cap * sizeof *window->tokens);
+}
+
+static void drop_tokens(struct json_window *window)
+{
+    window->token_count -= window->token;
+    memmove(window->tokens, window->tokens + window->token,
+            window->token_count * sizeof *window->tokens);
+    window->token = 0;
+}
+
+static void drop_text(struct json_window *window)
+{
+    size_t pos = window->pos;
+    for (size_t i = 0; i < window->token_count; i++)
+        window->tokens[i] -= (uint32_t)pos;
+    memmove(window->text, window->text + pos, window->len - pos + 1);
+    window->len -= pos;
+    window->indexed -= pos;
+    window->base += pos;
+    window->pos = 0;
+}
+
+void json_window_restart(struct json_window *window, size_t pos)
+{
+    window->token_count = 0;
+    window->token = 0;
+    window->state = (struct json_index_state){false, false};
+    window->indexed = pos;
+    window->pos = pos;
+}
+
+static bool make_room(struct json_window *window, struct err *err)
+{
+    if (window->cap - window->len >= BLOCK_BYTES)
+        return true;
+    size_t cap = window->cap * 2;
+    char *text = budget_realloc(window->budget, window->text, window->cap + 1, cap + 1, err);
+    if (!text)
+        return false;
+    window->text = text;
+    window->cap = cap;
+    return true;
+}
+
+bool json_window_read(struct json_window *window, bool *more, struct err *err)
+{
+    *more = false;
+    if (window->ended)
+        return true;
+    if (window->token_count)
+        drop_tokens(window);
+    drop_text(window);
+    if (!make_room(window, err))
+        return false;
+    size_t got = 0;
+    struct err cut;
+    if (!source_read(window->source, window->text + window->len, BLOCK_BYTES, &got, &cut)) {
+        if (cut.code != ERR_FORMAT) {
+            *err = cut;
+            return false;
+        }
+        window->cut = cut;
+        got = 0;
+    }
+    window->ended = got == 0;
+    window->len += got;
+    window->text[window->len] = '\0';
+    *more = got > 0;
+    return true;
+}
+
+static bool reserve_tokens(struct json_window *window, size_t more, struct err *err)
+{
+    size_t need = window->token_count + more + SLACK;
+    if (need <= window->token_cap)
+        return true;
+    uint32_t *tokens =
+        budget_realloc(window->budget, window->tokens, window->token_cap * sizeof *tokens,
+                       need * sizeof *tokens, err);
+    if (!tokens)
+        return false;
+    window->tokens = tokens;
+    window->token_cap = need;
+    return true;
+}
+
+bool json_window_more(struct json_window *window, bool *more, struct err *err)
+{
+    *more = true;
+    if (window->indexed == window->len && !json_window_read(window, more, err))
+        return false;
+    if (!*more)
+        return true;
+    if (window->token_count)
+        drop_tokens(window);
+    // An item that did not fit what is indexed is walked again from its begin; doubling keeps that
+    // linear.
+    size_t live = window->indexed - window->pos;
+    size_t step = live > INDEX_BYTES ? live : INDEX_BYTES;
+    size_t left = window->len - window->indexed;
+    step = step < left ? step : left;
+    if (!reserve_tokens(window, step, err))
+        return false;
+    window->token_count +=
+        window->index(window->text + window->indexed, step, (uint32_t)window->indexed,
+                      &window->state, window->tokens + window->token_count);
+    window->indexed += step;
+    return true;
+}

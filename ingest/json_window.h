@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a JSON stream that is in memory: text with the offsets of its quotes and brackets.
+// What was read moves out at the front, blocks from the source come in behind.
+#ifndef INGEST_JSON_WINDOW_H
+#define INGEST_JSON_WINDOW_H
+
+#include "ingest/base/budget.h"
+#include "ingest/json_index.h"
+#include "ingest/source.h"
+
+// An item of the stream (an event, a value) must fit; larger ones are skipped.
+#define JSON_WINDOW_MAX_ITEM ((size_t)16 << 20)
+
+struct json_window {
+    struct source *source;
+    struct budget *budget;
+    json_index_fn *index;
+    char *text; // followed by a NUL, so that scans for whitespace and digits stop by themselves
+    size_t len, cap;
+    uint64_t base;  // offset of text[0] in the stream
+    size_t indexed; // bytes of text whose tokens are known
+    uint32_t *tokens;
+    size_t token_count, token_cap;
+    struct json_index_state state;
+    size_t pos, token; // what the reader has not consumed yet begins here
+    bool ended;        // the source has no more
+    struct err cut;    // why it ended early: the compressed stream is cut or damaged
+};
+
+MUST_CHECK bool json_window_open(struct json_window *window, struct source *source,
+                                 struct budget *budget, struct err *err);
+void json_window_close(struct json_window *window); // the source stays open
+
+// Brings in more tokens, or more text when all of it is indexed; what lies before pos and token may
+// move out, and both are adjusted. *more is false at the end of the stream. A damaged compressed
+// stream ends it (see cut); other failures are failures.
+MUST_CHECK bool json_window_more(struct json_window *window, bool *more, struct err *err);
+
+// Brings in more text without indexing it.
+MUST_CHECK bool json_window_read(struct json_window *window, bool *more, struct err *err);
+
+// Continues at text offset pos, indexing anew as outside of any string.
+void json_window_restart(struct json_window *window, size_t pos);
+
+#endif
