@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several analyses need, worked out once per trace: the device events that count, their
+// launches and operators, and the steps.
+#ifndef ANALYSIS_FACTS_H
+#define ANALYSIS_FACTS_H
+
+#include "analysis/analysis.h"
+#include "analysis/parts.h"
+
+#define FACTS_NONE UINT32_MAX
+
+// A device event after quarantine and clipping.
+struct device_event {
+    int64_t begin_ns, end_ns;
+    int64_t owned_ns; // over the whole window; sums to the unions (sweep.h)
+    uint32_t event;   // index into the trace's columns
+    uint32_t launch;  // index into facts.launches, FACTS_NONE without one
+    uint32_t track;   // its stream: index into the trace's tracks
+    uint32_t step;    // index into facts.steps of the step it belongs to, or FACTS_NONE
+    uint32_t next;    // next event of the same launch, or FACTS_NONE
+    uint8_t class;    // enum device_class
+    uint8_t category; // enum category
+    uint8_t bar;      // enum bar
+};
+
+// A runtime or driver call with the correlation of at least one device event.
+struct launch {
+    uint32_t event; // index into the trace's columns
+    uint32_t op;    // innermost enclosing operator: index into the columns, or FACTS_NONE
+    uint32_t first; // first of its device events in order of begin; go on by device_event.next
+    uint32_t count; // of its device events, 1 or more
+};
+
+struct step {
+    int64_t number;
+    str_id name; // of the mark, 0 for the whole window
+    int64_t mark_begin_ns, mark_end_ns;
+    int64_t begin_ns, end_ns; // on the device; equal when it has no time there
+    bool steady;
+    const char *reason; // why it is not steady, NULL when it is
+};
+
+// Device events that were left out or cut.
+struct quarantine {
+    uint64_t implausible, clipped;
+    int64_t implausible_ns, clipped_ns; // time left out; impossible durations count as 0
+};
+
+struct facts {
+    const struct trace *trace;
+    const struct analysis_options *options;
+    struct identity identity;
+    struct arena *arena;   // of the facts, counted in the budget
+    struct budget *budget; // the trace's
+
+    struct device_event *devices; // by begin, then order in the file
+    uint32_t device_count;
+    struct launch *launches; // by event
+    uint32_t launch_count;
+    uint32_t linked;          // device events with a launch
+    int64_t begin_ns, end_ns; // window
+    uint32_t stream_count;
+    struct label *gpus; // distinct devices in order of the file's tracks
+    uint32_t gpu_count;
+    uint32_t *track_gpu; // per track of the trace: index into gpus, for tracks of devices
+    struct quarantine quarantine;
+    uint64_t launches_without_events; // launching calls whose device event is not there
+
+    struct step *steps; // ascending, disjoint on the device
+    uint32_t step_count, steady_count;
+    bool marked; // steps stand on marks; else the whole window is one step
+
+    struct parts whole;       // of the window, all devices merged
+    struct parts steady;      // of the steady steps together
+    struct parts *step_parts; // per step
+};
+
+// Works the facts out; *facts holds memory of arena. ERR_LIMIT past the trace's budget.
+MUST_CHECK bool facts_make(const struct trace *trace, const struct analysis_options *options,
+                           struct arena *arena, struct facts *facts, struct err *err);
+
+// End of any event, cut at the largest number.
+int64_t facts_event_end(const struct trace *trace, uint32_t event);
+
+// Name of a device event, and of the operator that launched it (0 without).
+str_id facts_device_name(const struct facts *facts, uint32_t device);
+str_id facts_device_op(const struct facts *facts, uint32_t device);
+
+// "0", "cuda:1", ...: the label as the file has it. Buffer of at least 32 bytes for numbers.
+struct str facts_label(const struct trace *trace, struct label label, char text[32]);
+
+#endif
