@@ -99,14 +99,14 @@ static bool simple_us_to_ns(struct str text, int64_t *ns)
     return true;
 }
 
-bool json_us_to_ns(struct str text, int64_t *ns)
+bool json_us_to_ns(struct str text, int64_t max_ns, int64_t *ns)
 {
     if (simple_us_to_ns(text, ns))
         return true;
     struct decimal decimal;
     if (!take_apart(text, &decimal))
         return false;
-    *ns = integer_part(&decimal, 3, JSON_MAX_NS);
+    *ns = integer_part(&decimal, 3, max_ns);
     return true;
 }
 

@@ -5,12 +5,10 @@
 
 #include "ingest/base/buf.h"
 
-// Larger times are cut to this (73 years), so that sums of two never overflow.
-#define JSON_MAX_NS ((int64_t)1 << 61)
-
 // Decimal microseconds to nanoseconds without a detour through double: digits past the third are
-// cut, exponent forms are converted exactly, then cut. False when it is no number.
-bool json_us_to_ns(struct str text, int64_t *ns);
+// cut, exponent forms are converted exactly, then cut.
+// Larger times than max_ns are cut to it. False when it is no number.
+bool json_us_to_ns(struct str text, int64_t max_ns, int64_t *ns);
 
 // An integer; a fraction is cut. False when it is no number or does not fit.
 bool json_to_i64(struct str text, int64_t *value);

@@ -293,8 +293,10 @@ static bool times_of(struct kineto_events *events, const struct event_fields *fi
 {
     bool summed = event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
                   fields->kind == EVENT_CPU_OP;
-    bool bad_ts = has(&fields->ts) && !json_us_to_ns(fields->ts.text, &record->begin_ns);
-    bool bad_dur = has(&fields->dur) && !json_us_to_ns(fields->dur.text, &record->dur_ns);
+    bool bad_ts =
+        has(&fields->ts) && !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &record->begin_ns);
+    bool bad_dur =
+        has(&fields->dur) && !json_us_to_ns(fields->dur.text, TRACE_MAX_NS, &record->dur_ns);
     if (bad_ts || bad_dur)
         trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
     bool complete = has(&fields->name) && has(&fields->ts) && !bad_ts;
@@ -348,7 +350,7 @@ static bool add_begin(struct kineto_events *events, const struct event_fields *f
 {
     struct open_begin begin = {.pos = pos, .kind = fields->kind};
     struct open_thread thread;
-    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, &begin.begin_ns)) {
+    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &begin.begin_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }
@@ -386,7 +388,7 @@ static bool add_end(struct kineto_events *events, const struct event_fields *fie
     struct open_begin begin;
     int64_t end_ns;
     bool found;
-    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, &end_ns)) {
+    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &end_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }

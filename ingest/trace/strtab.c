@@ -5,7 +5,6 @@
 
 #include <assert.h>
 
-#define LEN_BITS    24
 #define FIRST_TEXT  ((size_t)64 << 10)
 #define FIRST_SPANS 1024u
 #define FIRST_SLOTS 4096u
@@ -44,7 +43,8 @@ struct str strtab_get(const struct strtab *table, str_id id)
 {
     assert(id < table->count);
     uint64_t span = table->span[id];
-    return (struct str){table->text + (span >> LEN_BITS), span & ((1u << LEN_BITS) - 1)};
+    return (struct str){table->text + (span >> STRTAB_LEN_BITS),
+                        span & ((1u << STRTAB_LEN_BITS) - 1)};
 }
 
 // The slot that holds text, or the free one where it belongs.
@@ -61,9 +61,9 @@ static uint32_t probe(const struct strtab *table, struct str text, uint64_t hash
     }
 }
 
-static bool grow_slots(struct strtab *table, struct err *err)
+// Makes room for cap slots and enters all texts anew.
+static bool rehash(struct strtab *table, uint32_t cap, struct err *err)
 {
-    uint32_t cap = table->slot_cap * 2;
     uint64_t *slots = budget_alloc(table->budget, cap * sizeof *slots, err);
     if (!slots)
         return false;
@@ -80,6 +80,39 @@ static bool grow_slots(struct strtab *table, struct err *err)
     table->slots = slots;
     table->slot_cap = cap;
     return true;
+}
+
+static bool spans_fit(const struct strtab *table)
+{
+    if (table->count == 0 || strtab_get(table, 0).len != 0)
+        return false;
+    for (uint32_t id = 0; id < table->count; id++) {
+        uint64_t at = table->span[id] >> STRTAB_LEN_BITS;
+        uint64_t len = table->span[id] & ((1u << STRTAB_LEN_BITS) - 1);
+        if (len > STRTAB_MAX_LEN || at + len >= table->text_len || table->text[at + len] != '\0')
+            return false;
+    }
+    return true;
+}
+
+bool strtab_adopt(struct strtab *table, struct budget *budget, char *text, size_t text_len,
+                  uint64_t *span, uint32_t count, struct err *err)
+{
+    *table = (struct strtab){.budget = budget,
+                             .text = text,
+                             .text_len = text_len,
+                             .text_cap = text_len,
+                             .span = span,
+                             .count = count,
+                             .span_cap = count};
+    uint32_t cap = FIRST_SLOTS;
+    while (cap / 2 <= count && cap < UINT32_MAX / 2)
+        cap *= 2;
+    bool ok = spans_fit(table) ? rehash(table, cap, err)
+                               : err_set(err, ERR_FORMAT, "a text lies outside the text block");
+    if (!ok)
+        strtab_free(table);
+    return ok;
 }
 
 static bool make_room(struct strtab *table, size_t len, struct err *err)
@@ -102,7 +135,7 @@ static bool make_room(struct strtab *table, size_t len, struct err *err)
         table->text = text;
         table->text_cap = cap;
     }
-    return table->count < table->slot_cap / 2 || grow_slots(table, err);
+    return table->count < table->slot_cap / 2 || rehash(table, table->slot_cap * 2, err);
 }
 
 bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err)
@@ -120,7 +153,7 @@ bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err
     if (slot_cap != table->slot_cap)
         at = probe(table, text, hash);
     *id = table->count++;
-    table->span[*id] = (uint64_t)table->text_len << LEN_BITS | text.len;
+    table->span[*id] = (uint64_t)table->text_len << STRTAB_LEN_BITS | text.len;
     if (text.len)
         memcpy(table->text + table->text_len, text.at, text.len);
     table->text[table->text_len + text.len] = '\0';

@@ -8,11 +8,13 @@
 
 typedef uint32_t str_id; // 0 is the empty string and stands for "absent"
 
+#define STRTAB_LEN_BITS 24
+
 struct strtab {
     struct budget *budget;
     char *text; // all strings one behind the other, each with a NUL
     size_t text_len, text_cap;
-    uint64_t *span; // per id: offset << 24 | length
+    uint64_t *span; // per id: offset << STRTAB_LEN_BITS | length
     uint32_t count, span_cap;
     uint64_t *slots;   // open addressing: hash tag << 32 | id + 1, 0 when free
     uint32_t slot_cap; // a power of two
@@ -32,6 +34,12 @@ str_id strtab_find(const struct strtab *table, struct str text);
 
 // The text of an id; NUL-terminated, valid until the next intern.
 struct str strtab_get(const struct strtab *table, str_id id);
+
+// Takes over count texts that stand in text[0..text_len) as spans tell (both allocated in budget,
+// also released on failure). ERR_FORMAT when a span is out of bounds or the first is not the empty
+// text.
+MUST_CHECK bool strtab_adopt(struct strtab *table, struct budget *budget, char *text,
+                             size_t text_len, uint64_t *span, uint32_t count, struct err *err);
 
 // Bytes held, for the memory account.
 size_t strtab_bytes(const struct strtab *table);

@@ -51,17 +51,22 @@ struct device_args {
     uint32_t shape;      // index into shapes
     uint32_t collective; // index into collectives, ARGS_NONE when not a collective with metadata
     uint32_t order;      // position of the event in the file, counting kept events
+    uint32_t reserved;   // 0
 };
 
 struct launch_args {
     int64_t correlation; // VALUE_ABSENT when not given
     uint32_t order;
+    uint32_t reserved; // 0
 };
 
 // A top-level member of the file beside the events: its raw JSON text, unchecked.
 struct trace_member {
     str_id key, text;
 };
+
+// Times of events stay within this on either side of 0, so that sums of two never overflow.
+#define TRACE_MAX_NS ((int64_t)1 << 61)
 
 // What had to be repaired or left out while reading. Stored in trace files: append only.
 enum repair {

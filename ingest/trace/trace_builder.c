@@ -182,7 +182,8 @@ static bool add_args(struct trace_builder *builder, const struct event_record *e
     }
     if (event_kind_is_launch(event->kind)) {
         *index = builder->launch_args.count;
-        struct launch_args args = {event->correlation, builder->event_count};
+        struct launch_args args = {.correlation = event->correlation,
+                                   .order = builder->event_count};
         return append(builder, &builder->launch_args, &args, sizeof args, err);
     }
     return true;
