@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders what happens to files and rows so that a crash at any point loses nothing acknowledged.
+#include "server/intake.h"
+
+#include "ingest/base/log.h"
+
+// Files first, then the rows that name them: a crash in between leaves a file that the next start
+// sweeps, never a row without its file.
+static bool keep_and_record(const struct intake *intake, const struct intake_request *request,
+                            struct trace_part *parts, struct arena *arena, struct upload *upload,
+                            struct err *err)
+{
+    for (size_t i = 0; i < request->count; i++) {
+        const struct intake_part *part = &request->parts[i];
+        if (!blob_spool_keep(part->spool, err))
+            return false;
+        parts[i] = (struct trace_part){
+            .sha256 = blob_spool_sha256(part->spool),
+            .bytes = (int64_t)blob_spool_bytes(part->spool),
+            .filename = part->filename,
+            .rank = part->rank,
+        };
+    }
+    struct upload_request rows = {request->run, parts, request->count, request->replace};
+    return store_add_upload(intake->store, &rows, arena, upload, err);
+}
+
+bool intake_accept(const struct intake *intake, const struct intake_request *request,
+                   struct arena *arena, struct upload *upload, struct err *err)
+{
+    struct trace_part *parts = arena_array(arena, request->count + 1, sizeof *parts, err);
+    if (!parts)
+        return false;
+    blob_pin(intake->blobs);
+    bool ok = keep_and_record(intake, request, parts, arena, upload, err);
+    blob_unpin(intake->blobs);
+    if (ok && intake->jobs)
+        jobs_wake(intake->jobs);
+    struct err ignored;
+    if ((!ok || request->replace) && !intake_collect(intake, &ignored))
+        log_warn("files of replaced traces remain: %s", ignored.msg);
+    return ok;
+}
+
+// --- removing files that no row names -----------------------------------------------------------
+
+static bool remove_blob(const struct intake *intake, const char *sha256, struct err *err)
+{
+    bool named;
+    blob_exclude(intake->blobs);
+    bool ok = store_names_blob(intake->store, sha256, &named, err) &&
+              (named || blob_remove(intake->blobs, sha256, err));
+    blob_include(intake->blobs);
+    return ok;
+}
+
+static bool remove_trace(const struct intake *intake, const char *trace_id, struct err *err)
+{
+    bool named;
+    return store_names_trace(intake->store, trace_id, &named, err) &&
+           (named || blob_remove_trace(intake->blobs, trace_id, err));
+}
+
+static bool collect(const struct intake *intake, struct arena *arena, struct err *err)
+{
+    struct garbage *items;
+    size_t count;
+    if (!store_list_garbage(intake->store, arena, &items, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool ok = items[i].kind == GARBAGE_BLOB ? remove_blob(intake, items[i].name.at, err)
+                                                : remove_trace(intake, items[i].name.at, err);
+        if (!ok || !store_forget_garbage(intake->store, &items[i], err))
+            return false;
+    }
+    return true;
+}
+
+bool intake_collect(const struct intake *intake, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    bool ok = collect(intake, &arena, err);
+    arena_free(&arena);
+    return ok;
+}
+
+bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
+                       struct err *err)
+{
+    if (!store_delete_run(intake->store, run_id, expected, err))
+        return false;
+    if (intake->jobs)
+        jobs_cancel_run(intake->jobs, run_id);
+    struct err ignored; // the run is gone; files that resist are tried again at the next start
+    if (!intake_collect(intake, &ignored))
+        log_warn("files of a deleted run remain: %s", ignored.msg);
+    return true;
+}
+
+// --- at start -----------------------------------------------------------------------------------
+
+static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
+{
+    return remove_blob(ctx, sha256, err);
+}
+
+static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
+{
+    return remove_trace(ctx, trace_id, err);
+}
+
+bool intake_sweep(const struct intake *intake, struct err *err)
+{
+    unsigned removed;
+    struct intake copy = *intake;
+    struct blob_visitor visitor = {sweep_blob, sweep_trace, &copy};
+    if (!blob_sweep_spool(intake->blobs, &removed, err))
+        return false;
+    if (removed)
+        log_info("removed %u unfinished files of an earlier process", removed);
+    return intake_collect(intake, err) && blob_each(intake->blobs, &visitor, err);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole product, in the order in which it happens. Read this file first.
+//
+//   bytes ── ingest_file ──> struct trace ── analyse_trace ──> struct report
+//                                │                                  │
+//                         trace_file_save                    one per rank of a run
+//                                │                                  │
+//                        read again when the               analyse_run ──> struct report
+//                        analyses have changed
+//
+// A trace is the profile of one rank: sealed columns of events. A report is tables of numbers.
+// Who stores them and shows them is not known here; see jobs.c for the service and cmd_analyze.c
+// for the command line, which call these two functions.
+#include "server/pipeline.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+#include "ingest/trace/trace_file.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+// The trace as an earlier job kept it. NULL when there is none, or none that this build reads.
+static struct trace *load_kept(const struct pipeline_job *job, struct budget *budget)
+{
+    struct err err;
+    if (!job->trace_path || access(job->trace_path, R_OK) != 0)
+        return NULL;
+    struct trace *trace = trace_file_load(job->trace_path, budget, &err);
+    if (!trace)
+        log_info("reading the upload again, its kept trace is of no use: %s", err.msg);
+    return trace;
+}
+
+// Keeps a trace for later analyses. A half-written file never has the final name.
+static bool keep(const struct trace *trace, const char *path, struct err *err)
+{
+    char part_path[4096];
+    int len = snprintf(part_path, sizeof part_path, "%s.part", path);
+    if (len < 0 || (size_t)len >= sizeof part_path)
+        return err_set(err, ERR_LIMIT, "the path %s is too long", path);
+    unlink(part_path); // of a job that was interrupted
+    if (!trace_file_save(trace, part_path, err)) {
+        unlink(part_path);
+        return false;
+    }
+    return rename(part_path, path) == 0 || err_set_errno(err, "naming %s", path);
+}
+
+// Reads what was uploaded: decompression, format and repairs are settled below ingest_file.
+static struct trace *read_input(const struct pipeline_job *job, struct budget *budget,
+                                struct err *err)
+{
+    struct trace *trace = ingest_file(job->input_path, budget, job->progress, err);
+    if (trace && job->trace_path && !keep(trace, job->trace_path, err)) {
+        trace_free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+static bool is_cancelled(const struct pipeline_job *job)
+{
+    return job->progress && job->progress->cancel;
+}
+
+// From the trace to its report, and to what identifies it.
+static bool analyse(const struct pipeline_job *job, const struct trace *trace,
+                    struct report *report, struct pipeline_result *result, struct err *err)
+{
+    if (is_cancelled(job))
+        return err_set(err, ERR_CANCELLED, "cancelled before the analysis");
+    result->events = trace->event_count;
+    result->text_bytes = (int64_t)trace->text_bytes;
+    return identity_of(trace, report->arena, &result->identity, err) &&
+           analyse_trace(trace, &job->options, report, err);
+}
+
+bool pipeline_trace(const struct pipeline_job *job, struct report *report,
+                    struct pipeline_result *result, struct err *err)
+{
+    struct budget budget = {.limit = job->memory_bytes};
+    *result = (struct pipeline_result){0};
+
+    int64_t begin_ns = clock_mono_ns();
+    struct trace *trace = load_kept(job, &budget);
+    if (!trace)
+        trace = read_input(job, &budget, err);
+    if (!trace)
+        return false;
+
+    int64_t parsed_ns = clock_mono_ns();
+    bool ok = analyse(job, trace, report, result, err);
+    result->parse_ns = parsed_ns - begin_ns;
+    result->analyse_ns = clock_mono_ns() - parsed_ns;
+    result->peak_bytes = budget.peak;
+    trace_free(trace);
+    return ok;
+}
+
+bool pipeline_run(const struct rank_report *ranks, size_t count, struct report *report,
+                  struct err *err)
+{
+    return count == 0 || analyse_run(ranks, count, report, err);
+}
