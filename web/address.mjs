@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pure half of the router: which page a path names, and how a query is written.
+
+const ROUTES = [
+  ["runs", /^\/$/],
+  ["upload", /^\/upload\/?$/],
+  ["compare", /^\/compare\/?$/],
+  ["api", /^\/docs\/api\/?$/],
+  ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
+  ["kernels", /^\/runs\/(?<run>[^/]+)\/kernels\/?$/],
+  ["collectives", /^\/runs\/(?<run>[^/]+)\/collectives\/?$/],
+  ["ranks", /^\/runs\/(?<run>[^/]+)\/ranks\/?$/],
+  ["findings", /^\/runs\/(?<run>[^/]+)\/findings\/?$/],
+  ["data", /^\/runs\/(?<run>[^/]+)\/data\/?$/],
+];
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {{page: string, run?: string}} page "none" when there is no such page
+ */
+export function match_path(path) {
+  for (const [page, pattern] of ROUTES) {
+    const match = pattern.exec(path);
+    if (!match) continue;
+    return match.groups ? { page, run: decoded(match.groups.run) } : { page };
+  }
+  return { page: "none" };
+}
+
+/**
+ * A query with some keys changed: defaults and empty values left out, keys sorted, others kept.
+ * @param {string} search @param {Record<string, string|null|undefined>} patch
+ * @param {Record<string, string>} [defaults]
+ */
+export function patch_query(search, patch, defaults = {}) {
+  const params = new URLSearchParams(search);
+  for (const [key, value] of Object.entries(patch)) {
+    const given = value !== null && value !== undefined && value !== "";
+    if (given && value !== defaults[key]) params.set(key, value);
+    else params.delete(key);
+  }
+  params.sort();
+  const text = params.toString();
+  return text ? `?${text}` : "";
+}
+
+/**
+ * An address with parameters; arrays repeat the key, null and "" are left out.
+ * @param {string} path @param {Record<string, unknown>} [params]
+ */
+export function address(path, params = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") query.append(key, String(one));
+    }
+  }
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** The address of a run's page. @param {string} run @param {string} [page] */
+export function run_path(run, page = "") {
+  const base = `/runs/${encodeURIComponent(run)}`;
+  return page ? `${base}/${page}` : base;
+}
+
+/**
+ * The address of a finding's evidence inside a run, or null when it is not one of our pages:
+ * evidence comes from the analysis of uploads and is not trusted to be an address.
+ * @param {string} run @param {unknown} href
+ */
+export function evidence_path(run, href) {
+  if (typeof href !== "string" || !/^[a-z_]+(\?[^#]*)?$/.test(href)) return null;
+  const path = `${run_path(run)}/${href}`;
+  return match_path(path.split("?")[0]).page === "none" ? null : path;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talks to the REST API: errors as problems, replies kept with their ETag, polling that costs a 304.
+import { useEffect, useRef, useState } from "./ui.mjs";
+
+const BASE = "/api/v1";
+const KEPT_REPLIES = 64;
+
+/** An error reply (RFC 9457), or a failure to get one. */
+export class Problem extends Error {
+  /** @param {{title: string, detail?: string, fix?: string, status?: number,
+   *           request_id?: string, type?: string}} fields */
+  constructor(fields) {
+    super(fields.detail || fields.title);
+    Object.assign(this, { status: 0, detail: "", fix: "", request_id: "", type: "" }, fields);
+  }
+}
+
+const UNREACHABLE = {
+  title: "The server does not answer",
+  detail: "The request could not be sent, or its answer was cut short.",
+  fix: "Check that stepscope is running and that this address still reaches it.",
+};
+
+/** @param {Response} response */
+async function problem_of(response) {
+  const fallback = { title: response.statusText || "Request failed", status: response.status };
+  const fields = await response.json().catch(() => ({}));
+  return new Problem({ ...fallback, ...fields });
+}
+
+/** @param {string} path @param {RequestInit} [options] */
+async function request(path, options) {
+  try {
+    return await fetch(BASE + path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(UNREACHABLE);
+  }
+}
+
+/** @type {Map<string, {etag: string|null, data: any}>} */
+const kept = new Map();
+
+function keep(path, reply) {
+  kept.delete(path);
+  kept.set(path, reply);
+  if (kept.size > KEPT_REPLIES) kept.delete(kept.keys().next().value);
+}
+
+/**
+ * GETs JSON; asks with the ETag of the last reply and returns that reply itself on a 304.
+ * @param {string} path below /api/v1
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{etag: string|null, data: any}>}
+ */
+export async function api_get(path, signal) {
+  const known = kept.get(path);
+  const headers = known?.etag ? { "If-None-Match": known.etag } : {};
+  const response = await request(path, { signal, headers, cache: "no-store" });
+  if (response.status === 304 && known) return known;
+  if (!response.ok) throw await problem_of(response);
+  const reply = { etag: response.headers.get("ETag"), data: await read_json(response) };
+  keep(path, reply);
+  return reply;
+}
+
+async function read_json(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem({ ...UNREACHABLE, status: response.status });
+  }
+}
+
+/**
+ * Sends a change. @param {string} method @param {string} path
+ * @param {{body?: unknown, etag?: string|null, type?: string}} [options]
+ */
+export async function api_send(method, path, { body, etag, type } = {}) {
+  const headers = {};
+  if (body !== undefined) headers["Content-Type"] = type ?? "application/json";
+  if (etag) headers["If-Match"] = etag;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const response = await request(path, { method, headers, body: text });
+  if (!response.ok) throw await problem_of(response);
+  return response.status === 204 ? null : response.json().catch(() => null);
+}
+
+/**
+ * @typedef {{data: any, etag: string|null, problem: Problem|null, loading: boolean,
+ *            reload: () => void}} Resource
+ */
+
+/**
+ * A GET that belongs to a component: stale ones are aborted, the last data stays while the same
+ * address is asked again, and `poll_ms(data)` says when to ask again (null: never).
+ * @param {string|null} path null asks nothing
+ * @param {(data: any) => number|null} [poll_ms]
+ * @returns {Resource}
+ */
+export function use_api(path, poll_ms) {
+  const [turn, set_turn] = useState(0);
+  const [state, set_state] = useState({ path: "", data: null, etag: null, problem: null });
+  const poll = useRef(poll_ms);
+  poll.current = poll_ms;
+
+  useEffect(() => {
+    if (path === null) return undefined;
+    const watch = start_watch(path, (next) => set_state({ path, ...next }), poll);
+    return watch;
+  }, [path, turn]);
+
+  const current = state.path === path;
+  const early = path === null ? null : kept.get(path);
+  return {
+    data: current ? state.data : (early?.data ?? null),
+    etag: current ? state.etag : (early?.etag ?? null),
+    problem: current ? state.problem : null,
+    loading: path !== null && !current && !early,
+    reload: () => set_turn((n) => n + 1),
+  };
+}
+
+/** Asks now and, while the page is visible, as often as `poll` says. Returns what ends it. */
+function start_watch(path, report, poll) {
+  const stop = new AbortController();
+  let timer = 0;
+  let last = kept.get(path) ?? { data: null, etag: null };
+  const ask = async () => {
+    try {
+      last = await api_get(path, stop.signal);
+      report({ ...last, problem: null });
+    } catch (problem) {
+      if (stop.signal.aborted) return;
+      report({ ...last, problem });
+    }
+    const wait = stop.signal.aborted ? null : (poll.current?.(last.data) ?? null);
+    if (wait !== null) timer = setTimeout(ask_when_visible, wait);
+  };
+  const ask_when_visible = () => {
+    if (!document.hidden) ask();
+    else document.addEventListener("visibilitychange", ask, { once: true, signal: stop.signal });
+  };
+  ask();
+  return () => {
+    clearTimeout(timer);
+    stop.abort();
+  };
+}
+
+/** The address of an API reply, for links. @param {string} path */
+export function api_href(path) {
+  return BASE + path;
+}

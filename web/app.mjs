@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dashboard's frame: top bar, the page that the address names, uploads, help.
+import { html, render, useEffect, useErrorBoundary, useState } from "./ui.mjs";
+import { start_router, use_route } from "./router.mjs";
+import { TopBar } from "./chrome/top_bar.mjs";
+import { HelpDialog } from "./chrome/help_dialog.mjs";
+import { UploadPanel } from "./chrome/upload_panel.mjs";
+import { DropTarget } from "./chrome/drop_target.mjs";
+import { start_shortcuts } from "./chrome/shortcuts.mjs";
+import { Loading, Notice } from "./widgets.mjs";
+
+/** Pages are loaded when first visited. */
+const PAGES = {
+  runs: () => import("./views/runs.mjs"),
+  upload: () => import("./views/upload.mjs"),
+  compare: () => import("./views/compare.mjs"),
+  api: () => import("./views/api_docs.mjs"),
+  overview: () => import("./views/overview.mjs"),
+  kernels: () => import("./views/kernels.mjs"),
+  collectives: () => import("./views/collectives.mjs"),
+  ranks: () => import("./views/ranks.mjs"),
+  findings: () => import("./views/findings.mjs"),
+  data: () => import("./views/data.mjs"),
+  none: () => import("./views/not_found.mjs"),
+};
+
+/** The module of a page once loaded; a failure (a server restarted with newer files) is shown. */
+function use_page(page) {
+  const [state, set_state] = useState({ page: "", View: null, failed: false });
+  useEffect(() => {
+    let left = false;
+    const done = (next) => !left && set_state({ page, View: null, failed: false, ...next });
+    PAGES[page]().then(
+      (module) => done({ View: module.default }),
+      () => done({ failed: true }),
+    );
+    return () => {
+      left = true;
+    };
+  }, [page]);
+  return state;
+}
+
+function Failure({ children }) {
+  return html`<h1 tabindex="-1">This page could not be shown</h1>
+    <${Notice} kind="error" role="alert">${children}
+      <p><button type="button" onClick=${() => location.reload()}>Load it again</button></p><//>`;
+}
+
+function Page({ route }) {
+  const { page, View, failed } = use_page(route.page);
+  const [error] = useErrorBoundary();
+  if (error) return html`<${Failure}><p>${String(error.message ?? error)}</p><//>`;
+  if (failed) {
+    return html`<${Failure}><p>The server may have been updated since this page was opened.</p><//>`;
+  }
+  // The page before stays until the next one is there, unless nothing was shown yet.
+  return View ? html`<${View} key=${route.run ?? page} route=${route} />` : html`<${Loading} />`;
+}
+
+function App() {
+  const route = use_route();
+  const [help, set_help] = useState(false);
+  useEffect(() => start_shortcuts({ help: () => set_help(true) }), []);
+  return html`
+    <a class="skip" href="#main">Skip to content</a>
+    <${TopBar} route=${route} onhelp=${() => set_help(true)} />
+    <main id="main" tabindex="-1"><${Page} key=${route.page} route=${route} /></main>
+    <${UploadPanel} />
+    <${DropTarget} />
+    ${help && html`<${HelpDialog} onclose=${() => set_help(false)} />`}`;
+}
+
+start_router();
+render(html`<${App} />`, document.getElementById("app"));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A difference in time: an arrow, the number and, in a table, a bar to either side of zero.
+import { html } from "../ui.mjs";
+import { ms, ms_unit, percent } from "../format.mjs";
+
+/** Lower is better for every time we compare. @param {number} ns */
+export function tone_of(ns) {
+  return ns > 0 ? "worse" : ns < 0 ? "better" : "same";
+}
+
+/** @param {{ns: number}} props */
+export function Delta({ ns, digits = 3 }) {
+  const mark = ns > 0 ? "▲" : ns < 0 ? "▼" : "";
+  const word = ns > 0 ? "slower" : ns < 0 ? "faster" : "no change";
+  return html`<span class="delta ${tone_of(ns)}"><span aria-hidden="true">${mark} </span>${
+    ms(Math.abs(ns), digits)}<span class="visually-hidden"> ms ${word}</span></span>`;
+}
+
+/** @param {{ns: number, scale_ns: number}} props scale: the largest |difference| in the table */
+export function DeltaCell({ ns, scale_ns }) {
+  const share = scale_ns > 0 ? Math.min(1, Math.abs(ns) / scale_ns) : 0;
+  const side = ns > 0 ? { left: "50%" } : { right: "50%" };
+  return html`<span class="delta-cell"><${Delta} ns=${ns} />
+    <span class="delta-track" aria-hidden="true"><span class="delta-bar ${tone_of(ns)}"
+      style=${{ ...side, width: `${share * 50}%` }}></span></span></span>`;
+}
+
+/** "64.5 ms per step faster (12.6 %)". @param {number} ns @param {number|null} share */
+export function delta_words(ns, share) {
+  if (ns === 0) return "takes the same time";
+  const size = share === null ? "" : ` (${percent(Math.abs(share))})`;
+  return `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}${size}`;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every chart: a sentence that says what it shows, and the same numbers as a table.
+import { html, useState } from "../ui.mjs";
+
+/**
+ * @param {{caption: string, table: () => any, legend?: any, actions?: any, children: any}} props
+ */
+export function ChartFigure({ caption, table, legend, actions, children }) {
+  const [as_table, set_as_table] = useState(false);
+  return html`<figure class="chart">
+    <div class="chart-bar">
+      <figcaption>${caption}</figcaption>
+      <div class="chart-actions">${actions}
+        <button type="button" class="small" aria-pressed=${as_table}
+          onClick=${() => set_as_table(!as_table)}>Table</button></div>
+    </div>
+    ${as_table ? table() : html`${children}${legend}`}
+  </figure>`;
+}
+
+/** A colour key as a list. @param {{parts: import("../parts.mjs").Part[]}} props */
+export function Legend({ parts }) {
+  return html`<ul class="legend">${parts.map(
+    ({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${label}</li>`,
+  )}</ul>`;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axis arithmetic shared by the charts; pure.
+
+/**
+ * About `wanted` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart.
+ * @param {number} low @param {number} high @returns {number[]}
+ */
+export function nice_ticks(low, high, wanted = 4) {
+  const span = high - low;
+  if (!(span > 0)) return [low];
+  const raw = span / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999) ?? 10 * power;
+  const ticks = [];
+  for (let i = Math.floor(low / step); i <= Math.ceil(high / step); i++) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+/** A linear map from [from_low, from_high] to [to_low, to_high]. */
+export function linear(from_low, from_high, to_low, to_high) {
+  const factor = (to_high - to_low) / (from_high - from_low || 1);
+  return (value) => to_low + (value - from_low) * factor;
+}
+
+/**
+ * Offsets that keep dots of one row apart: each goes to the first lane in which it touches none.
+ * @param {number[]} xs pixel positions, ascending @param {number} size a dot's diameter
+ * @returns {number[]} lanes, 0 in the middle, then 1, -1, 2, -2 ...
+ */
+export function dot_lanes(xs, size, lanes = 7) {
+  const last = new Array(lanes).fill(-Infinity);
+  return xs.map((x) => {
+    let lane = last.findIndex((end) => x - end >= size);
+    if (lane < 0) lane = last.indexOf(Math.min(...last));
+    last[lane] = x;
+    return lane % 2 ? (lane + 1) / 2 : -lane / 2;
+  });
+}

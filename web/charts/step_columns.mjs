@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stacked column per step. Seven paths hold all columns, so any number of steps draws quickly.
+import { html, useId, useMemo, useState } from "../ui.mjs";
+import { PARTS } from "../parts.mjs";
+import { ms, ms_unit } from "../format.mjs";
+import { use_width } from "../hooks.mjs";
+import { announce } from "../announce.mjs";
+import { Hatches, paint } from "./hatch.mjs";
+import { nice_ticks } from "./scale.mjs";
+
+const HEIGHT = 148;
+const LEFT = 44;
+const BOTTOM = 18;
+const TOP = 8;
+const WIDEST = 46;
+
+/** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
+function layout(steps, width) {
+  const longest = Math.max(...steps.map((step) => step.window_ns), 1);
+  const ticks = nice_ticks(0, longest / 1e6, 3);
+  const top_ns = Math.max(longest, (ticks.at(-1) ?? 0) * 1e6);
+  const pitch = Math.min(WIDEST, (width - LEFT) / steps.length);
+  const gap = pitch > 8 ? Math.min(4, pitch * 0.16) : 0;
+  const y = (ns) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - ns / top_ns);
+  return { pitch, gap, y, ticks, x: (i) => LEFT + i * pitch };
+}
+
+/** The path of one part over all steps that are, or are not, steady. */
+function part_path(steps, part_index, place, steady) {
+  const { x, y, pitch, gap } = place;
+  let path = "";
+  steps.forEach((step, i) => {
+    if (Boolean(step.steady) !== steady) return;
+    const below = PARTS.slice(0, part_index).reduce((sum, p) => sum + step[p.column], 0);
+    const own = step[PARTS[part_index].column];
+    if (own <= 0) return;
+    const wide = Math.max(0.5, pitch - gap).toFixed(2);
+    const from = y(below);
+    const tall = Math.max(0, from - y(below + own));
+    path += `M${x(i).toFixed(2)} ${from.toFixed(2)}h${wide}v${(-tall).toFixed(2)}h-${wide}z`;
+  });
+  return path;
+}
+
+function step_text(step) {
+  const parts = PARTS.filter((part) => step[part.column] > 0)
+    .map((part) => `${part.short} ${ms(step[part.column])}`)
+    .join(", ");
+  const excluded = step.steady ? "" : ` (excluded: ${step.reason ?? "warm-up"})`;
+  return `${step.name || `step ${step.step}`}: ${ms_unit(step.window_ns)}${excluded}. ${parts}.`;
+}
+
+/** Moves with the arrow keys, Home and End. */
+function moved(key, at, count) {
+  if (key === "ArrowRight") return Math.min(count - 1, at + 1);
+  if (key === "ArrowLeft") return Math.max(0, at - 1);
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  return null;
+}
+
+function Axis({ place, width, steps }) {
+  const every = Math.ceil(steps.length / Math.max(1, Math.floor((width - LEFT) / 42)));
+  const middle = (place.pitch - place.gap) / 2;
+  return html`<g class="axis">
+    ${place.ticks.map((tick) => html`<g key=${tick}>
+      <line x1=${LEFT} x2=${width} y1=${place.y(tick * 1e6)} y2=${place.y(tick * 1e6)} />
+      <text x=${LEFT - 6} y=${place.y(tick * 1e6) + 4} text-anchor="end">${tick}</text></g>`)}
+    ${steps.map((step, i) => i % every === 0 && html`<text key=${`s${i}`}
+      x=${place.x(i) + middle} y=${HEIGHT - 4} text-anchor="middle">${step.step}</text>`)}
+  </g>`;
+}
+
+/** @param {{steps: Record<string, any>[]}} props at least one */
+export function StepColumns({ steps }) {
+  const id = useId();
+  const [ref, width] = use_width();
+  const [at, set_at] = useState(-1);
+  const place = useMemo(() => layout(steps, Math.max(160, width)), [steps, width]);
+  const select = (i) => {
+    set_at(i);
+    if (i >= 0) announce(step_text(steps[i]));
+  };
+  const on_key = (event) => {
+    const next = moved(event.key, at, steps.length);
+    if (next === null) return;
+    event.preventDefault();
+    select(next);
+  };
+  const on_move = (event) => {
+    const left = event.currentTarget.getBoundingClientRect().left;
+    const i = Math.floor((event.clientX - left - LEFT) / place.pitch);
+    set_at(i >= 0 && i < steps.length ? i : -1);
+  };
+  const chosen = steps[at];
+  return html`<div class="step-columns" ref=${ref}>
+    <svg width=${width} height=${HEIGHT} role="application" tabindex="0"
+        aria-roledescription="chart, arrow keys move between steps"
+        aria-label="Time of each of ${steps.length} steps by part, in milliseconds"
+        onKeyDown=${on_key} onMouseMove=${on_move} onMouseLeave=${() => set_at(-1)}>
+      <${Hatches} id=${id} />
+      ${width > 0 && html`<${Axis} place=${place} width=${width} steps=${steps} />`}
+      ${[true, false].map((steady) => html`<g key=${steady} class=${steady ? "" : "not-steady"}>
+        ${PARTS.map((part, i) => html`<path key=${part.key} ...${paint(part, id)}
+          d=${part_path(steps, i, place, steady)} />`)}</g>`)}
+      ${chosen && html`<rect class="cursor" x=${place.x(at) - 1} y=${TOP - 3}
+        width=${place.pitch - place.gap + 2} height=${HEIGHT - TOP - BOTTOM + 4} />`}
+    </svg>
+    <p class="readout">${chosen
+      ? step_text(chosen)
+      : "Milliseconds per step; pale columns are not among the steady steps."}</p>
+  </div>`;
+}

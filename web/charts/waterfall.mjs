@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time went between two runs: base, one floating column per part, candidate. A column
+// that has parts of its own opens them by click or Enter.
+import { html, useId } from "../ui.mjs";
+import { ms, ms_signed, ms_unit } from "../format.mjs";
+import { use_width } from "../hooks.mjs";
+import { part_of } from "../parts.mjs";
+import { ChartFigure } from "./figure.mjs";
+import { Hatches, paint } from "./hatch.mjs";
+import { linear, nice_ticks } from "./scale.mjs";
+import { axis_of, floating } from "./waterfall_model.mjs";
+
+const HEIGHT = 280;
+const TOP = 22;
+const BOTTOM = 46;
+const LEFT = 48;
+const NARROWEST = 62;
+
+const direction = (ns) => (ns > 0 ? "worse" : ns < 0 ? "better" : "same");
+const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
+const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
+
+/** As many characters as fit a column. */
+function clipped(text, pixels) {
+  const room = Math.max(4, Math.floor(pixels / 6.4));
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+}
+
+function column_text(column) {
+  const change = `${ms_unit(Math.abs(column.delta_ns))} ${word(column.delta_ns)}`;
+  return `${column.label}: ${ms_unit(column.base_ns)} to ${ms_unit(column.cand_ns)}, ${change}`;
+}
+
+function End({ x, wide, y, axis, ns, name }) {
+  return html`<g class="wf-end">
+    <rect x=${x} width=${wide} y=${y(ns)} height=${y(axis.low) - y(ns)} />
+    ${axis.is_cut && html`<path class="wf-break"
+      d="M${x - 2} ${y(axis.low) - 9}l${wide / 4 + 1} -5 ${wide / 4 + 1} 5 ${wide / 4 + 1} -5 ${
+        wide / 4 + 1} 5" />`}
+    <text class="wf-value" x=${x + wide / 2} y=${y(ns) - 6} text-anchor="middle">${ms(ns, 4)}</text>
+    <text class="wf-name" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 18} text-anchor="middle"
+      >${name}</text>
+  </g>`;
+}
+
+function Step({ column, at, x, wide, pitch, y, id, onopen }) {
+  const top = Math.min(y(at.from_ns), y(at.to_ns));
+  const tall = Math.max(1.5, Math.abs(y(at.from_ns) - y(at.to_ns)));
+  const part = part_of(column.part);
+  const open = column.opens && (() => onopen(column.opens));
+  const on_key = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open();
+  };
+  const label = clipped(column.label, pitch);
+  return html`<g class="wf-step ${direction(column.delta_ns)} ${open ? "opens" : ""}"
+      role=${open ? "button" : "img"} tabindex=${open ? 0 : undefined}
+      aria-label=${column_text(column) + (open ? ". Show its parts" : "")}
+      onClick=${open || undefined} onKeyDown=${open ? on_key : undefined}>
+    <title>${column_text(column)}</title>
+    <rect class="wf-hit" x=${x - (pitch - wide) / 2} y="0" width=${pitch} height=${HEIGHT} />
+    <rect ...${paint(part, id)} x=${x} width=${wide} y=${top}
+      height=${tall} />
+    <line class="wf-link" x1=${x} x2=${x + pitch + wide} y1=${y(at.to_ns)} y2=${y(at.to_ns)} />
+    <text class="wf-value" x=${x + wide / 2} y=${top - 6} text-anchor="middle">${
+      arrow(column.delta_ns)} ${ms(Math.abs(column.delta_ns))}</text>
+    <text class="wf-name" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 18} text-anchor="middle"
+      >${label}</text>
+    ${open && html`<text class="wf-more" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 33}
+      text-anchor="middle">open</text>`}
+  </g>`;
+}
+
+function level_table(level, names) {
+  const { columns, base_ns, cand_ns, delta_ns } = level;
+  const row = (name, base, cand, delta, kind) => html`<tr class=${kind}>
+    <th scope="row">${name}</th><td class="num">${ms(base, 4)}</td>
+    <td class="num">${ms(cand, 4)}</td><td class="num">${ms_signed(delta, 4)}</td></tr>`;
+  return html`<div class="table-region" role="group" tabindex="0" aria-label="Differences by part">
+    <table><thead><tr><th scope="col">Part</th>
+      ${[names[0], names[1], "Difference"].map((name) => html`<th scope="col" class="num"
+        key=${name}>${name}<span class="unit">ms</span></th>`)}</tr></thead>
+    <tbody>${columns.map((c) => row(c.label, c.base_ns, c.cand_ns, c.delta_ns, ""))}
+      ${row("Sum", base_ns, cand_ns, delta_ns, "sum")}</tbody></table></div>`;
+}
+
+/**
+ * @param {{level: ReturnType<typeof import("./waterfall_model.mjs").waterfall_level>,
+ *          caption: string, names: [string, string], actions?: any,
+ *          onopen: (place: {bar: string, cat?: string}) => void, onup: () => void}} props
+ */
+export function Waterfall({ level, caption, names, actions, onopen, onup }) {
+  const id = useId();
+  const [ref, width] = use_width();
+  const { columns, base_ns, cand_ns } = level;
+  const places = floating(columns, base_ns);
+  const axis = axis_of([base_ns, cand_ns, ...places.flatMap((p) => [p.from_ns, p.to_ns])]);
+  const y = linear(axis.low, axis.high, HEIGHT - BOTTOM, TOP);
+  const pitch = Math.max(NARROWEST, (width - LEFT) / (columns.length + 2));
+  const wide = Math.min(54, pitch * 0.62);
+  const x = (i) => LEFT + i * pitch + (pitch - wide) / 2;
+  const full = Math.max(width, LEFT + pitch * (columns.length + 2));
+  const ticks = nice_ticks(axis.low / 1e6, axis.high / 1e6, 4)
+    .filter((tick) => tick * 1e6 >= axis.low && tick * 1e6 <= axis.high);
+  const on_key = (event) => {
+    if (event.key === "Escape" || event.key === "Backspace") onup();
+  };
+  return html`<${ChartFigure} caption=${caption} actions=${actions}
+      table=${() => level_table(level, names)}>
+    <div class="waterfall" ref=${ref} role="group" aria-label=${caption} tabindex="0"
+        onKeyDown=${on_key}>
+      <svg width=${full} height=${HEIGHT}>
+        <${Hatches} id=${id} />
+        <g class="axis" aria-hidden="true">${ticks.map((tick) => html`<g key=${tick}>
+          <line x1=${LEFT} x2=${full} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
+          <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${ms(tick * 1e6)}</text>
+        </g>`)}</g>
+        <${End} x=${x(0)} wide=${wide} y=${y} axis=${axis} ns=${base_ns} name="Base" />
+        <line class="wf-link" x1=${x(0)} x2=${x(1)} y1=${y(base_ns)} y2=${y(base_ns)} />
+        ${columns.map((column, i) => html`<${Step} key=${column.key} column=${column}
+          at=${places[i]} x=${x(i + 1)} wide=${wide} pitch=${pitch} y=${y} id=${id}
+          onopen=${onopen} />`)}
+        <${End} x=${x(columns.length + 1)} wide=${wide} y=${y} axis=${axis} ns=${cand_ns}
+          name="Candidate" />
+      </svg>
+    </div>
+  <//>`;
+}

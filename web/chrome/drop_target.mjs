@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole page takes dropped files and folders; a dialog asks which run they belong to.
+import { html, useEffect, useState } from "../ui.mjs";
+import { create_store } from "../ui.mjs";
+import { use_store } from "../hooks.mjs";
+import { files_of_drop, guess_run_name } from "../dropped_files.mjs";
+import { enqueue } from "../uploads.mjs";
+import { Dialog } from "../widgets.mjs";
+import { bytes, plural } from "../format.mjs";
+
+/** Files that wait for the name of their run; null when none do. */
+const pending = create_store(null);
+
+/** Asks for a run and uploads. @param {import("../dropped_files.mjs").Dropped[]} files */
+export function offer_files(files) {
+  if (files.length > 0) pending.set(files);
+}
+
+const has_files = (event) => event.dataTransfer?.types.includes("Files");
+
+/** Whether files are being dragged over the page. */
+function use_drag() {
+  const [over, set_over] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    const listen = (name, action) =>
+      document.addEventListener(
+        name,
+        (event) => {
+          if (!has_files(event)) return;
+          event.preventDefault();
+          action(event);
+        },
+        { signal: stop.signal },
+      );
+    listen("dragover", () => set_over(true));
+    listen("dragleave", (event) => event.relatedTarget === null && set_over(false));
+    listen("drop", (event) => {
+      set_over(false);
+      files_of_drop(event.dataTransfer).then(offer_files);
+    });
+    return () => stop.abort();
+  }, []);
+  return over;
+}
+
+/** The form's values as upload fields; tags are written "key=value", separated by spaces. */
+function fields_of(form) {
+  const data = new FormData(form);
+  const text = (name) => String(data.get(name) ?? "").trim();
+  const single = ["run", "project", "note"].filter(text).map((name) => [name, text(name)]);
+  const tags = text("tags").split(/[\s,]+/).filter(Boolean).map((tag) => ["tag", tag]);
+  return [...single, ...tags];
+}
+
+function UploadDialog({ files, onclose }) {
+  const total = files.reduce((sum, { file }) => sum + file.size, 0);
+  const submit = (event) => {
+    event.preventDefault();
+    enqueue(files, fields_of(event.target));
+    onclose();
+  };
+  const field = (name, label, more) => html`<label class="field"><span>${label}</span>
+    <input name=${name} autocomplete="off" spellcheck=${false} ...${more} /></label>`;
+  return html`<${Dialog} title="Upload ${plural(files.length, "file")}" onclose=${onclose}>
+    <form class="form" onSubmit=${submit}>
+      <p class="faint">${bytes(total)}, as ranks of one run. A run of that name that exists
+        already receives them as further ranks.</p>
+      ${field("run", "Run", { required: true, value: guess_run_name(files.map((f) => f.path)) })}
+      ${field("project", "Project (optional)", {})}
+      ${field("tags", "Tags (optional)", { placeholder: "branch=main precision=bf16" })}
+      ${field("note", "Note (optional)", {})}
+      <ul class="file-list">${files.slice(0, 8).map(({ path, file }) => html`<li key=${path}>
+        <span>${path}</span><span class="faint">${bytes(file.size)}</span></li>`)}
+        ${files.length > 8 && html`<li class="faint">and ${files.length - 8} more</li>`}</ul>
+      <p class="form-actions"><button type="submit" class="primary">Upload</button>
+        <button type="button" onClick=${onclose}>Cancel</button></p>
+    </form>
+  <//>`;
+}
+
+export function DropTarget() {
+  const over = use_drag();
+  const files = use_store(pending);
+  return html`
+    ${over && html`<div class="drop-veil"><p>Drop traces or folders to upload them</p></div>`}
+    ${files && html`<${UploadDialog} files=${files} onclose=${() => pending.set(null)} />`}`;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help: what the seven parts are, how to read the pages, the keys.
+import { html, useState } from "../ui.mjs";
+import { Dialog } from "../widgets.mjs";
+import { PARTS } from "../parts.mjs";
+import { set_shortcuts, shortcuts_on } from "./shortcuts.mjs";
+
+const KEYS = [
+  ["?", "this help"],
+  ["/", "go to the search field"],
+  ["← →", "move between steps in the per-step chart"],
+  ["Enter", "open the parts of a waterfall column"],
+  ["Esc", "back up in the waterfall, close a dialog"],
+];
+
+function ShortcutSwitch() {
+  const [on, set_on] = useState(shortcuts_on());
+  const change = (event) => {
+    set_shortcuts(event.target.checked);
+    set_on(event.target.checked);
+  };
+  return html`<label class="check"><input type="checkbox" checked=${on} onChange=${change} />
+    Single-key shortcuts</label>`;
+}
+
+export function HelpDialog({ onclose }) {
+  return html`<${Dialog} title="Help" onclose=${onclose} className="wide">
+    <h3>The seven parts of a step</h3>
+    <p>Every nanosecond of a step belongs to exactly one part, so the parts sum to the step.</p>
+    <dl class="definitions">${PARTS.map((part) => html`<div key=${part.key}>
+      <dt><span class="swatch bar-${part.key}"></span>${part.label}</dt><dd>${part.help}</dd></div>`)}
+    </dl>
+    <h3>Which step, which rank</h3>
+    <p>Figures of a run are those of its headline rank, the one with the lower-median step time, over
+      its steady steps. Warm-up steps are left out and listed with the reason. Lower times are better
+      everywhere; ▲ is slower, ▼ is faster.</p>
+    <h3>Exact numbers</h3>
+    <p>Times are kept as whole nanoseconds and shown in milliseconds. Point at a figure for the exact
+      value, or take a table as CSV or JSON.</p>
+    <h3>Keys</h3>
+    <dl class="keys-list">${KEYS.map(([key, text]) => html`<div key=${key}>
+      <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>
+    <${ShortcutSwitch} />
+  <//>`;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bar above every page: where one can go, the compare tray, theme and help.
+import { html, useState } from "../ui.mjs";
+import { use_store } from "../hooks.mjs";
+import { compare_address, tray } from "../tray.mjs";
+import { apply_theme, chosen_theme } from "./theme.mjs";
+
+const THEMES = { auto: "light", light: "dark", dark: "auto" };
+const THEME_MARK = { auto: "◐", light: "○", dark: "●" };
+
+function ThemeButton() {
+  const [theme, set_theme] = useState(chosen_theme());
+  const change = () => {
+    const next = THEMES[theme];
+    apply_theme(next);
+    set_theme(next);
+  };
+  const label = `Theme: ${theme}. Switch to ${THEMES[theme]}`;
+  return html`<button type="button" class="icon" aria-label=${label} title=${label}
+    onClick=${change}>${THEME_MARK[theme]}</button>`;
+}
+
+function Mark() {
+  return html`<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
+    <rect x="1" y="10" width="14" height="4" rx="1" class="fill-gemm" />
+    <rect x="1" y="6" width="9" height="3" rx="1" class="fill-other_compute" />
+    <rect x="11" y="6" width="4" height="3" rx="1" class="fill-exposed_comm" />
+    <rect x="1" y="2" width="5" height="3" rx="1" class="fill-idle_host_wait" /></svg>`;
+}
+
+export function TopBar({ route, onhelp }) {
+  const picked = use_store(tray);
+  const link = (href, text, here) =>
+    html`<li><a href=${href} aria-current=${here ? "page" : undefined}>${text}</a></li>`;
+  const compare = html`Compare${picked.length > 0 && html`<span class="count"
+    aria-label="${picked.length} chosen">${picked.length}</span>`}`;
+  return html`<header class="top-bar">
+    <a class="brand" href="/"><${Mark} />stepscope</a>
+    <nav aria-label="Main"><ul>
+      ${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
+      ${link(compare_address(picked), compare, route.page === "compare")}
+      ${link("/upload", "Upload", route.page === "upload")}
+      ${link("/docs/api", "API", route.page === "api")}
+    </ul></nav>
+    <div class="top-actions"><${ThemeButton} />
+      <button type="button" class="icon" aria-label="Help" title="Help (?)" onClick=${onhelp}
+        >?</button></div>
+  </header>`;
+}

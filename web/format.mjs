@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and times as people read them; one rule per unit, the same on every page.
+
+const NONE = "–";
+const MINUS = "−";
+
+/** @param {unknown} value */
+function missing(value) {
+  return value === null || value === undefined || Number.isNaN(value);
+}
+
+/** Groups of three digits in the integer part. @param {string} text */
+function grouped(text) {
+  const [whole, fraction] = text.split(".");
+  const digits = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}
+
+/**
+ * At least `digits` significant digits, never an exponent, integers never rounded.
+ * Five decimals are the floor: 10 ps mean nothing in a trace.
+ * @param {number} value
+ */
+export function significant(value, digits = 3) {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  const decimals = Math.min(5, Math.max(0, digits - 1 - Math.floor(Math.log10(size))));
+  const text = grouped(size.toFixed(decimals));
+  if (!/[1-9]/.test(text)) return `<${(10 ** -decimals).toFixed(decimals)}`;
+  return value < 0 ? MINUS + text : text;
+}
+
+/** Milliseconds of integer nanoseconds, without the unit. @param {number|null} ns */
+export function ms(ns, digits = 3) {
+  return missing(ns) ? NONE : significant(ns / 1e6, digits);
+}
+
+/** Milliseconds with the unit. @param {number|null} ns */
+export function ms_unit(ns, digits = 3) {
+  return missing(ns) ? NONE : `${ms(ns, digits)} ms`;
+}
+
+/** A signed difference in milliseconds, without the unit. @param {number|null} ns */
+export function ms_signed(ns, digits = 3) {
+  if (missing(ns)) return NONE;
+  return ns > 0 ? `+${ms(ns, digits)}` : ms(ns, digits);
+}
+
+/** A share as percent: 0.123 -> "12.3 %". @param {number|null} value */
+export function percent(value) {
+  if (missing(value)) return NONE;
+  const size = Math.abs(value * 100);
+  const sign = value < 0 ? MINUS : "";
+  if (size > 0 && size < 0.05) return `${sign}<0.1 %`;
+  return `${sign}${size.toFixed(1)} %`;
+}
+
+/** A signed share as percent. @param {number|null} value */
+export function percent_signed(value) {
+  if (missing(value)) return NONE;
+  return value > 0 ? `+${percent(value)}` : percent(value);
+}
+
+/** @param {number|null} value */
+export function count(value) {
+  if (missing(value)) return NONE;
+  return grouped(Number.isInteger(value) ? String(value) : value.toFixed(1));
+}
+
+/** @param {number|null} value */
+export function number(value, digits = 3) {
+  return missing(value) ? NONE : significant(value, digits);
+}
+
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+
+/** Decimal units, as data sheets of links and disks have them. @param {number|null} value */
+export function bytes(value) {
+  if (missing(value)) return NONE;
+  let size = value;
+  let unit = 0;
+  while (size >= 999.5 && unit < BYTE_UNITS.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? size : significant(size)} ${BYTE_UNITS[unit]}`;
+}
+
+const SPANS = [
+  [86400 * 365, "y"],
+  [86400, "d"],
+  [3600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
+
+/** How long ago an RFC 3339 time was: "3 h". @param {string|null} time @param {number} now ms */
+export function age(time, now) {
+  const then = Date.parse(time ?? "");
+  if (Number.isNaN(then)) return NONE;
+  const seconds = Math.max(0, (now - then) / 1000);
+  const [span, unit] = SPANS.find(([length]) => seconds >= length) ?? [1, "s"];
+  return seconds < 5 ? "now" : `${Math.floor(seconds / span)} ${unit}`;
+}
+
+/** A local date and time to the minute. @param {string|null} time */
+export function when(time) {
+  const then = new Date(time ?? "");
+  if (Number.isNaN(then.getTime())) return NONE;
+  const two = (n) => String(n).padStart(2, "0");
+  const day = `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+  return `${day} ${two(then.getHours())}:${two(then.getMinutes())}`;
+}
+
+/** "1 run", "2 runs". @param {number} n @param {string} word */
+export function plural(n, word, many = `${word}s`) {
+  return `${count(n)} ${n === 1 ? word : many}`;
+}
+
+/**
+ * The part of a kernel's name that tells it from others: no return type, no arguments, no
+ * namespaces that all kernels share. The full name stays one click away.
+ * @param {string|null} name
+ */
+export function short_kernel(name) {
+  if (!name) return NONE;
+  const plain = strip_arguments(name.replace(/^(void|__global__)\s+/, ""));
+  return plain.replace(/\b(at::native|at::cuda|c10|at|std|cutlass|ck|rocprim|cub)::/g, "");
+}
+
+/** A name without its last parenthesized argument list. @param {string} name */
+function strip_arguments(name) {
+  if (!name.endsWith(")")) return name;
+  let depth = 0;
+  for (let i = name.length - 1; i > 0; i--) {
+    if (name[i] === ")") depth++;
+    if (name[i] === "(" && --depth === 0) return name.slice(0, i);
+  }
+  return name;
+}

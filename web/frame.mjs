@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table in columns as the API sends it, and its filter and sort: pure, quick at 50,000 rows.
+
+/**
+ * @typedef {{length: number, columns: Record<string, any[]>, help: Record<string, string>,
+ *            units: Record<string, string>}} Frame
+ */
+
+/** @param {any} reply a table reply in either shape, or a bare list of rows @returns {Frame} */
+export function frame_of(reply) {
+  if (Array.isArray(reply)) return frame_of_rows(reply, []);
+  if (Array.isArray(reply?.items)) return frame_of_rows(reply.items, reply.columns ?? []);
+  const columns = reply?.columns ?? {};
+  const first = Object.values(columns)[0];
+  return {
+    length: reply?.row_count ?? first?.length ?? 0,
+    columns,
+    help: reply?.help ?? {},
+    units: reply?.units ?? {},
+  };
+}
+
+function frame_of_rows(rows, described) {
+  const names = new Set(described.map(({ name }) => name));
+  for (const row of rows) for (const name of Object.keys(row)) names.add(name);
+  return {
+    length: rows.length,
+    columns: Object.fromEntries([...names].map((n) => [n, rows.map((row) => row[n] ?? null)])),
+    help: Object.fromEntries(described.map(({ name, help }) => [name, help ?? ""])),
+    units: Object.fromEntries(described.map(({ name, unit }) => [name, unit ?? ""])),
+  };
+}
+
+/** @param {Frame} frame @param {string} name @param {number} row */
+export function value_at(frame, name, row) {
+  return frame.columns[name]?.[row] ?? null;
+}
+
+/** One row as an object. @param {Frame} frame @param {number} row */
+export function row_at(frame, row) {
+  return Object.fromEntries(Object.keys(frame.columns).map((n) => [n, value_at(frame, n, row)]));
+}
+
+/** All rows as objects. @param {Frame} frame */
+export function rows_of(frame) {
+  return Array.from({ length: frame.length }, (_, row) => row_at(frame, row));
+}
+
+/**
+ * Indices of the rows that hold the text in one of the columns and equal every given value.
+ * @param {Frame} frame
+ * @param {{q?: string, text?: string[], equals?: Record<string, string>}} filter
+ * @returns {number[]}
+ */
+export function filter_rows(frame, { q = "", text = [], equals = {} }) {
+  const wanted = q.trim().toLowerCase();
+  const exact = Object.entries(equals).filter(([, value]) => value !== "");
+  const texts = text.map((name) => frame.columns[name]).filter(Boolean);
+  const found = [];
+  for (let row = 0; row < frame.length; row++) {
+    if (exact.some(([name, value]) => String(value_at(frame, name, row)) !== value)) continue;
+    if (wanted && !texts.some((c) => String(c[row] ?? "").toLowerCase().includes(wanted))) continue;
+    found.push(row);
+  }
+  return found;
+}
+
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+/**
+ * Sorted copy of row indices; nulls last in either direction, ties in the given order.
+ * @param {Frame} frame @param {number[]} rows @param {string} sort "total_ns" or "-total_ns"
+ */
+export function sort_rows(frame, rows, sort) {
+  const down = sort.startsWith("-");
+  const values = frame.columns[down ? sort.slice(1) : sort];
+  if (!values) return rows;
+  const sign = down ? -1 : 1;
+  const is_text = rows.some((row) => typeof values[row] === "string");
+  const compare = is_text ? collator.compare : (a, b) => a - b;
+  return rows.slice().sort((a, b) => {
+    const x = values[a] ?? null;
+    const y = values[b] ?? null;
+    if (x === null || y === null) return (x === null) - (y === null);
+    return sign * compare(x, y);
+  });
+}
+
+/** Distinct values of a column with how many rows have them, most first. */
+export function value_counts(frame, name) {
+  const counts = new Map();
+  for (const value of frame.columns[name] ?? []) {
+    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+/** Sum of a column over some rows; nulls count as nothing. */
+export function sum_rows(frame, name, rows) {
+  return rows.reduce((sum, row) => sum + Number(value_at(frame, name, row) ?? 0), 0);
+}

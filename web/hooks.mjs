@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks shared by the pages: stores, element sizes, key presses, one document title.
+import { useEffect, useLayoutEffect, useRef, useState } from "./ui.mjs";
+
+/** The value of a store; the component renders again when it changes. */
+export function use_store(store) {
+  const [, refresh] = useState(0);
+  useEffect(() => store.subscribe(() => refresh((n) => n + 1)), [store]);
+  return store.get();
+}
+
+/**
+ * Width in pixels of the element that carries the returned ref; 0 before the first layout.
+ * @returns {[{current: HTMLElement|null}, number]}
+ */
+export function use_width() {
+  const ref = useRef(null);
+  const [width, set_width] = useState(0);
+  useLayoutEffect(() => {
+    const node = ref.current;
+    if (!node) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      set_width(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(node);
+    set_width(Math.floor(node.getBoundingClientRect().width));
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+/** The page's title while the component is shown. @param {string} title */
+export function use_title(title) {
+  useEffect(() => {
+    document.title = title ? `${title} · stepscope` : "stepscope";
+  }, [title]);
+}
+
+/** The time of the last tick, so that ages stay true on an open page. */
+export function use_now(every_ms = 30000) {
+  const [now, set_now] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => set_now(Date.now()), every_ms);
+    return () => clearInterval(timer);
+  }, [every_ms]);
+  return now;
+}

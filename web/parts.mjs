@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seven parts that every step divides into, in the order in which all charts stack them.
+
+/**
+ * @typedef {{key: string, column: string, label: string, short: string, idle?: boolean,
+ *            help: string}} Part
+ */
+
+/** @type {Part[]} */
+export const PARTS = [
+  {
+    key: "gemm",
+    label: "GEMM / matmul",
+    short: "GEMM",
+    help: "Matrix multiplications. Compute owns an instant before communication and memory do.",
+  },
+  {
+    key: "attention",
+    label: "Attention",
+    short: "Attention",
+    help: "Fused attention kernels and the parts of unfused ones that are recognized.",
+  },
+  {
+    key: "other_compute",
+    label: "Other compute",
+    short: "Other",
+    help: "All other kernels: normalization, elementwise, reductions, optimizer and so on.",
+  },
+  {
+    key: "exposed_comm",
+    label: "Exposed communication",
+    short: "Comm",
+    help: "Communication while no compute kernel ran; hidden communication costs no step time.",
+  },
+  {
+    key: "exposed_memory",
+    label: "Memcpy / memset",
+    short: "Memory",
+    help: "Copies and fills while neither compute nor communication ran.",
+  },
+  {
+    key: "idle_host_wait",
+    label: "Idle: host wait",
+    short: "Host wait",
+    idle: true,
+    help: "Nothing ran on the device, and the next kernel had not been launched when it fell idle.",
+  },
+  {
+    key: "idle_other",
+    label: "Idle: other",
+    short: "Idle",
+    idle: true,
+    help: "Nothing ran on the device, though the next kernel was launched, or its launch is unknown.",
+  },
+].map((part) => ({ ...part, column: `${part.key}_ns` }));
+
+const BY_KEY = new Map(PARTS.map((part) => [part.key, part]));
+
+/** @param {string} key */
+export function part_of(key) {
+  return BY_KEY.get(key) ?? { key, column: `${key}_ns`, label: key, short: key, help: "" };
+}
+
+/**
+ * The parts of a row of any table that has the seven columns.
+ * @param {Record<string, number>|null|undefined} row
+ * @returns {{part: Part, ns: number}[]}
+ */
+export function parts_of(row) {
+  return PARTS.map((part) => ({ part, ns: Number(row?.[part.column] ?? 0) }));
+}
+
+/** @param {{ns: number}[]} parts */
+export function total_of(parts) {
+  return parts.reduce((sum, { ns }) => sum + ns, 0);
+}
+
+// The bar under which a kernel category of the tables falls; a category's colour follows from it.
+const BAR_OF_CATEGORY = {
+  gemm: "gemm",
+  attention: "attention",
+  communication: "exposed_comm",
+  memory: "exposed_memory",
+};
+
+/** @param {string|null} category @param {string|null} [kernel_class] */
+export function bar_of(category, kernel_class) {
+  return (
+    BAR_OF_CATEGORY[String(category).toLowerCase()] ??
+    BAR_OF_CATEGORY[String(kernel_class).toLowerCase()] ??
+    "other_compute"
+  );
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses: paths name objects, queries hold the view's state; defaults never appear in them.
+import { create_store } from "./ui.mjs";
+import { use_store } from "./hooks.mjs";
+import { match_path, patch_query } from "./address.mjs";
+
+/** @typedef {{path: string, search: string}} Place */
+
+const here = () => ({ path: location.pathname, search: location.search });
+
+/** @type {ReturnType<typeof create_store<Place>>} */
+const place = create_store(here());
+
+/**
+ * Goes to an address inside the dashboard.
+ * @param {string} href @param {{replace?: boolean}} [options]
+ */
+export function navigate(href, { replace = false } = {}) {
+  const leaves = new URL(href, location.href).pathname !== location.pathname;
+  history[replace ? "replaceState" : "pushState"](null, "", href);
+  place.set(here());
+  if (leaves) arrive();
+}
+
+// A new page starts at its top, and a screen reader at its heading.
+function arrive() {
+  scrollTo(0, 0);
+  requestAnimationFrame(() => document.querySelector("h1")?.focus({ preventScroll: true }));
+}
+
+/** Whether a click on a link is ours to handle: same origin, same window, a page of ours. */
+function is_ours(event, link) {
+  if (event.defaultPrevented || event.button !== 0) return false;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return false;
+  if (link.target || link.hasAttribute("download") || link.origin !== location.origin) return false;
+  return match_path(link.pathname).page !== "none";
+}
+
+function on_click(event) {
+  const link = event.target.closest?.("a[href]");
+  if (!link || !is_ours(event, link)) return;
+  if (link.hash && link.pathname === location.pathname) return;
+  event.preventDefault();
+  navigate(link.pathname + link.search + link.hash);
+}
+
+/** Follows links and the browser's back and forward from now on. */
+export function start_router() {
+  addEventListener("popstate", () => place.set(here()));
+  document.addEventListener("click", on_click);
+}
+
+/** The current page and its path parameters; renders again when they change. */
+export function use_route() {
+  return match_path(use_store(place).path);
+}
+
+/**
+ * The query with defaults filled in, and a function that changes it. A change made while typing
+ * replaces the address; a committed one can be gone back from.
+ * @template {Record<string, string>} T
+ * @param {T} defaults
+ * @returns {[T, (patch: Partial<T>, options?: {replace?: boolean}) => void]}
+ */
+export function use_query(defaults) {
+  const params = new URLSearchParams(use_store(place).search);
+  const state = { ...defaults };
+  for (const key of Object.keys(defaults)) state[key] = params.get(key) ?? defaults[key];
+  const change = (patch, options) => {
+    const search = patch_query(location.search, patch, defaults);
+    if (search !== location.search) navigate(location.pathname + search, options);
+  };
+  return [state, change];
+}

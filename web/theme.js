@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets the chosen theme before the first paint; a classic script, because modules run too late.
+(() => {
+  try {
+    const theme = localStorage.getItem("theme");
+    if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  } catch {
+    // Storage may be forbidden; the system's theme then stands.
+  }
+})();

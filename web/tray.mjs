@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compare tray: the two runs chosen last, kept across pages and visits.
+import { create_store } from "./ui.mjs";
+import { address } from "./address.mjs";
+
+const KEY = "compare-tray";
+const ROOM = 2;
+
+/** @typedef {{id: string, name: string}} Picked */
+
+function load() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((run) => run?.id && run?.name).slice(0, ROOM) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @type {ReturnType<typeof create_store<Picked[]>>} */
+export const tray = create_store(load());
+
+/** @param {Picked[]} runs */
+export function set_tray(runs) {
+  const next = runs.slice(-ROOM).map(({ id, name }) => ({ id, name }));
+  try {
+    localStorage.setItem(KEY, JSON.stringify(next));
+  } catch {
+    // Without storage the tray lasts as long as the page.
+  }
+  tray.set(next);
+}
+
+/** Puts a run in, the oldest giving way, or takes it out. @param {Picked} run */
+export function toggle_in_tray(run) {
+  const others = tray.get().filter(({ id }) => id !== run.id);
+  set_tray(others.length < tray.get().length ? others : [...others, run]);
+}
+
+/** The compare page for what is in the tray. @param {Picked[]} runs */
+export function compare_address(runs) {
+  return address("/compare", { base: runs[0]?.id, cand: runs[1]?.id });
+}

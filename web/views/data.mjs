@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures rest on: the trust report, files, environment, downloads; and the run's own data.
+import { html, useMemo } from "../ui.mjs";
+import { api_href, use_api } from "../api.mjs";
+import { address } from "../address.mjs";
+import { bytes, count, ms, when } from "../format.mjs";
+import { frame_of, rows_of, value_at } from "../frame.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
+import { Table } from "../table.mjs";
+import { EditRun } from "./edit_run.mjs";
+import { run_api, RunFrame } from "./run_frame.mjs";
+
+const BUSY_POLL_MS = 1500;
+
+function Quality({ run }) {
+  const resource = use_api(address(run_api(run, "quality"), { format: "columns" }));
+  return html`<${Card} title="Trust report" flush=${true}
+      note="what was odd in the recordings and what it does to the numbers">
+    <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply} />`}<//><//>`;
+}
+
+const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
+
+function QualityTable({ reply }) {
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const at = (key, row) => value_at(frame, key, row);
+  const rows = Array.from({ length: frame.length }, (_, i) => i).sort(
+    (a, b) => (SEVERITY_ORDER[at("severity", a)] ?? 3) - (SEVERITY_ORDER[at("severity", b)] ?? 3),
+  );
+  return html`<${Table} caption="Trust report" frame=${frame} rows=${rows} columns=${[
+    { key: "severity", label: "Severity", cell: (row) =>
+      html`<span class="status status-${at("severity", row)}">${at("severity", row)}</span>` },
+    { key: "rank", label: "Rank", kind: "count", cell: (row) => at("rank", row) ?? "run" },
+    { key: "detail", label: "What was found", className: "wrap" },
+    { key: "effect", label: "What it does to the numbers", className: "wrap" },
+    { key: "count", label: "Count", kind: "count" },
+    { key: "time_ns", label: "Time", kind: "ms" },
+    { key: "position", label: "At byte", kind: "count", priority: 3 },
+  ]} empty=${html`<p class="empty-line">Nothing odd was found in the recordings.</p>`} />`;
+}
+
+function TraceName({ run, trace }) {
+  const { filename, rank, error } = trace;
+  const href = api_href(run_api(run, `ranks/${rank}/trace`));
+  return html`<span class="trace-name">${rank === null || rank === undefined
+    ? html`<span>${filename}</span>`
+    : html`<a href=${href} download title="Download the original bytes">${filename}</a>`}
+    ${error && html`<span class="trace-error">${error}</span>`}</span>`;
+}
+
+function Files({ run, traces }) {
+  const frame = useMemo(() => frame_of(traces), [traces]);
+  const at = (row) => traces[row];
+  return html`<${Card} title="Files" flush=${true} note="as uploaded; links give the original bytes">
+    <${Table} caption="Files" frame=${frame} columns=${[
+      { key: "filename", label: "File", className: "wrap", cell: (row) =>
+        html`<${TraceName} run=${run} trace=${at(row)} />` },
+      { key: "rank", label: "Rank", kind: "count", cell: (row) => at(row).rank ?? "pending" },
+      { key: "rank_from", label: "Rank from", priority: 2 },
+      { key: "status", label: "State", cell: (row) =>
+        html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
+      { key: "bytes", label: "Size", kind: "bytes" },
+      { key: "uploaded", label: "Uploaded", priority: 2, cell: (row) => when(at(row).uploaded) },
+      { key: "sha256", label: "SHA-256", priority: 3, cell: (row) => html`<code
+        title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>
+        <${CopyButton} text=${at(row).sha256 ?? ""} className="link" />` },
+    ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;
+}
+
+function Environment({ run }) {
+  const resource = use_api(address(run_api(run, "environment"), { format: "columns" }));
+  return html`<${Card} title="Environment" flush=${true} note="as the recordings state it">
+    <${Loaded} resource=${resource}>${(reply) => html`<${Table} caption="Environment"
+      frame=${frame_of(reply)} columns=${[
+        { key: "key", label: "Setting" },
+        { key: "value", label: "Value", className: "wrap mono" },
+        { key: "ranks", label: "Ranks", kind: "count" },
+      ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`}<//><//>`;
+}
+
+function Launches({ run }) {
+  const resource = use_api(address(run_api(run, "launches"), { format: "json", limit: "all" }));
+  return html`<${Card} title="Launch links" flush=${true}
+      note="how device work ties to the host that launched it">
+    <${Loaded} resource=${resource}>${(reply) => html`<${LaunchTable}
+      frame=${frame_of(reply)} />`}<//><//>`;
+}
+
+function LaunchTable({ frame }) {
+  const rows = rows_of(frame);
+  const write = ({ value, unit }) => (unit === "ns" ? `${ms(value)} ms` : count(value));
+  return html`<${Table} caption="Launch links" frame=${frame} columns=${[
+    { key: "metric", label: "Figure", cell: (row) =>
+      html`<span title=${rows[row].help}>${String(rows[row].metric).replace(/_ns$/, "")
+        .replaceAll("_", " ")}</span>` },
+    { key: "value", label: "Value", kind: "count", cell: (row) => write(rows[row]) },
+    { key: "help", label: "What it is", className: "wrap faint", priority: 2 },
+  ]} />`;
+}
+
+const DOWNLOADS = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
+  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+
+function Downloads({ run }) {
+  const links = (name) => {
+    const href = (format) => api_href(address(run_api(run, name), { format, limit: "all" }));
+    if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
+    return [["CSV", href("csv")], ["JSON", href("json")]];
+  };
+  const line = `pandas.read_csv("${location.origin}${
+    api_href(run_api(run, "kernels"))}?format=csv")`;
+  return html`<${Card} title="Downloads" note="every table of this run">
+    <ul class="downloads">${DOWNLOADS.map((name) => html`<li key=${name}><span>${
+      name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
+    <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
+}
+
+export default function Data({ route }) {
+  const own = use_api(run_api(route.run), (run) =>
+    run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
+  return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
+    <${Quality} run=${run} />
+    <${Loaded} resource=${own}>${(full) => html`
+      <${Files} run=${run} traces=${full.traces ?? []} />
+      <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run} /></div>
+      <${Downloads} run=${run} />
+      <${EditRun} run=${full} etag=${own.etag} reload=${own.reload} />
+      <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
+        ${" "}in ${count((full.traces ?? []).length)} files, kept on this server only.</p>`}<//>`}<//>`;
+}

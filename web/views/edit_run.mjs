@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing what a run is called and tagged, analysing it again, deleting it after asking twice.
+import { html, useState } from "../ui.mjs";
+import { api_send } from "../api.mjs";
+import { announce } from "../announce.mjs";
+import { navigate } from "../router.mjs";
+import { run_path } from "../address.mjs";
+import { set_tray, tray } from "../tray.mjs";
+import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
+import { run_api } from "./run_frame.mjs";
+
+const tags_text = (tags) => Object.entries(tags ?? {}).map(([k, v]) => `${k}=${v}`).join(" ");
+
+/**
+ * The merge patch (RFC 7396) for tags: what is gone becomes null.
+ * @param {Record<string, string>} before @param {string} text "a=b c=d"
+ */
+export function tags_patch(before, text) {
+  const pairs = text.split(/[\s,]+/).filter(Boolean).map((word) => {
+    const at = word.indexOf("=");
+    return at < 0 ? [word, ""] : [word.slice(0, at), word.slice(at + 1)];
+  });
+  const patch = Object.fromEntries(Object.keys(before ?? {}).map((key) => [key, null]));
+  return { ...patch, ...Object.fromEntries(pairs) };
+}
+
+function patch_of(run, form) {
+  const data = new FormData(form);
+  const text = (name) => String(data.get(name) ?? "").trim();
+  const patch = { tags: tags_patch(run.tags, text("tags")) };
+  for (const name of ["name", "project", "note"]) {
+    if (text(name) !== (run[name] ?? "")) patch[name] = text(name);
+  }
+  return patch;
+}
+
+function DeleteRun({ run, etag, onclose }) {
+  const [typed, set_typed] = useState("");
+  const [problem, set_problem] = useState(null);
+  const remove = async (event) => {
+    event.preventDefault();
+    try {
+      await api_send("DELETE", run_api(run.id), { etag });
+      set_tray(tray.get().filter(({ id }) => id !== run.id));
+      navigate("/");
+    } catch (error) {
+      set_problem(error);
+    }
+  };
+  return html`<${Dialog} title="Delete ${run.name}?" onclose=${onclose}>
+    <form class="form" onSubmit=${remove}>
+      <p>This removes the run, its traces and everything computed from them. It cannot be undone.</p>
+      <label class="field"><span>Type the run's name to confirm</span>
+        <input value=${typed} autocomplete="off" spellcheck=${false}
+          onInput=${(event) => set_typed(event.target.value)} /></label>
+      ${problem && html`<${ProblemNotice} problem=${problem} />`}
+      <p class="form-actions"><button type="submit" class="danger" disabled=${typed !== run.name}
+        >Delete for good</button><button type="button" onClick=${onclose}>Keep</button></p>
+    </form><//>`;
+}
+
+export function EditRun({ run, etag, reload }) {
+  const [problem, set_problem] = useState(null);
+  const [deleting, set_deleting] = useState(false);
+  const attempt = async (action, said) => {
+    try {
+      await action();
+      set_problem(null);
+      announce(said);
+      reload();
+    } catch (error) {
+      set_problem(error);
+    }
+  };
+  const save = (event) => {
+    event.preventDefault();
+    const body = patch_of(run, event.target);
+    const type = "application/merge-patch+json";
+    attempt(() => api_send("PATCH", run_api(run.id), { body, etag, type }), "Saved").then(() => {
+      if (body.name) navigate(run_path(run.id, "data"), { replace: true });
+    });
+  };
+  const again = () =>
+    attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
+  const field = (name, label, value) => html`<label class="field"><span>${label}</span>
+    <input name=${name} value=${value} autocomplete="off" spellcheck=${false} /></label>`;
+  return html`<${Card} title="This run">
+    <form class="form form-grid" onSubmit=${save} key=${etag}>
+      ${field("name", "Name", run.name)}
+      ${field("project", "Project", run.project ?? "")}
+      ${field("tags", "Tags, as key=value", tags_text(run.tags))}
+      ${field("note", "Note", run.note ?? "")}
+      ${problem && html`<${ProblemNotice} problem=${problem} />`}
+      <p class="form-actions"><button type="submit" class="primary">Save</button>
+        <button type="button" onClick=${again}>Analyse again</button>
+        <button type="button" class="danger-link" onClick=${() => set_deleting(true)}>Delete…</button>
+      </p>
+    </form>
+    ${deleting && html`<${DeleteRun} run=${run} etag=${etag}
+      onclose=${() => set_deleting(false)} />`}<//>`;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel is written in a table: its short name with its category's colour, full on demand.
+import { html, useMemo } from "../ui.mjs";
+import { address, run_path } from "../address.mjs";
+import { short_kernel } from "../format.mjs";
+import { frame_of, value_at } from "../frame.mjs";
+import { bar_of } from "../parts.mjs";
+import { Table } from "../table.mjs";
+
+/** A kernel's name as the first cell of its row. */
+export function KernelName({ frame, row, href, onopen, is_open }) {
+  const name = value_at(frame, "name", row);
+  const part = bar_of(value_at(frame, "category", row), value_at(frame, "class", row));
+  const swatch = html`<span class="swatch bar-${part}" aria-hidden="true"></span>`;
+  if (onopen) {
+    return html`<button type="button" class="kernel-name" aria-expanded=${is_open} title=${name}
+      onClick=${onopen}>${swatch}<span class="mono">${short_kernel(name)}</span></button>`;
+  }
+  return html`<a class="kernel-name" href=${href} title=${name}>${swatch}<span class="mono">${
+    short_kernel(name)}</span></a>`;
+}
+
+/** The few top kernels of the overview. @param {{run: string, rows: any[]}} props */
+export function KernelRows({ run, rows }) {
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const link = (row) => address(run_path(run, "kernels"), { q: value_at(frame, "name", row) });
+  return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
+    { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
+      html`<${KernelName} frame=${frame} row=${row} href=${link(row)} />` },
+    { key: "op", label: "Launched by", priority: 2, className: "mono op-cell" },
+    { key: "per_step_ns", label: "Per step", kind: "ms" },
+    { key: "window_share", label: "Share", kind: "share" },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2 },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 2 },
+    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 3 },
+    { key: "rank_cv", label: "Rank CV", kind: "share", priority: 3 },
+    { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 3 },
+  ]} />`;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of a run or of one rank: filter, sort, and each one's figures in full.
+import { html, useEffect, useMemo, useState } from "../ui.mjs";
+import { api_href, use_api } from "../api.mjs";
+import { use_query } from "../router.mjs";
+import { address } from "../address.mjs";
+import { count, ms, percent, plural } from "../format.mjs";
+import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
+  from "../frame.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
+import { Table } from "../table.mjs";
+import { KernelName } from "./kernel_rows.mjs";
+import { run_api, RunFrame } from "./run_frame.mjs";
+
+const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
+const TEXT = ["name", "op", "category", "class"];
+
+/** Columns of the table; of a run, or of one rank where columns across ranks mean nothing. */
+function columns_of(frame, opened, set_opened, of_rank) {
+  const has = (key) => key in frame.columns;
+  const open = (row) => set_opened(opened === row ? -1 : row);
+  const all = [
+    { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
+      html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
+        onopen=${() => open(row)} />` },
+    { key: "category", label: "Category" },
+    { key: "op", label: "Launched by", className: "mono op-cell" },
+    { key: "calls", label: "Calls", kind: "count" },
+    { key: "calls_per_step", label: "Calls/step", kind: "number" },
+    { key: "total_ns", label: "Total", kind: "ms" },
+    { key: "per_step_ns", label: "Per step", kind: "ms" },
+    { key: "window_share", label: "Share", kind: "share" },
+    { key: "exposed_ns", label: "Exposed", kind: "ms" },
+    { key: "mean_ns", label: "Mean", kind: "ms" },
+    { key: "median_ns", label: "p50", kind: "ms" },
+    { key: "p95_ns", label: "p95", kind: "ms" },
+    { key: "p99_ns", label: "p99", kind: "ms" },
+    { key: "max_ns", label: "Max", kind: "ms" },
+    { key: "rank_cv", label: "Rank CV", kind: "share", run_only: true },
+    { key: "slowest_rank", label: "Slowest rank", kind: "count", run_only: true },
+  ];
+  return all.filter(({ key, run_only }) => has(key) && !(of_rank && run_only));
+}
+
+const FACTS = [
+  ["Grid", "grid", (v) => v],
+  ["Block", "block", (v) => v],
+  ["Registers per thread", "registers", count],
+  ["Shared memory", "shared_bytes", (v) => `${count(v)} bytes`],
+  ["Occupancy", "occupancy_percent", (v) => `${v} %`],
+  ["Owned time", "owned_ns", (v) => `${ms(v)} ms`],
+  ["Share of busy time", "busy_share", percent],
+  ["Shortest call", "min_ns", (v) => `${ms(v)} ms`],
+  ["Standard deviation", "stddev_ns", (v) => `${ms(v)} ms`],
+  ["Ranks with it", "ranks", count],
+  ["Total of ranks: least", "rank_min_ns", (v) => `${ms(v)} ms`],
+  ["Total of ranks: median", "rank_median_ns", (v) => `${ms(v)} ms`],
+  ["Total of ranks: most", "rank_max_ns", (v) => `${ms(v)} ms`],
+];
+
+function KernelDetail({ frame, row }) {
+  const kernel = row_at(frame, row);
+  const facts = FACTS.filter(([, key]) => kernel[key] !== null && kernel[key] !== undefined);
+  return html`<div class="kernel-detail">
+    <p class="kernel-full"><code>${kernel.name}</code><${CopyButton} text=${kernel.name}
+      label="Copy name" /></p>
+    <dl class="facts">${facts.map(([label, key, write]) => html`<div key=${key}>
+      <dt title=${frame.help[key]}>${label}</dt><dd>${write(kernel[key])}</dd></div>`)}</dl>
+  </div>`;
+}
+
+function FilterBar({ frame, query, change, ranks, links }) {
+  const categories = useMemo(() => value_counts(frame, "category"), [frame]);
+  const pick = (key) => (event) => change({ [key]: event.target.value });
+  return html`<div class="filter-bar">
+    <${SearchBox} label="Filter kernels" value=${query.q} placeholder="Filter by name or operator"
+      oninput=${(q) => change({ q }, { replace: true })} />
+    <label class="pick"><span>Category</span><select value=${query.category}
+        onChange=${pick("category")}><option value="">all</option>
+      ${categories.map(([name, n]) => html`<option key=${name} value=${name}>${name} (${n})</option>`)}
+    </select></label>
+    <label class="pick"><span>Rank</span><select value=${query.rank} onChange=${pick("rank")}>
+      <option value="">all</option>${ranks.map((rank) => html`<option key=${rank}
+        value=${String(rank)}>${rank}</option>`)}</select></label>
+    <${ExportLinks} links=${links} />
+  </div>`;
+}
+
+/** "1,204 of 10,000 kernels · 12.3 ms, 45.6 % of their time". */
+function Totals({ frame, rows }) {
+  const all = Array.from({ length: frame.length }, (_, i) => i);
+  const total = sum_rows(frame, "total_ns", all);
+  const own = sum_rows(frame, "total_ns", rows);
+  const some = rows.length < frame.length;
+  return html`<p class="table-foot" role="status">${some ? `${count(rows.length)} of ` : ""}${
+    plural(frame.length, "kernel")} · ${ms(own)} ms${
+    some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
+}
+
+function KernelTable({ reply, query, change, ranks, links }) {
+  const [opened, set_opened] = useState(-1);
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const { q, sort, category } = query;
+  const found = useMemo(
+    () => filter_rows(frame, { q, text: TEXT, equals: { category, class: query.class } }),
+    [frame, q, category, query.class],
+  );
+  const rows = useMemo(() => sort_rows(frame, found, sort), [frame, found, sort]);
+  useEffect(() => set_opened(-1), [frame]);
+  return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
+      links=${links} />
+    <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
+      columns=${columns_of(frame, opened, set_opened, query.rank !== "")}
+      onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
+      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
+      empty=${html`<p class="empty-line">No kernel matches. <button type="button" class="link"
+        onClick=${() => change({ q: "", category: "", class: "" })}>Show all</button></p>`} />
+    <${Totals} frame=${frame} rows=${rows} />`;
+}
+
+/** Ranks that can be chosen, in order. */
+function use_ranks(run) {
+  const { data } = use_api(address(run_api(run, "ranks"), { fields: "rank", format: "columns" }));
+  return data?.columns?.rank ?? [];
+}
+
+function AllKernels({ run }) {
+  const [query, change] = use_query(DEFAULTS);
+  const path = run_api(run, "kernels");
+  const resource = use_api(address(path, { rank: query.rank, format: "columns" }));
+  const ranks = use_ranks(run);
+  const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
+  const links = [["CSV", href("csv")], ["JSON", href("json")]];
+  return html`<${Card} title="Kernels" flush=${true}
+      note=${query.rank === "" ? "totals over all ranks, distributions of the median rank"
+        : `rank ${query.rank}`}>
+    <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} reply=${reply} query=${query}
+      change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
+}
+
+export default function Kernels({ route }) {
+  return html`<${RunFrame} route=${route} title="Kernels">${(data, run) =>
+    html`<${AllKernels} run=${run} />`}<//>`;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of addresses that name nothing.
+import { html } from "../ui.mjs";
+import { use_title } from "../hooks.mjs";
+import { Empty } from "../widgets.mjs";
+
+export default function NotFound() {
+  use_title("Not found");
+  return html`<h1 tabindex="-1">Nothing is here</h1>
+    <${Empty} title="No page has the address ${location.pathname}">
+      <p><a href="/">All runs</a> · <a href="/upload">Upload</a> · <a href="/docs/api">API</a></p>
+    <//>`;
+}

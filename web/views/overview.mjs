@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run at a glance: key figures, where a step goes, what to fix first, ranks, top kernels.
+import { html, useMemo } from "../ui.mjs";
+import { use_api } from "../api.mjs";
+import { use_query } from "../router.mjs";
+import { address, run_path } from "../address.mjs";
+import { count, ms, ms_unit, percent, plural } from "../format.mjs";
+import { frame_of, rows_of } from "../frame.mjs";
+import { StepColumns } from "../charts/step_columns.mjs";
+import { StepStack } from "../charts/stack.mjs";
+import { Card, Empty, Figure, Loaded, Segments } from "../widgets.mjs";
+import { FindingList } from "./finding_card.mjs";
+import { KernelRows } from "./kernel_rows.mjs";
+import { RankRows } from "./rank_rows.mjs";
+import { run_api, RunFrame } from "./run_frame.mjs";
+
+function stat(step_stats, metric) {
+  return step_stats?.find((row) => row.metric === metric);
+}
+
+function StepFigure({ summary }) {
+  const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
+  const half = (step_ci_high_ns - step_ci_low_ns) / 2;
+  const interval = step_ci_low_ns === null || step_ci_low_ns === undefined
+    ? "no interval"
+    : `±${ms_unit(half, 2)}`;
+  return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
+    help="Median time of a steady step of the headline rank, with the 95 % interval of the median">
+    ${interval}, ${count(steady_steps)} of ${plural(step_count ?? 0, "step")}<//>`;
+}
+
+function SpreadFigure({ summary }) {
+  if (!summary.ranks || summary.ranks < 2) {
+    return html`<${Figure} label="Ranks" value=${count(summary.ranks ?? 1)}>one rank: no spread<//>`;
+  }
+  return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
+    help="How much longer the slowest rank's median step is than the headline rank's">
+    slowest: rank ${summary.slowest_rank}<//>`;
+}
+
+function Figures({ summary, breakdown, step_stats }) {
+  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
+  const stability = stat(step_stats, "step");
+  return html`<dl class="kpis">
+    <${StepFigure} summary=${summary} />
+    <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
+      help="Share of the steady steps in which anything ran on the device">
+      p95 step ${ms_unit(stability?.p95_ns, 4)}<//>
+    <${Figure} label="Exposed comm" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+      help="Communication per step while no compute kernel ran">
+      ${percent(summary.exposed_comm_share)} of the step, ${
+        row?.overlap_share === null || row?.overlap_share === undefined
+          ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
+    <${Figure} label="Idle" value=${ms(per_step("idle_ns"))} unit="ms"
+      help="Time per step in which nothing ran on the device">
+      ${percent(summary.idle_share)} of the step, ${ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
+    <${SpreadFigure} summary=${summary} />
+    <${Figure} label="Device events" value=${count(summary.device_events)}
+      help="Kernels, copies and fills of the headline rank, and how many are linked to their launch">
+      ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
+  </dl>`;
+}
+
+const SCOPES = [["run_median", "Headline rank"], ["run_slowest", "Slowest rank"]];
+
+function StepsOfRank({ run, rank }) {
+  const path = address(run_api(run, "steps"), { rank, format: "columns" });
+  const resource = use_api(rank === null || rank === undefined ? null : path);
+  const steps = useMemo(
+    () => (resource.data ? rows_of(frame_of(resource.data)) : []),
+    [resource.data],
+  );
+  return html`<${Loaded} resource=${resource}>${() =>
+    steps.length > 0 && html`<h3 class="sub-head">Per step</h3><${StepColumns} steps=${steps} />`}
+  <//>`;
+}
+
+function WhereItGoes({ run, breakdown, summary }) {
+  const [query, change] = use_query({ scope: "run_median" });
+  const scopes = SCOPES.filter(([scope]) => breakdown.some((row) => row.scope === scope));
+  const row = breakdown.find(({ scope }) => scope === query.scope) ?? breakdown[0];
+  if (!row) return null;
+  const rank = row.rank ?? summary.headline_rank;
+  const which = row.scope === "run_slowest" ? "slowest" : "headline";
+  const caption = `Mean of ${plural(row.steps ?? 1, "steady step")} of the ${which} rank${
+    rank === null || rank === undefined ? "" : ` (${rank})`}: ${
+    ms_unit(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
+  const actions = scopes.length > 1 && html`<${Segments} label="Rank" value=${row.scope}
+    options=${scopes} onchange=${(scope) => change({ scope })} />`;
+  return html`<${Card} title="Where a step goes">
+    <${StepStack} row=${row} steps=${row.steps} caption=${caption} actions=${actions} />
+    <${StepsOfRank} run=${run} rank=${rank} /><//>`;
+}
+
+function RanksCard({ run, summary }) {
+  const resource = use_api(address(run_api(run, "ranks"), { format: "columns" }));
+  return html`<${Card} title="Ranks" href=${run_path(run, "ranks")} flush=${true}
+    note="mean of each rank's steady steps, one scale">
+    <${Loaded} resource=${resource}>${(reply) => html`<${RankRows} reply=${reply} limit=${12}
+      slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
+}
+
+/** What can be said before, or without, a result. */
+function NoResult({ data }) {
+  const { status } = data.run;
+  if (status === "failed" || status === "running" || status === "pending") return null;
+  return html`<${Empty} title="No figures yet">
+    <p>${status === "empty" ? "No trace has been uploaded to this run." : "No rank is analysed."}</p>
+  <//>`;
+}
+
+function Content({ data, run }) {
+  const { summary, breakdown, findings, kernels } = data;
+  if (!summary) return html`<${NoResult} data=${data} />`;
+  if (!summary.device_events) {
+    return html`<${Empty} title="No device activity was recorded">
+      <p>This trace has host events only, so there is no device time to divide. Record with
+        <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+  }
+  return html`<${Figures} summary=${summary} breakdown=${breakdown} step_stats=${data.step_stats} />
+    <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
+    <div class="columns-2">
+      <${Card} title="Fix first" href=${run_path(run, "findings")}
+        note=${findings.length > 0 ? "by what each costs at most" : ""}>
+        <${FindingList} run=${run} findings=${findings} /><//>
+      <${RanksCard} run=${run} summary=${summary} />
+    </div>
+    <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
+      note="by total time over all ranks">
+      <${KernelRows} run=${run} rows=${kernels} /><//>`;
+}
+
+export default function Overview({ route }) {
+  return html`<${RunFrame} route=${route} title="Overview">${(data, run) =>
+    html`<${Content} data=${data} run=${run} />`}<//>`;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as rows: median step, how far from the others, and where each one's step goes.
+import { html, useMemo } from "../ui.mjs";
+import { frame_of, value_at, row_at } from "../frame.mjs";
+import { ms_signed, percent_signed } from "../format.mjs";
+import { MiniStack } from "../charts/stack.mjs";
+import { tone_of } from "../charts/delta.mjs";
+import { Table } from "../table.mjs";
+
+/** Lower median of a column; null without values. */
+function middle(frame, name) {
+  const values = (frame.columns[name] ?? []).filter((v) => v !== null).sort((a, b) => a - b);
+  return values.length > 0 ? values[(values.length - 1) >> 1] : null;
+}
+
+function marks_of(frame, row, slowest) {
+  const marks = [];
+  if (value_at(frame, "headline", row)) marks.push("headline");
+  if (value_at(frame, "rank", row) === slowest && frame.length > 1) marks.push("slowest");
+  return marks;
+}
+
+function brief_columns(frame, slowest, scale_ns, median_ns) {
+  const away = (row) => value_at(frame, "step_median_ns", row) - median_ns;
+  return [
+    { key: "rank", label: "Rank", cell: (row) => html`${value_at(frame, "rank", row) ?? "–"}${
+      marks_of(frame, row, slowest).map((mark) => html`<span class="chip" key=${mark}>${mark}</span>`)}` },
+    { key: "step_median_ns", label: "Step p50", kind: "ms" },
+    { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
+      cell: (row) => html`<span class=${away(row) ? tone_of(away(row)) : "faint"}
+        title="${ms_signed(away(row))} ms">${
+        away(row) ? percent_signed(away(row) / (median_ns || 1)) : "0"}</span>` },
+    { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
+      cell: (row) => html`<${MiniStack} row=${row_at(frame, row)} scale_ns=${scale_ns} />` },
+  ];
+}
+
+const MORE = [
+  { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 2 },
+  { key: "compute_ns", label: "Compute", kind: "ms" },
+  { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms" },
+  { key: "exposed_memory_ns", label: "Exposed memory", kind: "ms", priority: 3 },
+  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms" },
+  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3 },
+  { key: "steady_steps", label: "Steady steps", kind: "count", priority: 3 },
+  { key: "device_events", label: "Device events", kind: "count", priority: 3 },
+  { key: "gpu", label: "GPU", priority: 2 },
+];
+
+/**
+ * @param {{reply: any, slowest: number|null, brief?: boolean, limit?: number, rows?: number[],
+ *          sort?: string, onsort?: (sort: string) => void}} props
+ * With a limit, the ranks with the longest steps.
+ */
+export function RankRows({ reply, slowest, brief = false, limit, rows, sort, onsort }) {
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const scale_ns = Math.max(1, ...(frame.columns.window_ns ?? [0]));
+  const shown = useMemo(() => {
+    if (!limit || frame.length <= limit) return rows;
+    const step = frame.columns.step_median_ns;
+    return Array.from({ length: frame.length }, (_, i) => i)
+      .sort((a, b) => step[b] - step[a])
+      .slice(0, limit);
+  }, [frame, limit, rows]);
+  const columns = brief_columns(frame, slowest, scale_ns, middle(frame, "step_median_ns"));
+  return html`<${Table} caption="Ranks" frame=${frame} rows=${shown} sort=${sort} onsort=${onsort}
+      view=${sort} columns=${brief ? columns : [...columns, ...MORE]} />
+    ${limit && frame.length > limit && html`<p class="empty-line">The ${limit} slowest of ${
+      frame.length} ranks.</p>`}`;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all pages of one run share: identity, tabs, the trust strip, and states short of done.
+import { html } from "../ui.mjs";
+import { use_api } from "../api.mjs";
+import { run_path } from "../address.mjs";
+import { use_now, use_store, use_title } from "../hooks.mjs";
+import { toggle_in_tray, tray } from "../tray.mjs";
+import { age, count, plural, when } from "../format.mjs";
+import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
+
+const TABS = [
+  ["", "Overview"],
+  ["kernels", "Kernels"],
+  ["collectives", "Communication"],
+  ["ranks", "Ranks"],
+  ["findings", "Findings"],
+  ["data", "Data"],
+];
+const BUSY_POLL_MS = 1500;
+
+/** API path of one of a run's resources. @param {string} run */
+export function run_api(run, name = "") {
+  return `/runs/${encodeURIComponent(run)}${name ? `/${name}` : ""}`;
+}
+
+const is_moving = (run) => run.status === "running" || run.status === "pending";
+
+/** The summary, asked again while the analysis runs. @param {string} run */
+export function use_summary(run) {
+  return use_api(run_api(run, "summary"), (data) =>
+    data && is_moving(data.run) ? BUSY_POLL_MS : null,
+  );
+}
+
+function Identity({ run, summary }) {
+  const now = use_now();
+  const gpu = run.gpu ?? summary?.gpu;
+  const ranks = run.world_size ?? run.received;
+  return html`<ul class="identity">
+    <li><code>${run.id}</code></li>
+    ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
+    <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
+    ${run.project && html`<li>${run.project}</li>`}
+    <li><time datetime=${run.created} title=${when(run.created)}>${age(run.created, now)} ago</time>
+    </li>
+    <li><${Tags} tags=${run.tags} /></li>
+  </ul>`;
+}
+
+function TrayButton({ run }) {
+  const inside = use_store(tray).some(({ id }) => id === run.id);
+  return html`<button type="button" aria-pressed=${inside} onClick=${() => toggle_in_tray(run)}>${
+    inside ? "In compare tray" : "Add to compare"}</button>`;
+}
+
+function Tabs({ run, page, findings }) {
+  return html`<nav class="tabs" aria-label="Pages of this run"><ul>
+    ${TABS.map(([key, label]) => html`<li key=${key}><a href=${run_path(run, key)}
+      aria-current=${page === (key || "overview") ? "page" : undefined}>${label}${
+        key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a>
+    </li>`)}</ul></nav>`;
+}
+
+const SEVERITY_KIND = { error: "error", warning: "warning", info: "info" };
+
+/** The worst entry of the trust report, on every page. */
+function TrustStrip({ run, quality }) {
+  if (!quality?.length) return null;
+  const worst = quality.find(({ severity }) => severity === "error") ?? quality[0];
+  const others = quality.length - 1;
+  return html`<${Notice} kind=${SEVERITY_KIND[worst.severity] ?? "warning"}>
+    <p><strong>Trust: </strong>${worst.detail}${worst.effect && ` ${worst.effect}`}
+      ${" "}<a href=${run_path(run, "data")}>${
+        others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;
+}
+
+function PartialStrip({ run, partial }) {
+  if (is_moving(run)) {
+    return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks are done.
+      ${" "}<${Status} status=${run.status} progress=${run.progress} /></p><//>`;
+  }
+  if (!partial) return null;
+  return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
+    count(partial.world_size)} ranks have come. </strong>Everything here covers only these.</p><//>`;
+}
+
+function FailedNotice({ run }) {
+  if (run.status !== "failed") return null;
+  return html`<${Notice} kind="error" title="The analysis of this run failed">
+    ${run.error && html`<p>${run.error}</p>`}
+    <p><a href=${run_path(run.id, "data")}>Files and their errors</a></p><//>`;
+}
+
+/**
+ * The frame around a page of a run.
+ * @param {{route: {page: string, run: string}, title: string,
+ *          children: (summary: any, run: string) => any}} props
+ */
+export function RunFrame({ route, title, children }) {
+  const resource = use_summary(route.run);
+  const name = resource.data?.run.name ?? route.run;
+  use_title(title === "Overview" ? name : `${title} · ${name}`);
+  return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
+      <li><a href="/">Runs</a></li>
+      ${title !== "Overview" && html`<li><a href=${run_path(route.run)}>${name}</a></li>`}
+      <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
+    <header class="page-head run-head">
+      <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
+      ${resource.data && html`<${TrayButton} run=${resource.data.run} />`}
+    </header>
+    <${Loaded} resource=${resource}>${(data) => html`
+      <${Identity} run=${data.run} summary=${data.summary} />
+      <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
+      <${FailedNotice} run=${data.run} />
+      <${PartialStrip} run=${data.run} partial=${data.partial} />
+      ${route.page !== "data" && html`<${TrustStrip} run=${route.run} quality=${data.quality} />`}
+      ${children(data, route.run)}`}
+    <//>`;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of runs: search, what is slow at a glance, two to compare, drop to upload.
+import { html, useEffect, useMemo, useState } from "../ui.mjs";
+import { api_href, api_send, use_api } from "../api.mjs";
+import { navigate, use_query } from "../router.mjs";
+import { address, patch_query, run_path } from "../address.mjs";
+import { use_now, use_store, use_title } from "../hooks.mjs";
+import { compare_address, set_tray, toggle_in_tray, tray } from "../tray.mjs";
+import { frame_of, row_at } from "../frame.mjs";
+import { parse_search } from "../search_query.mjs";
+import { age, count, plural, when } from "../format.mjs";
+import { MiniStack } from "../charts/stack.mjs";
+import { Legend } from "../charts/figure.mjs";
+import { PARTS, parts_of, total_of } from "../parts.mjs";
+import { Table } from "../table.mjs";
+import { uploads } from "../uploads.mjs";
+import {
+  Command, Dialog, Empty, ExportLinks, Loaded, ProblemNotice, SearchBox, Status, Tags,
+} from "../widgets.mjs";
+import { first_curl } from "./upload.mjs";
+
+const DEFAULTS = { q: "", sort: "-created", cursor: "" };
+const PAGE_ROWS = 100;
+const BUSY_POLL_MS = 1500;
+const IDLE_POLL_MS = 8000;
+
+const is_moving = ({ status }) => status === "running" || status === "pending";
+
+function poll_ms(reply) {
+  return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
+}
+
+/** The text of the search box; the address follows a moment after the last key. */
+function use_typed(value, commit) {
+  const [text, set_text] = useState(value);
+  useEffect(() => set_text(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => commit(text), 250);
+    return () => clearTimeout(timer);
+  }, [text, value]);
+  return [text, set_text];
+}
+
+function RunName({ run }) {
+  return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
+    <span class="run-sub">${run.project && html`<span>${run.project}</span>`}
+      <${Tags} tags=${run.tags} /></span></span>`;
+}
+
+/** How many ranks have come of how many, as a bar and in figures, with the state. */
+function RanksCell({ run }) {
+  const { received, world_size, status, progress } = run;
+  const share = world_size ? Math.min(1, received / world_size) : 1;
+  return html`<span class="ranks-cell">
+    <span>${count(received)}${world_size ? `/${count(world_size)}` : ""}</span>
+    <span class="rank-bar" aria-hidden="true"><span style=${{ width: `${share * 100}%` }}></span>
+    </span>
+    ${status !== "done" && html`<${Status} status=${status} progress=${progress} />`}
+  </span>`;
+}
+
+function FindingsCell({ run }) {
+  const bad = run.worst_quality === "warning" || run.worst_quality === "error";
+  return html`${run.findings === null ? "–" : count(run.findings)}${bad && html`<a
+    class="trust-mark" href=${run_path(run.id, "data")} title="Something limits these figures"
+    aria-label="Trust report">!</a>`}`;
+}
+
+function SelectBox({ run, picked }) {
+  const checked = picked.some(({ id }) => id === run.id);
+  return html`<label class="select"><input type="checkbox" checked=${checked}
+    aria-label="Select ${run.name}" onChange=${() => toggle_in_tray(run)} /></label>`;
+}
+
+/** @returns {import("../table.mjs").Column[]} */
+function columns_of(frame, picked, now, scale_ns) {
+  const at = (row) => row_at(frame, row);
+  const parts = (run) => run.parts && total_of(parts_of(run.parts)) > 0;
+  return [
+    { key: "name", label: "Run", className: "name-cell", cell: (row) => html`
+      <span class="with-select"><${SelectBox} run=${at(row)} picked=${picked} />
+      <${RunName} run=${at(row)} /></span>` },
+    { key: "received", label: "Ranks", sort: false,
+      cell: (row) => html`<${RanksCell} run=${at(row)} />` },
+    { key: "gpu", label: "GPU", sort: false, priority: 2 },
+    { key: "step_median_ns", label: "Step p50", kind: "ms",
+      help: "Median time of a steady step of the headline rank; lower is better" },
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
+      help: "The seven parts of a step; all bars share one scale",
+      cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts} scale_ns=${scale_ns}
+        label="${at(row).name}: " />` : html`<span class="faint">${at(row).error ?? "–"}</span>` },
+    { key: "busy_share", label: "GPU busy", kind: "share" },
+    { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 2 },
+    { key: "findings", label: "Findings", kind: "count", sort: false, priority: 2,
+      cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
+    { key: "created", label: "Age", kind: "count",
+      cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${
+        age(at(row).created, now)}</time>` },
+  ];
+}
+
+function DeleteDialog({ picked, onclose, ondone }) {
+  const [problem, set_problem] = useState(null);
+  const remove = async () => {
+    try {
+      for (const { id } of picked) await delete_run(id);
+      set_tray([]);
+      ondone();
+      onclose();
+    } catch (error) {
+      set_problem(error);
+    }
+  };
+  return html`<${Dialog} title="Delete ${plural(picked.length, "run")}?" onclose=${onclose}>
+    <p>This removes the runs, their traces and everything computed from them. It cannot be undone.</p>
+    <ul class="file-list">${picked.map(({ id, name }) => html`<li key=${id}>${name}</li>`)}</ul>
+    ${problem && html`<${ProblemNotice} problem=${problem} />`}
+    <p class="form-actions"><button type="button" class="danger" onClick=${remove}>Delete</button>
+      <button type="button" onClick=${onclose}>Keep</button></p>
+  <//>`;
+}
+
+/** Deletes a run as it is now. @param {string} id */
+async function delete_run(id) {
+  const path = `/runs/${encodeURIComponent(id)}`;
+  const { api_get } = await import("../api.mjs");
+  const { etag } = await api_get(path);
+  await api_send("DELETE", path, { etag });
+}
+
+function SelectionBar({ picked, ondone }) {
+  const [deleting, set_deleting] = useState(false);
+  if (picked.length === 0) return null;
+  return html`<div class="selection-bar" role="region" aria-label="Selected runs">
+    <span><strong>${picked.length} selected</strong>
+      <span class="faint selection-names"> ${picked.map(({ name }) => name).join(" · ")}</span></span>
+    <span class="form-actions">
+      <button type="button" class="primary" disabled=${picked.length !== 2}
+        onClick=${() => navigate(compare_address(picked))}>${
+          picked.length === 2 ? "Compare" : "Compare: choose one more"}</button>
+      <button type="button" onClick=${() => set_deleting(true)}>Delete…</button>
+      <button type="button" class="link" onClick=${() => set_tray([])}>Clear</button></span>
+    ${deleting && html`<${DeleteDialog} picked=${picked} ondone=${ondone}
+      onclose=${() => set_deleting(false)} />`}
+  </div>`;
+}
+
+function FirstRun() {
+  return html`<${Empty} title="No runs yet">
+    <p>Upload the trace of one rank, or drop files anywhere on this page:</p>
+    <${Command} text=${first_curl()} />
+    <p><a href="/upload">More ways to upload, and how to record a trace</a></p><//>`;
+}
+
+function NoMatch({ q }) {
+  return html`<${Empty} title="No run matches “${q}”">
+    <p class="faint">Words match names; filters are <code>gpu:MI300X</code>,
+      <code>tag:branch=main</code>, <code>project:llm</code>, <code>status:failed</code>,
+      <code>since:14d</code>.</p>
+    <p><a href="/">Show all runs</a></p><//>`;
+}
+
+function Pager({ reply, cursor, total }) {
+  if (!reply.next_cursor && !cursor) return null;
+  const to = (value) => `/${patch_query(location.search, { cursor: value })}`;
+  return html`<nav class="pager" aria-label="Pages of runs">
+    ${cursor && html`<a href=${to("")}>First page</a>`}
+    <span class="faint">${reply.items.length} of ${count(total)}</span>
+    ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
+}
+
+function RunsTable({ reply, query, change, picked }) {
+  const now = use_now();
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const scale_ns = useMemo(
+    () => Math.max(1, ...reply.items.map((run) => total_of(parts_of(run.parts)))),
+    [reply],
+  );
+  const columns = columns_of(frame, picked, now, scale_ns);
+  return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
+      onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
+      row_class=${(row) => (picked.some(({ id }) => id === frame.columns.id[row]) ? "picked" : "")} />
+    <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
+    <${Legend} parts=${PARTS} />`;
+}
+
+/** Asks again when one of this page's uploads has arrived. */
+function use_reload_on_upload(reload) {
+  const arrived = use_store(uploads).filter(({ state }) => state === "done").length;
+  useEffect(() => {
+    if (arrived > 0) reload();
+  }, [arrived]);
+}
+
+export default function Runs() {
+  use_title("Runs");
+  const [query, change] = use_query(DEFAULTS);
+  const [text, set_text] = use_typed(query.q, (q) => change({ q, cursor: "" }, { replace: true }));
+  const filters = parse_search(query.q);
+  const { sort, cursor } = query;
+  const resource = use_api(address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS }), poll_ms);
+  use_reload_on_upload(resource.reload);
+  const picked = use_store(tray);
+  const moving = resource.data?.items.filter(is_moving).length ?? 0;
+  const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
+  return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
+      <p class="page-note">${resource.data && `${plural(resource.data.total, "run")}`}${
+        moving > 0 && ` · ${moving} analysing`}${
+        resource.data?.total > 0 && " · lower step time is better"}</p></header>
+    <div class="filter-bar">
+      <${SearchBox} label="Search runs" value=${text} oninput=${set_text}
+        oncommit=${(q) => change({ q, cursor: "" })}
+        placeholder="Search names, or gpu:MI300X tag:branch=main since:14d" />
+      <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
+      <a class="button" href="/upload">Upload</a></div>
+    <${Loaded} resource=${resource}>${(reply) =>
+      reply.items.length === 0
+        ? query.q ? html`<${NoMatch} q=${query.q} />` : html`<${FirstRun} />`
+        : html`<${RunsTable} reply=${reply} query=${query} change=${change} picked=${picked} />`}
+    <//>
+    <${SelectionBar} picked=${picked} ondone=${resource.reload} />`;
+}
