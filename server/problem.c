@@ -2,6 +2,8 @@
 // The error answer.
 #include "server/problem.h"
 
+#include <unistd.h>
+
 int problem_status(enum err_code code)
 {
     switch (code) {
@@ -28,6 +30,9 @@ void problem_write(const struct request *request, struct response *response, con
     response->status = status;
     response->type = "application/problem+json";
     response->borrowed = (struct str){NULL, 0};
+    if (response->fd >= 0)
+        close(response->fd);
+    response->fd = -1;
     response->gzipped = false;
     response->etag = STR("");
     response->cache = CACHE_NEVER;

@@ -3,14 +3,14 @@
 #ifndef SERVER_ROUTES_H
 #define SERVER_ROUTES_H
 
+#include "analysis/report.h"
 #include "server/response.h"
 
 struct route {
     const char *method;  // "GET" serves HEAD, too
     const char *pattern; // "/api/v1/runs/{run}/kernels"; a last {name*} takes the rest
     bool (*handle)(struct request *request, struct response *response, struct err *err);
-    const char *table;   // run table that a table endpoint serves, else NULL
-    const char *summary; // one line, as in openapi.json
+    const struct table_desc *table; // run table that a table endpoint serves, else NULL
 };
 
 extern const struct route routes[];

@@ -7,6 +7,9 @@
 
 #include <stdatomic.h>
 
+// Uploads are refused, and the service is not ready, with less space than this.
+#define SERVICES_SPACE_FLOOR_BYTES ((uint64_t)1 << 30)
+
 struct services {
     struct intake intake;
     const char *public_url; // NULL: links begin with the request's Host

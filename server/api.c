@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several handlers need: finding runs and ending answers.
+#include "server/api.h"
+
+#include "ingest/base/hash.h"
+
+bool api_find_run(struct request *request, struct response *response, struct str key,
+                  struct run *run, struct err *err)
+{
+    if (store_find_run(request->services->intake.store, key, request->arena, run, err))
+        return true;
+    if (err->code == ERR_NOT_FOUND)
+        response->fix = STR("GET /api/v1/runs lists the runs there are");
+    return false;
+}
+
+void api_locate_run(struct request *request, struct response *response, const struct run *run,
+                    const char *rest)
+{
+    response_header(response, request->arena, "Content-Location", "/api/v1/runs/%.*s%s",
+                    (int)run->id.len, run->id.at, rest);
+}
+
+bool api_finish_json(struct request *request, struct response *response, const char *prefix,
+                     struct err *err)
+{
+    buf_putc(&response->body, '\n');
+    if (!buf_ok(&response->body, err))
+        return false;
+    response->type = "application/json";
+    if (!prefix) {
+        response->cache = CACHE_NEVER;
+        return true;
+    }
+    uint64_t hash = hash_bytes(response->body.at, response->body.len);
+    (void)response_unchanged(request, response, "%s.%016llx", prefix, (unsigned long long)hash);
+    return true;
+}
+
+bool api_parse_tag(struct str text, struct run_tag *tag, struct err *err)
+{
+    size_t equals = str_find(text, STR("="));
+    if (equals == 0 || equals == SIZE_MAX)
+        return err_set(err, ERR_USAGE, "found tag '%.*s', expected key=value",
+                       (int)(text.len < 60 ? text.len : 60), text.at);
+    tag->key = (struct str){text.at, equals};
+    tag->value = (struct str){text.at + equals + 1, text.len - equals - 1};
+    return true;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers that routes.c names, and what they share. A handler fills the response and returns
+// true, or fails with an error that becomes problem+json.
+#ifndef SERVER_API_H
+#define SERVER_API_H
+
+#include "server/response.h"
+#include "server/services.h"
+
+// Pages and files (assets.c).
+bool assets_get_page(struct request *request, struct response *response, struct err *err);
+bool assets_get_static(struct request *request, struct response *response, struct err *err);
+
+// Health, version, description (api_misc.c).
+bool api_get_health(struct request *request, struct response *response, struct err *err);
+bool api_get_ready(struct request *request, struct response *response, struct err *err);
+bool api_get_version(struct request *request, struct response *response, struct err *err);
+bool api_get_openapi(struct request *request, struct response *response, struct err *err);
+
+// Runs (api_runs.c, api_changes.c, api_summary.c).
+bool api_list_runs(struct request *request, struct response *response, struct err *err);
+bool api_get_run(struct request *request, struct response *response, struct err *err);
+bool api_create_run(struct request *request, struct response *response, struct err *err);
+bool api_patch_run(struct request *request, struct response *response, struct err *err);
+bool api_delete_run(struct request *request, struct response *response, struct err *err);
+bool api_reanalyse_run(struct request *request, struct response *response, struct err *err);
+bool api_get_summary(struct request *request, struct response *response, struct err *err);
+
+// The row's table (api_tables.c).
+bool api_get_table(struct request *request, struct response *response, struct err *err);
+
+// Two runs (api_compare.c).
+bool api_get_compare(struct request *request, struct response *response, struct err *err);
+bool api_get_waterfall(struct request *request, struct response *response, struct err *err);
+
+// Uploads and traces (upload.c, api_uploads.c).
+bool upload_post(struct request *request, struct response *response, struct err *err);
+bool upload_put(struct request *request, struct response *response, struct err *err);
+bool api_get_upload(struct request *request, struct response *response, struct err *err);
+bool api_get_trace(struct request *request, struct response *response, struct err *err);
+
+// --- shared (api.c, api_json.c) -----------------------------------------------------------------
+
+// Finds the run that a key names (id, name, project/name, series~latest), and says which it was in
+// Content-Location where `rest` is what follows "/api/v1/runs/{id}" ("" for the run itself, NULL:
+// no such header).
+MUST_CHECK bool api_find_run(struct request *request, struct response *response, struct str key,
+                             struct run *run, struct err *err);
+void api_locate_run(struct request *request, struct response *response, const struct run *run,
+                    const char *rest);
+
+// Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag).
+// When the client has that already the answer is 304.
+MUST_CHECK bool api_finish_json(struct request *request, struct response *response,
+                                const char *prefix, struct err *err);
+
+// A run as every endpoint shows it, without the closing brace so that members can follow.
+MUST_CHECK bool api_run_json(const struct request *request, const struct run *run, struct buf *out,
+                             struct err *err);
+
+// Rows of a table, or none for NULL, as a JSON array.
+void api_rows_json(const struct table *table, struct buf *out);
+
+// A text, null when it is empty; a count, null when it is negative.
+void api_text_json(struct str text, struct buf *out);
+void api_count_json(int64_t count, struct buf *out);
+
+// How far a trace is, 0..1.
+double api_trace_progress(const struct request *request, const struct trace_row *trace);
+
+// One trace as runs and uploads show it.
+void api_trace_json(const struct request *request, const struct trace_row *trace, struct buf *out);
+
+// An upload, with what became of its traces. Parts that were refused follow the others.
+struct api_refused_part {
+    struct str filename;
+    char reason[240];
+};
+struct api_upload {
+    const struct upload *upload;
+    const struct run *run;
+    const struct api_refused_part *refused;
+    size_t refused_count;
+};
+MUST_CHECK bool api_upload_json(const struct request *request, const struct api_upload *what,
+                                struct buf *out, struct err *err);
+
+// "key=value" of a tag, from a query or form field. ERR_USAGE.
+MUST_CHECK bool api_parse_tag(struct str text, struct run_tag *tag, struct err *err);
+
+#endif

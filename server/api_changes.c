@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making, changing and deleting runs.
+#include "server/api.h"
+
+#include <jansson.h>
+
+#define CHANGE_MAX_BYTES ((uint64_t)256 * 1024)
+
+static const char *const no_parameters[] = {NULL};
+
+// --- what was sent ------------------------------------------------------------------------------
+
+// The body as a JSON object; free it with json_decref.
+static json_t *read_object(struct request *request, struct response *response, struct err *err)
+{
+    struct buf text = {0};
+    json_error_t error;
+    json_t *object = NULL;
+    if (!request_has_type(request, "application/json") &&
+        !request_has_type(request, "application/merge-patch+json")) {
+        response_refuse(response, err, 415, "media-type",
+                        "found another Content-Type, expected application/json");
+        return NULL;
+    }
+    if (body_read_all(request->body, CHANGE_MAX_BYTES, &text, err)) {
+        object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
+        if (!object)
+            err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",
+                       error.text);
+        else if (!json_is_object(object))
+            err_set(err, ERR_USAGE, "found JSON that is not an object");
+    }
+    buf_free(&text);
+    if (json_is_object(object))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static bool check_members(json_t *object, struct err *err)
+{
+    static const char *const known[] = {"name", "project", "note", "tags", "world_size"};
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach(object, name, value)
+    {
+        bool found = false;
+        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+            found = found || strcmp(name, known[i]) == 0;
+        if (!found)
+            return err_set(err, ERR_USAGE,
+                           "found member '%.40s', expected name, project, note, "
+                           "tags or world_size",
+                           name);
+    }
+    return true;
+}
+
+// A text member, copied; *present false when it is not there; null is "".
+static bool read_text(json_t *object, const char *name, struct arena *arena, struct str *text,
+                      struct err *err)
+{
+    json_t *value = json_object_get(object, name);
+    *text = STR("");
+    if (!value || json_is_null(value))
+        return true;
+    if (!json_is_string(value))
+        return err_set(err, ERR_USAGE, "found a %s that is not a text", name);
+    *text = (struct str){json_string_value(value), json_string_length(value)};
+    text->at = arena_strdup(arena, *text, err);
+    return text->at != NULL;
+}
+
+static bool read_world_size(json_t *object, int64_t *world_size, struct err *err)
+{
+    json_t *value = json_object_get(object, "world_size");
+    *world_size = STORE_ANY;
+    if (!value || json_is_null(value))
+        return true;
+    *world_size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
+    return (*world_size >= 1 && *world_size <= INT32_MAX) ||
+           err_set(err, ERR_USAGE, "found a world_size that is not a number of ranks, or null");
+}
+
+// All tags of a run after a change; from the run as it was.
+struct tags {
+    struct run_tag *at;
+    size_t count, cap;
+};
+
+static void set_tag(struct tags *tags, struct run_tag tag, bool remove)
+{
+    size_t i = 0;
+    while (i < tags->count && !str_equal(tags->at[i].key, tag.key))
+        i++;
+    if (remove && i < tags->count)
+        tags->at[i] = tags->at[--tags->count];
+    else if (!remove && (i < tags->count || tags->count < tags->cap))
+        tags->at[i] = tag;
+    if (!remove && i == tags->count && i < tags->cap)
+        tags->count++;
+}
+
+// Merges {"key": "value", "gone": null} into the tags (RFC 7396). The object has to live on.
+static bool merge_tags(json_t *changes, struct tags *tags, struct arena *arena, struct err *err)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    if (!json_is_object(changes))
+        return err_set(err, ERR_USAGE, "found tags that are not an object of texts");
+    json_object_foreach(changes, name, value)
+    {
+        if (!json_is_string(value) && !json_is_null(value))
+            return err_set(err, ERR_USAGE, "found tag '%.40s' with a value that is not a text",
+                           name);
+        struct str text = {json_string_value(value), json_string_length(value)};
+        struct run_tag tag = {str_of(arena_strdup(arena, str_of(name), err)), STR("")};
+        tag.value.at = text.at ? arena_strdup(arena, text, err) : "";
+        tag.value.len = text.len;
+        if (!tag.key.at || !tag.value.at)
+            return false;
+        set_tag(tags, tag, json_is_null(value));
+    }
+    return true;
+}
+
+static bool read_tags(json_t *object, const struct run *run, struct arena *arena, struct tags *tags,
+                      struct err *err)
+{
+    json_t *changes = json_object_get(object, "tags");
+    size_t before = run ? run->tag_count : 0;
+    tags->cap = before + json_object_size(changes);
+    tags->at = arena_array(arena, tags->cap + 1, sizeof(*tags->at), err);
+    if (!tags->at)
+        return false;
+    if (before && !json_is_null(changes)) {
+        memcpy(tags->at, run->tags, before * sizeof(*tags->at));
+        tags->count = before;
+    }
+    return !changes || json_is_null(changes) || merge_tags(changes, tags, arena, err);
+}
+
+// --- which version the client saw ---------------------------------------------------------------
+
+// The revision in If-Match: the tag that GET /runs/{run} gave is "id.revision.hash".
+static bool expected_revision(struct request *request, struct response *response,
+                              const struct run *run, int64_t *revision, struct err *err)
+{
+    struct str list = request_header(request, "If-Match");
+    *revision = STORE_ANY;
+    if (!list.at)
+        return response_refuse(response, err, 428, "precondition-required",
+                               "expected If-Match with the ETag of this run, or *");
+    if (str_equal(list, STR("*")))
+        return true;
+    char *prefix = arena_printf(request->arena, err, "\"%.*s.%lld.", (int)run->id.len, run->id.at,
+                                (long long)run->revision);
+    if (!prefix)
+        return false;
+    *revision = run->revision;
+    if (str_find(list, str_of(prefix)) != SIZE_MAX)
+        return true;
+    response->fix = STR("GET the run again, look at what changed, and repeat with its new ETag");
+    return response_refuse(response, err, 412, "changed-meanwhile",
+                           "the run is not the one that If-Match names any more");
+}
+
+// --- handlers -----------------------------------------------------------------------------------
+
+static bool reply_run(struct request *request, struct response *response, struct str id,
+                      struct err *err)
+{
+    struct run run;
+    if (!store_find_run(request->services->intake.store, id, request->arena, &run, err) ||
+        !api_run_json(request, &run, &response->body, err))
+        return false;
+    buf_putc(&response->body, '}');
+    api_locate_run(request, response, &run, "");
+    return api_finish_json(request, response, NULL, err);
+}
+
+static bool create(struct request *request, json_t *object, struct run *run, struct err *err)
+{
+    struct arena *arena = request->arena;
+    struct run_request wanted = {.world_size = STORE_ANY};
+    struct tags tags = {0};
+    if (!check_members(object, err) || !read_text(object, "name", arena, &wanted.name, err) ||
+        !read_text(object, "project", arena, &wanted.project, err) ||
+        !read_text(object, "note", arena, &wanted.note, err) ||
+        !read_world_size(object, &wanted.world_size, err) ||
+        !read_tags(object, NULL, arena, &tags, err))
+        return false;
+    wanted.tags = tags.at;
+    wanted.tag_count = tags.count;
+    return store_create_run(request->services->intake.store, &wanted, arena, run, err);
+}
+
+bool api_create_run(struct request *request, struct response *response, struct err *err)
+{
+    struct run run;
+    json_t *object = query_allow(&request->query, no_parameters, err)
+                         ? read_object(request, response, err)
+                         : NULL;
+    bool ok = object && create(request, object, &run, err);
+    json_decref(object);
+    if (!ok)
+        return false;
+    response->status = 201;
+    response_header(response, request->arena, "Location", "/api/v1/runs/%.*s", (int)run.id.len,
+                    run.id.at);
+    return reply_run(request, response, run.id, err);
+}
+
+static bool patch(struct request *request, json_t *object, const struct run *run, int64_t expected,
+                  struct err *err)
+{
+    struct arena *arena = request->arena;
+    struct str name, project, note;
+    struct tags tags = {0};
+    int64_t world_size = STORE_ANY;
+    if (!check_members(object, err) || !read_text(object, "name", arena, &name, err) ||
+        !read_text(object, "project", arena, &project, err) ||
+        !read_text(object, "note", arena, &note, err) ||
+        !read_world_size(object, &world_size, err) || !read_tags(object, run, arena, &tags, err))
+        return false;
+    struct run_patch change = {
+        .name = json_object_get(object, "name") ? &name : NULL,
+        .project = json_object_get(object, "project") ? &project : NULL,
+        .note = json_object_get(object, "note") ? &note : NULL,
+        .tags = json_object_get(object, "tags") ? tags.at : NULL,
+        .tag_count = tags.count,
+        .world_size = json_object_get(object, "world_size") ? &world_size : NULL,
+    };
+    return store_patch_run(request->services->intake.store, run->id, &change, expected, err);
+}
+
+bool api_patch_run(struct request *request, struct response *response, struct err *err)
+{
+    struct run run;
+    int64_t expected = STORE_ANY;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err) ||
+        !expected_revision(request, response, &run, &expected, err))
+        return false;
+    json_t *object = read_object(request, response, err);
+    bool ok = object && patch(request, object, &run, expected, err);
+    json_decref(object);
+    return ok && reply_run(request, response, run.id, err);
+}
+
+bool api_delete_run(struct request *request, struct response *response, struct err *err)
+{
+    struct run run;
+    int64_t expected = STORE_ANY;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err) ||
+        !expected_revision(request, response, &run, &expected, err) ||
+        !intake_delete_run(&request->services->intake, run.id, expected, err))
+        return false;
+    response->status = 204;
+    response->cache = CACHE_NEVER;
+    return true;
+}
+
+bool api_reanalyse_run(struct request *request, struct response *response, struct err *err)
+{
+    const struct intake *intake = &request->services->intake;
+    struct run run;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err) ||
+        !store_reanalyse_run(intake->store, run.id, err))
+        return false;
+    if (intake->jobs)
+        jobs_wake(intake->jobs);
+    response->status = 202;
+    return reply_run(request, response, run.id, err);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two runs beside each other. The comparison is worked out anew for each request: it takes
+// milliseconds and depends on nothing but the two stored reports.
+#include "server/api.h"
+
+#include "analysis/tables.h"
+#include "ingest/base/hash.h"
+#include "server/table_reply.h"
+
+struct comparison {
+    struct run base, cand;
+    struct report base_report, cand_report; // the runs' tables
+    struct report report;                   // the comparison's
+};
+
+static const char *const own_parameters[] = {"base", "cand", NULL};
+
+static bool load_side(struct request *request, struct response *response, const char *name,
+                      struct run *run, struct err *err)
+{
+    struct str key = query_get(&request->query, name);
+    if (!key.len)
+        return err_set(err, ERR_USAGE, "found no %s=RUN, expected base=RUN and cand=RUN", name);
+    return api_find_run(request, response, key, run, err) || err_wrap(err, "%s", name);
+}
+
+static bool load_report(struct request *request, struct response *response, const struct run *run,
+                        struct report *report, struct err *err)
+{
+    report->arena = request->arena;
+    if (!store_load_run_report(request->services->intake.store, run->id, report, err))
+        return false;
+    const struct table *summary = report_find(report, table_run_summary.name);
+    if (summary && summary->row_count)
+        return true;
+    response->fix = STR("wait until the run's status is done or partial");
+    return response_refuse(response, err, 409, "not-analysed",
+                           "run %.*s has no results yet, or none of its traces could be read",
+                           (int)run->id.len, run->id.at);
+}
+
+// Finds both runs; *unchanged: the client has this comparison already.
+static bool begin(struct request *request, struct response *response, struct comparison *both,
+                  bool *unchanged, struct err *err)
+{
+    *both = (struct comparison){0};
+    if (!load_side(request, response, "base", &both->base, err) ||
+        !load_side(request, response, "cand", &both->cand, err))
+        return false;
+    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len) ^
+                    hash_bytes(both->base.id.at, both->base.id.len);
+    *unchanged = response_unchanged(request, response, "%.*s.%lld.%lld-%d-%016llx",
+                                    (int)both->cand.id.len, both->cand.id.at,
+                                    (long long)both->base.revision, (long long)both->cand.revision,
+                                    ANALYSIS_VERSION, (unsigned long long)form);
+    return true;
+}
+
+static bool compare(struct request *request, struct response *response, struct comparison *both,
+                    struct err *err)
+{
+    both->report.arena = request->arena;
+    return load_report(request, response, &both->base, &both->base_report, err) &&
+           load_report(request, response, &both->cand, &both->cand_report, err) &&
+           analyse_compare(&both->base_report, &both->cand_report, &both->report, err);
+}
+
+static bool select_rows(struct request *request, const struct comparison *both,
+                        const struct table_request *table, struct table_page *page, struct err *err)
+{
+    struct table none = {.desc = table->desc};
+    const struct table *found = report_find(&both->report, table->desc->name);
+    return table_select(found ? found : &none, &table->query, request->arena, page, err);
+}
+
+static struct str download_name(struct request *request, const struct comparison *both)
+{
+    char *name = arena_printf(request->arena, NULL, "%.*s-vs-%.*s", (int)both->cand.name.len,
+                              both->cand.name.at, (int)both->base.name.len, both->base.name.at);
+    return name ? str_of(name) : STR("compare");
+}
+
+bool api_get_waterfall(struct request *request, struct response *response, struct err *err)
+{
+    struct comparison both;
+    struct table_request table;
+    struct table_page page;
+    bool unchanged = false;
+    if (!table_request_parse(request, &table_compare_waterfall, own_parameters, &table, err) ||
+        !begin(request, response, &both, &unchanged, err))
+        return false;
+    return unchanged || (compare(request, response, &both, err) &&
+                         select_rows(request, &both, &table, &page, err) &&
+                         table_reply_write(request, response, &table, &page,
+                                           download_name(request, &both), err));
+}
+
+// --- the summary --------------------------------------------------------------------------------
+
+static void settings_json(const struct table *settings, struct buf *out)
+{
+    bool first = true;
+    buf_puts(out, ",\"settings\":[");
+    for (int differs = 1; differs >= 0; differs--)
+        for (size_t row = 0; settings && row < settings->row_count; row++) {
+            if (table_cell(settings, row, "differs")->i != differs)
+                continue;
+            if (!first)
+                buf_putc(out, ',');
+            first = false;
+            report_row_json(settings, row, out);
+        }
+    buf_putc(out, ']');
+}
+
+// Durations of the steady steps of the rank that represents the run.
+static void steps_json(const struct report *report, struct buf *out)
+{
+    const struct table *summary = report_find(report, table_run_summary.name);
+    const struct table *steps = report_find(report, table_run_steps.name);
+    const struct cell *rank = table_cell(summary, 0, "headline_rank");
+    bool first = true;
+    buf_putc(out, '[');
+    for (size_t row = 0; steps && row < steps->row_count; row++) {
+        if (table_cell(steps, row, "rank")->i != rank->i || !table_cell(steps, row, "steady")->i)
+            continue;
+        if (!first)
+            buf_putc(out, ',');
+        first = false;
+        buf_i64(out, table_cell(steps, row, "window_ns")->i);
+    }
+    buf_putc(out, ']');
+}
+
+static bool reply_json(struct request *request, struct response *response,
+                       const struct comparison *both, struct err *err)
+{
+    struct buf *out = &response->body;
+    const struct table *summary = report_find(&both->report, table_compare_summary.name);
+    buf_puts(out, "{\"base\":");
+    if (!api_run_json(request, &both->base, out, err))
+        return false;
+    buf_puts(out, "},\"cand\":");
+    if (!api_run_json(request, &both->cand, out, err))
+        return false;
+    buf_puts(out, "},\"summary\":");
+    if (summary && summary->row_count)
+        report_row_json(summary, 0, out);
+    else
+        buf_puts(out, "null");
+    settings_json(report_find(&both->report, table_compare_settings.name), out);
+    buf_puts(out, ",\"steps\":{\"base\":");
+    steps_json(&both->base_report, out);
+    buf_puts(out, ",\"cand\":");
+    steps_json(&both->cand_report, out);
+    buf_puts(out, "}}\n");
+    response->type = "application/json";
+    return buf_ok(out, err);
+}
+
+bool api_get_compare(struct request *request, struct response *response, struct err *err)
+{
+    struct comparison both;
+    struct table_request table;
+    struct table_page page;
+    bool unchanged = false;
+    if (!table_request_parse(request, &table_compare_summary, own_parameters, &table, err) ||
+        !begin(request, response, &both, &unchanged, err))
+        return false;
+    if (unchanged)
+        return true;
+    if (!compare(request, response, &both, err))
+        return false;
+    if (table.format == TABLE_JSON)
+        return reply_json(request, response, &both, err);
+    return select_rows(request, &both, &table, &page, err) &&
+           table_reply_write(request, response, &table, &page, download_name(request, &both), err);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that the first look at a run needs, in one answer.
+#include "server/api.h"
+
+#include "analysis/tables.h"
+#include "server/table_reply.h"
+
+// A section of the answer: a table, and which of its rows.
+struct section {
+    const char *name;
+    const struct table_desc *desc;
+    struct table_query query;
+};
+
+#define ALL                           \
+    {                                 \
+        .limit = TABLE_QUERY_NO_LIMIT \
+    }
+
+static const struct section sections[] = {
+    {"breakdown", &table_run_breakdown, ALL},
+    {"step_stats", &table_run_step_stats, ALL},
+    {"findings", &table_run_findings, {.limit = 5}},
+    {"quality",
+     &table_run_quality,
+     {.filters = {{{"severity", 8}, {"warning", 7}}, {{"severity", 8}, {"error", 5}}},
+      .filter_count = 2,
+      .limit = TABLE_QUERY_NO_LIMIT}},
+    {"kernels",
+     &table_run_kernels,
+     {.sorts = {{{"total_ns", 8}, true}, {{"name", 4}, false}}, .sort_count = 2, .limit = 10}},
+};
+
+static bool read_rows(const struct request *request, const struct run *run,
+                      const struct section *section, struct table_page *page, struct err *err)
+{
+    return store_read_table(request->services->intake.store, run->id, section->desc,
+                            &section->query, request->arena, page, err);
+}
+
+static void figures_json(const struct table_page *page, struct buf *out)
+{
+    buf_puts(out, ",\"summary\":");
+    if (page->table.row_count)
+        report_row_json(&page->table, 0, out);
+    else
+        buf_puts(out, "null");
+}
+
+// Says that more ranks are to come.
+static void partial_json(const struct run *run, struct buf *out)
+{
+    buf_puts(out, ",\"partial\":");
+    if (run->world_size > 0 && run->received < run->world_size)
+        buf_printf(out, "{\"received\":%lld,\"world_size\":%lld}", (long long)run->received,
+                   (long long)run->world_size);
+    else
+        buf_puts(out, "null");
+}
+
+static bool reply_json(struct request *request, struct response *response, const struct run *run,
+                       const struct table_page *summary, struct err *err)
+{
+    struct buf *out = &response->body;
+    buf_puts(out, "{\"run\":");
+    if (!api_run_json(request, run, out, err))
+        return false;
+    buf_putc(out, '}');
+    figures_json(summary, out);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+        struct table_page page;
+        if (!read_rows(request, run, &sections[i], &page, err))
+            return false;
+        buf_printf(out, ",\"%s\":", sections[i].name);
+        api_rows_json(&page.table, out);
+    }
+    partial_json(run, out);
+    buf_putc(out, '}');
+    char *tag = arena_printf(request->arena, err, "%.*s.%lld-%d", (int)run->id.len, run->id.at,
+                             (long long)run->revision, ANALYSIS_VERSION);
+    return tag && api_finish_json(request, response, tag, err);
+}
+
+bool api_get_summary(struct request *request, struct response *response, struct err *err)
+{
+    struct table_request table;
+    struct table_page page;
+    struct run run;
+    if (!api_find_run(request, response, request->captures[0], &run, err) ||
+        !table_request_parse(request, &table_run_summary, NULL, &table, err) ||
+        !store_read_table(request->services->intake.store, run.id, &table_run_summary, &table.query,
+                          request->arena, &page, err))
+        return false;
+    api_locate_run(request, response, &run, "/summary");
+    if (table.format == TABLE_JSON)
+        return reply_json(request, response, &run, &page, err);
+    return table_reply_write(request, response, &table, &page, run.name, err);
+}

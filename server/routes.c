@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of endpoints, and matching addresses against it.
+#include "server/routes.h"
+
+#include "analysis/tables.h"
+#include "ingest/base/log.h"
+#include "server/api.h"
+#include "server/problem.h"
+
+#include <stdio.h>
+
+#define RUN "/api/v1/runs/{run}"
+
+const struct route routes[] = {
+    {"GET", "/", assets_get_page, NULL},
+    {"GET", "/upload", assets_get_page, NULL},
+    {"GET", "/runs/{page*}", assets_get_page, NULL},
+    {"GET", "/compare", assets_get_page, NULL},
+    {"GET", "/docs/api", assets_get_page, NULL},
+    {"GET", "/static/{tree}/{path*}", assets_get_static, NULL},
+
+    {"GET", "/healthz", api_get_health, NULL},
+    {"GET", "/readyz", api_get_ready, NULL},
+    {"GET", "/api/v1/version", api_get_version, NULL},
+    {"GET", "/api/v1/openapi.json", api_get_openapi, NULL},
+
+    {"POST", "/upload", upload_post, NULL},
+    {"POST", "/api/v1/uploads", upload_post, NULL},
+    {"GET", "/api/v1/uploads/{upload}", api_get_upload, NULL},
+    {"GET", RUN "/ranks/{rank}/trace", api_get_trace, NULL},
+    {"PUT", RUN "/ranks/{rank}/trace", upload_put, NULL},
+
+    {"GET", "/api/v1/runs", api_list_runs, NULL},
+    {"POST", "/api/v1/runs", api_create_run, NULL},
+    {"GET", RUN, api_get_run, NULL},
+    {"PATCH", RUN, api_patch_run, NULL},
+    {"DELETE", RUN, api_delete_run, NULL},
+    {"POST", RUN "/reanalyse", api_reanalyse_run, NULL},
+    {"GET", RUN "/summary", api_get_summary, NULL},
+
+    {"GET", RUN "/breakdown", api_get_table, &table_run_breakdown},
+    {"GET", RUN "/steps", api_get_table, &table_run_steps},
+    {"GET", RUN "/step_stats", api_get_table, &table_run_step_stats},
+    {"GET", RUN "/kernels", api_get_table, &table_run_kernels},
+    {"GET", RUN "/ops", api_get_table, &table_run_ops},
+    {"GET", RUN "/collectives", api_get_table, &table_run_collectives},
+    {"GET", RUN "/classes", api_get_table, &table_run_classes},
+    {"GET", RUN "/findings", api_get_table, &table_run_findings},
+    {"GET", RUN "/quality", api_get_table, &table_run_quality},
+    {"GET", RUN "/environment", api_get_table, &table_run_environment},
+    {"GET", RUN "/ranks", api_get_table, &table_run_ranks},
+    {"GET", RUN "/parts", api_get_table, &table_run_parts},
+    {"GET", RUN "/short_kernels", api_get_table, &table_run_short_kernels},
+    {"GET", RUN "/launches", api_get_table, &table_run_launches},
+
+    {"GET", "/api/v1/compare", api_get_compare, NULL},
+    {"GET", "/api/v1/compare/waterfall", api_get_waterfall, NULL},
+};
+const size_t routes_count = sizeof(routes) / sizeof(*routes);
+
+// --- matching -----------------------------------------------------------------------------------
+
+// The segments of a path, one after the other.
+struct walk {
+    struct str rest;
+    bool ended; // no '/' came before rest
+};
+
+static bool next_segment(struct walk *walk, struct str *segment)
+{
+    if (walk->ended)
+        return false;
+    size_t end = str_find(walk->rest, STR("/"));
+    walk->ended = end == SIZE_MAX;
+    *segment = (struct str){walk->rest.at, walk->ended ? walk->rest.len : end};
+    size_t used = segment->len + !walk->ended;
+    walk->rest = (struct str){walk->rest.at + used, walk->rest.len - used};
+    return true;
+}
+
+// Matches the still encoded path, so that an encoded '/' stays part of a name.
+static bool matches(const char *pattern, struct str path, struct str *captures)
+{
+    struct walk want = {str_of(pattern), false}, have = {path, false};
+    struct str expected, found;
+    size_t count = 0;
+    while (next_segment(&want, &expected)) {
+        bool is_capture = expected.len && expected.at[0] == '{';
+        if (is_capture && expected.at[expected.len - 2] == '*') {
+            captures[count] = have.rest;
+            return !have.ended && have.rest.len > 0;
+        }
+        if (!next_segment(&have, &found) || (is_capture && found.len == 0) ||
+            (!is_capture && !str_equal(expected, found)))
+            return false;
+        if (is_capture)
+            captures[count++] = found;
+    }
+    return have.ended;
+}
+
+static bool serves(const struct route *route, struct str method)
+{
+    struct str own = str_of(route->method);
+    return str_equal(own, method) || (str_equal(own, STR("GET")) && str_equal(method, STR("HEAD")));
+}
+
+static bool decode_captures(struct request *request, struct err *err)
+{
+    for (size_t i = 0; i < REQUEST_MAX_CAPTURES; i++)
+        if (request->captures[i].at &&
+            !query_decode(request->captures[i], false, request->arena, &request->captures[i], err))
+            return false;
+    return true;
+}
+
+// 405, telling the methods of all rows that match; OPTIONS is answered the same way, with 204.
+static bool refuse_method(struct request *request, struct response *response, struct err *err)
+{
+    char allow[64] = "OPTIONS";
+    struct str ignored[REQUEST_MAX_CAPTURES];
+    for (size_t i = 0; i < routes_count; i++) {
+        if (!matches(routes[i].pattern, request->path, ignored))
+            continue;
+        size_t len = strlen(allow);
+        bool get = strcmp(routes[i].method, "GET") == 0;
+        snprintf(allow + len, sizeof(allow) - len, ", %s", get ? "GET, HEAD" : routes[i].method);
+    }
+    response_header(response, request->arena, "Allow", "%s", allow);
+    if (str_equal(request->method, STR("OPTIONS"))) {
+        response->status = 204;
+        return true;
+    }
+    return response_refuse(response, err, 405, "method", "found method %.*s, expected one of: %s",
+                           (int)(request->method.len < 20 ? request->method.len : 20),
+                           request->method.at, allow);
+}
+
+bool routes_find(struct request *request, struct response *response, struct err *err)
+{
+    bool known = false;
+    for (size_t i = 0; i < routes_count; i++) {
+        struct str captures[REQUEST_MAX_CAPTURES] = {{0}};
+        if (!matches(routes[i].pattern, request->path, captures))
+            continue;
+        known = true;
+        if (!serves(&routes[i], request->method))
+            continue;
+        request->route = &routes[i];
+        memcpy(request->captures, captures, sizeof(captures));
+        return decode_captures(request, err);
+    }
+    if (known)
+        return refuse_method(request, response, err);
+    return err_set(err, ERR_NOT_FOUND, "found no endpoint at %.*s",
+                   (int)(request->path.len < 100 ? request->path.len : 100), request->path.at);
+}
+
+// --- answering ----------------------------------------------------------------------------------
+
+static bool dispatch(struct request *request, struct response *response, struct err *err)
+{
+    if (!routes_find(request, response, err))
+        return false;
+    if (!request->route)
+        return true;
+    return query_parse(request->query_text, request->arena, &request->query, err) &&
+           request->route->handle(request, response, err);
+}
+
+// A person who follows a dead link gets the dashboard, which says so; programs get the problem.
+static bool show_missing_page(struct request *request, struct response *response)
+{
+    bool reads = str_equal(request->method, STR("GET")) || str_equal(request->method, STR("HEAD"));
+    if (request->route || !reads || str_starts_with(request->path, STR("/api/")) ||
+        !request_wants_page(request) || !assets_get_page(request, response, NULL))
+        return false;
+    response->status = 404;
+    return true;
+}
+
+void routes_answer(struct request *request, struct response *response)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (dispatch(request, response, &err))
+        return;
+    if (err.code == ERR_NOT_FOUND && show_missing_page(request, response))
+        return;
+    if (err.code == ERR_BUSY || err.code == ERR_SPACE)
+        response_retry_later(response, request);
+    problem_write(request, response, &err);
+    if (response->status == 500)
+        log_error("%.*s %.*s: %s (request %s)", (int)request->method.len, request->method.at,
+                  (int)(request->path.len < 100 ? request->path.len : 100), request->path.at,
+                  err.msg, request->id);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking in traces: everything that can be refused is refused before the body is read, and nothing
+// is acknowledged before it is durable.
+#include "server/upload_form.h"
+
+static const char *const own_parameters[] = {"wait", NULL};
+
+#define MAX_WAIT_SECONDS 60
+
+// --- before the body ----------------------------------------------------------------------------
+
+static bool check_length(struct request *request, struct response *response, struct err *err)
+{
+    const struct services *services = request->services;
+    uint64_t free_bytes = 0;
+    uint64_t length = request->body->length;
+    if (!request_header(request, "Content-Length").at && length != BODY_UNKNOWN)
+        return response_refuse(response, err, 411, "length-required",
+                               "found no Content-Length, expected the length of the upload");
+    if (!body_limit(request->body, services->max_upload_bytes, err))
+        return false;
+    if (!blob_free_bytes(services->intake.blobs, &free_bytes, err))
+        return false;
+    uint64_t needed = SERVICES_SPACE_FLOOR_BYTES + (length == BODY_UNKNOWN ? 0 : length);
+    return free_bytes >= needed ||
+           err_set(err, ERR_SPACE, "found %llu bytes free for an upload of %llu",
+                   (unsigned long long)free_bytes,
+                   (unsigned long long)(length == BODY_UNKNOWN ? 0 : length));
+}
+
+// Uploads may not take all threads from the dashboard. Pair with leave_gate.
+static bool enter_gate(struct request *request, struct response *response, struct err *err)
+{
+    const struct services *services = request->services;
+    if (atomic_fetch_add(services->uploads, 1) < services->uploads_in_flight)
+        return true;
+    atomic_fetch_sub(services->uploads, 1);
+    response->word = "too-many-uploads";
+    return err_set(err, ERR_BUSY, "%u uploads are in flight already; try again soon",
+                   services->uploads_in_flight);
+}
+
+static void leave_gate(const struct request *request)
+{
+    atomic_fetch_sub(request->services->uploads, 1);
+}
+
+// --- after the body -----------------------------------------------------------------------------
+
+static bool reply(struct request *request, struct response *response,
+                  const struct upload_form *form, struct upload *upload, struct err *err)
+{
+    const struct intake *intake = &request->services->intake;
+    struct run run;
+    int64_t seconds = 0;
+    struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
+    if (!query_get_int(&request->query, wait, &seconds, err))
+        return false;
+    bool settled = upload->all_existing;
+    if (seconds && intake->jobs) {
+        settled = jobs_wait_upload(intake->jobs, upload->id, (uint64_t)seconds * 1000);
+        if (!store_find_upload(intake->store, upload->id, request->arena, upload, err))
+            return false;
+    }
+    if (!store_find_run(intake->store, upload->run_id, request->arena, &run, err))
+        return false;
+    struct api_upload what = {upload, &run, form->refused, form->refused_count};
+    response->status = settled ? 200 : 202;
+    response_header(response, request->arena, "Location", "/api/v1/uploads/%.*s",
+                    (int)upload->id.len, upload->id.at);
+    return api_upload_json(request, &what, &response->body, err) &&
+           api_finish_json(request, response, NULL, err);
+}
+
+static bool accept_form(struct request *request, struct response *response,
+                        const struct upload_form *form, struct err *err)
+{
+    struct upload upload;
+    struct intake_request wanted = {.run = form->run,
+                                    .parts = form->parts,
+                                    .count = form->part_count,
+                                    .replace = form->replace};
+    if (intake_accept(&request->services->intake, &wanted, request->arena, &upload, err))
+        return reply(request, response, form, &upload, err);
+    if (err->code == ERR_CONFLICT) {
+        response->word = "rank-conflict";
+        response->fix = STR("add -F replace=true to put the new trace in place of the other, or "
+                            "use another run name");
+    }
+    return false;
+}
+
+// --- handlers -----------------------------------------------------------------------------------
+
+static bool take_form(struct request *request, struct response *response, struct err *err)
+{
+    struct upload_form *form = upload_form_new(request, err);
+    bool ok = form && upload_form_read(request, response, form, err) &&
+              accept_form(request, response, form, err);
+    upload_form_close(form);
+    return ok;
+}
+
+bool upload_post(struct request *request, struct response *response, struct err *err)
+{
+    struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
+    int64_t seconds = 0;
+    if (!query_allow(&request->query, own_parameters, err) ||
+        !query_get_int(&request->query, wait, &seconds, err))
+        return false;
+    if (!request_has_type(request, "multipart/form-data")) {
+        response->fix = STR("curl -F run=NAME -F trace=@FILE http://HOST/upload");
+        return response_refuse(response, err, 415, "media-type",
+                               "found another Content-Type, expected multipart/form-data");
+    }
+    if (!check_length(request, response, err) || !enter_gate(request, response, err))
+        return false;
+    bool ok = take_form(request, response, err);
+    leave_gate(request);
+    return ok;
+}
+
+// An existing run by any of its names, else a new one of that name.
+static bool name_run(struct request *request, struct upload_form *form, struct err *err)
+{
+    struct run run;
+    struct str key = request->captures[0];
+    form->run.name = key;
+    if (store_find_run(request->services->intake.store, key, request->arena, &run, err)) {
+        form->run.name = run.name;
+        form->run.project = run.project;
+        return true;
+    }
+    return err->code == ERR_NOT_FOUND;
+}
+
+static bool take_raw(struct request *request, struct response *response, int64_t rank,
+                     struct err *err)
+{
+    struct upload_form *form = upload_form_new(request, err);
+    char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
+    bool ok = form && filename && name_run(request, form, err) &&
+              upload_form_read_raw(request, form, str_of(filename), err);
+    if (ok) {
+        form->parts[0].rank = rank;
+        form->replace = str_equal(query_get(&request->query, "replace"), STR("true"));
+        ok = accept_form(request, response, form, err);
+    }
+    upload_form_close(form);
+    return ok;
+}
+
+bool upload_put(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const known[] = {"wait", "replace", NULL};
+    struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
+    int64_t seconds = 0, rank = -1;
+    struct str text = request->captures[1];
+    if (!query_allow(&request->query, known, err) ||
+        !query_get_int(&request->query, wait, &seconds, err))
+        return false;
+    if (!str_to_i64(text, &rank) || rank < 0 || rank > INT32_MAX)
+        return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
+                       (int)(text.len < 20 ? text.len : 20), text.at);
+    if (request_has_type(request, "multipart/form-data"))
+        return response_refuse(response, err, 415, "media-type",
+                               "found multipart/form-data, expected the bytes of the file "
+                               "(curl -T FILE)");
+    if (!check_length(request, response, err) || !enter_gate(request, response, err))
+        return false;
+    bool ok = take_raw(request, response, rank, err);
+    leave_gate(request);
+    return ok;
+}
