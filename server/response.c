@@ -19,6 +19,7 @@ void response_free(struct response *response)
     response->fd = -1;
 }
 
+PRINTF_LIKE(2, 0)
 static char *format(struct arena *arena, const char *fmt, va_list args)
 {
     va_list again;
