@@ -88,11 +88,11 @@ function check_function_size({ lines }) {
   });
 }
 
-/** The number of parameters in a list that starts behind an opening parenthesis. */
+/** The parameters in a list behind an opening parenthesis; where the error goes comes on top. */
 function count_parameters(list) {
   let depth = 1;
   let commas = 0;
-  for (const c of list) {
+  for (const c of list.replace(/,\s*struct err \*err\)$/, ")")) {
     if (c === "(") depth++;
     if (c === ")" && --depth === 0) break;
     if (c === "," && depth === 1) commas++;
@@ -175,7 +175,8 @@ function check_globals({ code }) {
     if (/^(struct|enum|union)\s+\w+\s*;?$/.test(left.trim()) || is_constant(text)) return [];
     return [{ line: line_of(plain, at), what: `mutable global: ${left.trim().split("\n")[0]}` }];
   });
-  const locals = matches(plain, /^[ \t]+static[ \t]+([^;=()]*)[;=]/gm, (m) => m[1]);
+  const local = /^[ \t]+static[ \t]+([^;=(){]*)(?:\{[^}]*\})?([^;=(){]*)[;=]/gm;
+  const locals = matches(plain, local, (m) => `${m[1]} ${m[2]}`);
   return complaints.concat(
     locals
       .filter(({ what }) => !is_constant(what))
@@ -289,7 +290,10 @@ export const rules = [
     files: /\.c$/,
     check: check_parameters,
     bad: [["a.c", "static int f(int a, int b, int c,\n             int d, int e, int g)\n{\n}\n"]],
-    good: [["a.c", "int f(int a, void (*b)(int, int), int c, int d, int e)\n{\n}\n"]],
+    good: [
+      ["a.c", "int f(int a, void (*b)(int, int), int c, int d, int e)\n{\n}\n"],
+      ["a.c", "int f(int a, int b, int c, int d, int e, struct err *err)\n{\n}\n"],
+    ],
   },
   {
     name: "nesting",
@@ -328,6 +332,7 @@ export const rules = [
       ["server/a.c", 'static const char *names[] = {"a"};\n'],
       ["server/a.c", "static _Atomic bool *p = NULL;\n"],
       ["server/a.c", "int f(void)\n{\n    static int calls = 0;\n    return calls;\n}\n"],
+      ["server/a.c", "int f(void)\n{\n    static struct {\n        int a;\n    } s;\n}\n"],
     ],
     good: [
       ["server/a.c", 'static const char *const names[] = {"a", "b"};\nstatic int f(int);\n'],
@@ -335,6 +340,7 @@ export const rules = [
       ["server/a.c", "enum e { A, B };\nstatic int f(struct x *y)\n{\n    int z = 0;\n}\n"],
       ["server/a.c", "static const struct route routes[] = {\n    {.f = f},\n};\n"],
       ["server/a.c", "int f(void)\n{\n    static const int t[] = {1};\n    return t[0];\n}\n"],
+      ["server/a.c", "int f(void)\n{\n    static const struct {\n        int a;\n    } s[] = {};\n"],
     ],
   },
   {
