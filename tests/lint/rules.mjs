@@ -340,7 +340,7 @@ export const rules = [
       ["server/a.c", "enum e { A, B };\nstatic int f(struct x *y)\n{\n    int z = 0;\n}\n"],
       ["server/a.c", "static const struct route routes[] = {\n    {.f = f},\n};\n"],
       ["server/a.c", "int f(void)\n{\n    static const int t[] = {1};\n    return t[0];\n}\n"],
-      ["server/a.c", "int f(void)\n{\n    static const struct {\n        int a;\n    } s[] = {};\n"],
+      ["server/a.c", "int f(void)\n{\n    static const struct {\n        int a;\n    } s[];\n}\n"],
     ],
   },
   {
