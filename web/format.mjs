@@ -58,7 +58,9 @@ export function percent(value) {
 /** A signed share as percent. @param {number|null} value */
 export function percent_signed(value) {
   if (missing(value)) return NONE;
-  return value > 0 ? `+${percent(value)}` : percent(value);
+  const text = (Math.abs(value) * 100).toFixed(1);
+  const sign = Number(text) === 0 ? "" : value > 0 ? "+" : MINUS;
+  return `${sign}${text} %`;
 }
 
 /** @param {number|null} value */
@@ -115,6 +117,13 @@ export function when(time) {
 /** "1 run", "2 runs". @param {number} n @param {string} word */
 export function plural(n, word, many = `${word}s`) {
   return `${count(n)} ${n === 1 ? word : many}`;
+}
+
+/** A device's name without its maker and memory: "MI300X". @param {string|null} gpu */
+export function short_gpu(gpu) {
+  if (!gpu) return NONE;
+  return gpu.replace(/^(NVIDIA|AMD)\s+(Instinct\s+|GeForce\s+|Tesla\s+)?/, "")
+    .replace(/[\s-]+(SXM\d*|PCIe|HBM\w*|\d+\s?GB).*$/i, "") || gpu;
 }
 
 /**

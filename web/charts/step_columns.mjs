@@ -12,15 +12,14 @@ const HEIGHT = 148;
 const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 8;
-const WIDEST = 46;
+const WIDEST = 110;
 
 /** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
 function layout(steps, width) {
-  const longest = Math.max(...steps.map((step) => step.window_ns), 1);
-  const ticks = nice_ticks(0, longest / 1e6, 3);
-  const top_ns = Math.max(longest, (ticks.at(-1) ?? 0) * 1e6);
+  const top_ns = Math.max(...steps.map((step) => step.window_ns), 1);
+  const ticks = nice_ticks(0, top_ns / 1e6, 3).filter((tick) => tick * 1e6 <= top_ns);
   const pitch = Math.min(WIDEST, (width - LEFT) / steps.length);
-  const gap = pitch > 8 ? Math.min(4, pitch * 0.16) : 0;
+  const gap = pitch > 8 ? Math.min(10, pitch * 0.16) : 0;
   const y = (ns) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - ns / top_ns);
   return { pitch, gap, y, ticks, x: (i) => LEFT + i * pitch };
 }

@@ -56,9 +56,9 @@ function Step({ column, at, x, wide, pitch, y, id, onopen }) {
   const label = clipped(column.label, pitch);
   return html`<g class="wf-step ${direction(column.delta_ns)} ${open ? "opens" : ""}"
       role=${open ? "button" : "img"} tabindex=${open ? 0 : undefined}
-      aria-label=${column_text(column) + (open ? ". Show its parts" : "")}
+      aria-label=${open ? undefined : column_text(column)}
       onClick=${open || undefined} onKeyDown=${open ? on_key : undefined}>
-    <title>${column_text(column)}</title>
+    <title>${column_text(column)}${open ? ". Show its parts" : ""}</title>
     <rect class="wf-hit" x=${x - (pitch - wide) / 2} y="0" width=${pitch} height=${HEIGHT} />
     <rect ...${paint(part, id)} x=${x} width=${wide} y=${top}
       height=${tall} />

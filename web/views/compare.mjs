@@ -6,7 +6,7 @@ import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
 import { address, run_path } from "../address.mjs";
 import { use_title } from "../hooks.mjs";
-import { count, ms_unit, percent, plural } from "../format.mjs";
+import { count, ms_unit, percent, plural, short_gpu } from "../format.mjs";
 import { delta_words, tone_of } from "../charts/delta.mjs";
 import { DotStrips } from "../charts/dot_strip.mjs";
 import { part_of } from "../parts.mjs";
@@ -26,7 +26,7 @@ function RunPicker({ label, value, runs, current, onpick }) {
       ${!value && html`<option value="">choose a run</option>`}
       ${value && !current && html`<option value=${value}>${value}</option>`}
       ${all.map(({ id, name, gpu }) => html`<option key=${id} value=${id}>${name}${
-        gpu ? ` · ${gpu}` : ""}</option>`)}
+        gpu ? ` · ${short_gpu(gpu)}` : ""}</option>`)}
     </select></label>`;
 }
 
@@ -91,7 +91,8 @@ function Verdict({ data, rows }) {
     <p>Median steady step: <a href=${run_path(base.id)}>${base.name}</a>${" "}
       ${ms_unit(summary.base_step_ns, 4)}, <a href=${run_path(cand.id)}>${cand.name}</a>${" "}
       ${ms_unit(summary.cand_step_ns, 4)}${
-      summary.speedup ? `; speedup ${summary.speedup.toFixed(3)}×` : ""}. ${biggest_text(rows)}</p>
+      summary.speedup ? `; speedup ${summary.speedup.toFixed(3)}×` : ""}.</p>
+    <p>${biggest_text(rows)}</p>
     ${summary.verdict_text && html`<p class="faint">${summary.verdict_text}</p>`}
   </section>`;
 }

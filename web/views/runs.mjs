@@ -8,7 +8,7 @@ import { use_now, use_store, use_title } from "../hooks.mjs";
 import { compare_address, set_tray, toggle_in_tray, tray } from "../tray.mjs";
 import { frame_of, row_at } from "../frame.mjs";
 import { parse_search } from "../search_query.mjs";
-import { age, count, plural, when } from "../format.mjs";
+import { age, count, plural, short_gpu, when } from "../format.mjs";
 import { MiniStack } from "../charts/stack.mjs";
 import { Legend } from "../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../parts.mjs";
@@ -45,7 +45,8 @@ function use_typed(value, commit) {
 function RunName({ run }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.project && html`<span>${run.project}</span>`}
-      <${Tags} tags=${run.tags} /></span></span>`;
+      <${Tags} tags=${run.tags} /></span>
+    ${run.error && html`<span class="run-error">${run.error}</span>`}</span>`;
 }
 
 /** How many ranks have come of how many, as a bar and in figures, with the state. */
@@ -83,13 +84,14 @@ function columns_of(frame, picked, now, scale_ns) {
       <${RunName} run=${at(row)} /></span>` },
     { key: "received", label: "Ranks", sort: false,
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
-    { key: "gpu", label: "GPU", sort: false, priority: 2 },
+    { key: "gpu", label: "GPU", sort: false, priority: 2,
+      cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
       help: "The seven parts of a step; all bars share one scale",
       cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts} scale_ns=${scale_ns}
-        label="${at(row).name}: " />` : html`<span class="faint">${at(row).error ?? "–"}</span>` },
+        label="${at(row).name}: " />` : "–" },
     { key: "busy_share", label: "GPU busy", kind: "share" },
     { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 2 },
     { key: "findings", label: "Findings", kind: "count", sort: false, priority: 2,
