@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program. To add one: a file cmd_x.c, a line here and a row in main.c.
+#ifndef SERVER_CMD_H
+#define SERVER_CMD_H
+
+#include "ingest/base/err.h"
+
+struct command {
+    const char *name;
+    const char *summary;
+    // argv holds what follows the command's name. False: err says why, and its code becomes the
+    // exit code; an empty message was printed already.
+    bool (*run)(int argc, char **argv, struct err *err);
+};
+
+bool cmd_serve(int argc, char **argv, struct err *err);
+bool cmd_analyze(int argc, char **argv, struct err *err);
+bool cmd_version(int argc, char **argv, struct err *err);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// stepscope serve: starts the store, the jobs and the web server, and stops them in order.
+#include "server/cmd.h"
+
+#include "server/http.h"
+#include "server/options.h"
+
+#include "ingest/base/log.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000 };
+
+struct serve_options {
+    const char *listen, *data, *public_url, *web_dir;
+    uint64_t job_memory_bytes, max_upload_bytes;
+    int64_t uploads_in_flight, jobs;
+};
+
+#define AT(member) offsetof(struct serve_options, member)
+static const struct option table[] = {
+    {"--listen", "STEPSCOPE_LISTEN", "127.0.0.1:8080", "ADDR:PORT",
+     "address to listen on; port 0 takes a free one", NULL, OPTION_TEXT, AT(listen)},
+    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder for everything that is stored", NULL,
+     OPTION_TEXT, AT(data)},
+    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
+     "memory that the analysis of one trace may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+    {"--jobs", "STEPSCOPE_JOBS", "0", "COUNT", "analyses at a time, 0: one per core", NULL,
+     OPTION_INT, AT(jobs)},
+    {"--max-upload", "STEPSCOPE_MAX_UPLOAD", "16G", "BYTES", "largest upload taken", NULL,
+     OPTION_BYTES, AT(max_upload_bytes)},
+    {"--uploads-in-flight", "STEPSCOPE_UPLOADS_IN_FLIGHT", "128", "COUNT",
+     "uploads received at a time; more are told to come back", NULL, OPTION_INT,
+     AT(uploads_in_flight)},
+    {"--public-url", "STEPSCOPE_PUBLIC_URL", NULL, "URL",
+     "what links begin with when a proxy stands in front", NULL, OPTION_TEXT, AT(public_url)},
+    {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
+     "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
+     AT(web_dir)},
+};
+static const struct option_set options = {
+    "serve", "Receives traces, analyses them and shows the results, until SIGTERM or SIGINT.", NULL,
+    table, sizeof table / sizeof *table};
+
+// Everything that runs; members are filled in order and released in reverse.
+struct service {
+    struct serve_options options;
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    struct intake intake;
+    struct http *http;
+};
+
+static unsigned worker_count(int64_t asked)
+{
+    enum { MAX_WORKERS = 256 };
+    unsigned count = asked > 0 ? (unsigned)(asked < MAX_WORKERS ? asked : MAX_WORKERS)
+                               : uv_available_parallelism();
+    return count ? count : 1;
+}
+
+// A second signal ends the process at once: what is acknowledged is safe at any moment.
+static void stop(uv_signal_t *signal, int number)
+{
+    struct service *service = signal->data;
+    log_info("stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+    for (int i = 0; i < 2; i++)
+        uv_close((uv_handle_t *)&service->signals[i], NULL);
+    http_drain(service->http);
+    jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also lets go of requests that wait for jobs
+    http_stop(service->http, HTTP_GRACE_MS);
+    service->http = NULL;
+}
+
+static void watch_signals(struct service *service)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&service->loop, &service->signals[i]);
+        service->signals[i].data = service;
+        uv_signal_start_oneshot(&service->signals[i], stop, numbers[i]);
+    }
+}
+
+static bool open_store(struct service *service, struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    service->intake.blobs = blob_open(service->options.data, err);
+    if (!service->intake.blobs)
+        return false;
+    snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);
+    service->intake.store = store_open(path, err);
+    return service->intake.store && intake_sweep(&service->intake, err);
+}
+
+static bool start_jobs(struct service *service, struct err *err)
+{
+    struct jobs_config config = {
+        .store = service->intake.store,
+        .blobs = service->intake.blobs,
+        .memory_bytes = service->options.job_memory_bytes,
+        .workers = worker_count(service->options.jobs),
+    };
+    char count[16];
+    snprintf(count, sizeof count, "%u", config.workers);
+    setenv("UV_THREADPOOL_SIZE", count, 1); // before the pool's first task, while alone
+    service->intake.jobs = jobs_open(&service->loop, &config, err);
+    return service->intake.jobs != NULL;
+}
+
+static bool start_http(struct service *service, struct err *err)
+{
+    const struct serve_options *chosen = &service->options;
+    struct http_config config = {
+        .listen = chosen->listen,
+        .public_url = chosen->public_url,
+        .web_dir = chosen->web_dir,
+        .max_upload_bytes = chosen->max_upload_bytes,
+        .uploads_in_flight = (unsigned)chosen->uploads_in_flight,
+        .intake = service->intake,
+    };
+    service->http = http_start(&config, err);
+    return service->http != NULL;
+}
+
+// host:port as it was asked for, with the port that is really listened on.
+static void announce(const struct service *service)
+{
+    const char *listen = service->options.listen;
+    const char *colon = strrchr(listen, ':');
+    int host_len = colon ? (int)(colon - listen) : 0;
+    printf("listening on http://%.*s:%u/\n", host_len, listen, http_port(service->http));
+    fflush(stdout);
+}
+
+static bool start(struct service *service, struct err *err)
+{
+    if (!open_store(service, err) || !start_jobs(service, err))
+        return false;
+    if (start_http(service, err))
+        return true;
+    jobs_stop(service->intake.jobs, 0);
+    uv_run(&service->loop, UV_RUN_DEFAULT);
+    return false;
+}
+
+static void release(struct service *service)
+{
+    jobs_close(service->intake.jobs);
+    uv_loop_close(&service->loop);
+    store_close(service->intake.store);
+    blob_close(service->intake.blobs);
+}
+
+bool cmd_serve(int argc, char **argv, struct err *err)
+{
+    struct service service = {0};
+    struct option_args args;
+    if (!options_parse(&options, argc, argv, &service.options, &args, err))
+        return false;
+    if (args.help) {
+        options_help(&options, stdout);
+        return true;
+    }
+    umask(077);
+    signal(SIGPIPE, SIG_IGN);
+    if (uv_loop_init(&service.loop) != 0)
+        return err_set(err, ERR_INTERNAL, "cannot start an event loop");
+    bool ok = start(&service, err);
+    if (ok) {
+        watch_signals(&service);
+        announce(&service);
+        uv_run(&service.loop, UV_RUN_DEFAULT);
+        log_info("stopped");
+    }
+    release(&service);
+    return ok;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's commands, one row each, and its exit codes.
+#include "server/cmd.h"
+#include "server/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    {"serve", "run the web service", cmd_serve},
+    {"analyze", "analyse trace files without a service", cmd_analyze},
+    {"version", "show the version", cmd_version},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+// The one place where errors become exit codes; README.md of this folder lists them.
+static int exit_code(enum err_code code)
+{
+    switch (code) {
+    case ERR_NONE: return 0;
+    case ERR_USAGE: return 2;
+    case ERR_NOT_FOUND: return 3;
+    case ERR_FORMAT:
+    case ERR_UNSUPPORTED: return 4;
+    case ERR_LIMIT: return 5;
+    case ERR_BUSY:
+    case ERR_CONFLICT: return 6;
+    case ERR_SPACE:
+    case ERR_IO: return 7;
+    case ERR_CANCELLED: return 130;
+    case ERR_INTERNAL: break;
+    }
+    return 1;
+}
+
+static void show_help(FILE *out)
+{
+    fputs("stepscope shows where the step time of PyTorch training goes, and compares runs.\n\n"
+          "usage: stepscope COMMAND [OPTIONS]\n\ncommands:\n",
+          out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n'stepscope COMMAND --help' lists a command's options.\n", out);
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    const char *nearest = options_nearest(word, names, COMMAND_COUNT);
+    fprintf(stderr, "stepscope: unknown command '%s'%s%s%s\n", word,
+            nearest ? "; did you mean " : "; see stepscope --help", nearest ? nearest : "",
+            nearest ? "?" : "");
+    return exit_code(ERR_USAGE);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (command->run(argc, argv, &err))
+        return 0;
+    if (err.msg[0])
+        fprintf(stderr, "stepscope %s: %s\n", command->name, err.msg);
+    return exit_code(err.code);
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        show_help(stdout);
+        return 0;
+    }
+    if (strcmp(word, "--version") == 0)
+        word = "version";
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return run(&commands[i], argc - 2, argv + 2);
+    if (*word)
+        return unknown_command(word);
+    show_help(stderr);
+    return exit_code(ERR_USAGE);
+}

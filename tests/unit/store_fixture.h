@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store in a temporary folder, and short ways to fill it.
+#ifndef TESTS_UNIT_STORE_FIXTURE_H
+#define TESTS_UNIT_STORE_FIXTURE_H
+
+#include "server/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+struct fixture {
+    char folder[64], path[96];
+    struct store *store;
+    struct arena arena;
+    struct err err;
+};
+
+static inline void assert_ok(const struct fixture *f, bool ok)
+{
+    if (!ok)
+        fail_msg("%s", f->err.msg);
+}
+// The argument is evaluated before the error is read.
+#define assert_ok(f, call) (assert_ok)((f), (call))
+
+static inline void assert_text(struct str text, const char *expected)
+{
+    assert_string_equal(text.at, expected);
+}
+
+static inline int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    snprintf(f->folder, sizeof f->folder, "/tmp/test_store.XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof f->path, "%s/db", f->folder);
+    arena_init(&f->arena, NULL);
+    f->store = store_open(f->path, &f->err);
+    assert_ok(f, f->store != NULL);
+    *state = f;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    store_close(f->store);
+    arena_free(&f->arena);
+    const char *suffixes[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++) {
+        char path[112];
+        snprintf(path, sizeof path, "%s%s", f->path, suffixes[i]);
+        unlink(path);
+    }
+    rmdir(f->folder);
+    free(f);
+    return 0;
+}
+
+static inline void reopen(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = store_open(f->path, &f->err);
+    assert_ok(f, f->store != NULL);
+}
+
+static inline void fill_sha256(char sha256[STORE_SHA256_SIZE], char c)
+{
+    memset(sha256, c, STORE_SHA256_SIZE - 1);
+    sha256[STORE_SHA256_SIZE - 1] = '\0';
+}
+
+static inline struct trace_part part_of(char sha256[STORE_SHA256_SIZE], char content, int64_t rank,
+                                        const char *filename)
+{
+    fill_sha256(sha256, content);
+    return (struct trace_part){
+        .sha256 = sha256, .bytes = 100, .filename = str_of(filename), .rank = rank};
+}
+
+// Adds an upload of one file whose content is named by a letter.
+static inline struct upload add(struct fixture *f, const char *run, char content, int64_t rank,
+                                const char *filename)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, content, rank, filename);
+    struct upload_request request = {
+        .run = {.name = str_of(run), .world_size = STORE_ANY}, .parts = &part, .count = 1};
+    struct upload upload;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_int_equal(upload.count, 1);
+    return upload;
+}
+
+static inline struct job claim(struct fixture *f)
+{
+    struct job job;
+    bool found;
+    assert_ok(f, store_claim_job(f->store, &f->arena, &job, &found, &f->err));
+    assert_true(found);
+    return job;
+}
+
+static inline const struct table_desc *table_named(const struct table_desc *const *tables,
+                                                   const char *name)
+{
+    while (strcmp((*tables)->name, name) != 0)
+        tables++;
+    return *tables;
+}
+
+static inline const struct table_desc *run_table(const char *name)
+{
+    return table_named(run_tables, name);
+}
+
+static inline void add_kernel(struct fixture *f, struct report *report,
+                              const struct table_desc *desc, const char *name, int64_t total_ns)
+{
+    struct cell row[TABLE_MAX_COLUMNS];
+    for (unsigned i = 0; i < desc->column_count; i++)
+        row[i] = cell_null();
+    row[table_column(desc, "name")] = cell_text(str_of(name));
+    row[table_column(desc, "total_ns")] = cell_i64(total_ns);
+    row[table_column(desc, "calls")] = cell_i64(1);
+    if (strcmp(name, "copy_x") == 0)
+        row[table_column(desc, "op")] = cell_text(STR("aten::copy_"));
+    assert_ok(f, report_add(report, desc, row, &f->err));
+}
+
+// Three kernels; the middle one is "gemm" with 300 ns.
+static inline void add_kernels(struct fixture *f, struct report *report,
+                               const struct table_desc *desc)
+{
+    add_kernel(f, report, desc, "norm", 100);
+    add_kernel(f, report, desc, "gemm", 300);
+    add_kernel(f, report, desc, "copy_x", 200);
+}
+
+// Ends the oldest job, which must be a trace's, as read from a file that says it is of this rank.
+static inline void finish_next(struct fixture *f, int64_t metadata_rank)
+{
+    struct job job = claim(f);
+    struct report report = {.arena = &f->arena};
+    assert_int_equal(job.kind, JOB_TRACE);
+    add_kernels(f, &report, table_named(trace_tables, "kernels"));
+    struct trace_result result = {.report = &report, .rank = metadata_rank, .world_size = -1};
+    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+}
+
+static inline void finish_run(struct fixture *f, const struct job *job)
+{
+    struct report report = {.arena = &f->arena};
+    add_kernels(f, &report, run_table("kernels"));
+    assert_ok(f, store_finish_run(f->store, job, &report, &f->err));
+}
+
+static inline enum run_status status_of(struct fixture *f, struct str run_id)
+{
+    struct run run;
+    assert_ok(f, store_find_run(f->store, run_id, &f->arena, &run, &f->err));
+    return run.status;
+}
+
+static inline uint64_t open_jobs(struct fixture *f)
+{
+    uint64_t count;
+    assert_ok(f, store_count_jobs(f->store, &count, &f->err));
+    return count;
+}
+
+static inline size_t garbage_count(struct fixture *f)
+{
+    struct garbage *items;
+    size_t count;
+    assert_ok(f, store_list_garbage(f->store, &f->arena, &items, &count, &f->err));
+    return count;
+}
+
+// --- the database itself ------------------------------------------------------------------------
+
+static inline sqlite3 *open_raw(struct fixture *f)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    return db;
+}
+
+static inline void set_version(struct fixture *f, int version)
+{
+    char sql[40];
+    sqlite3_stmt *stmt;
+    sqlite3 *db = open_raw(f);
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    sqlite3_step(stmt);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+// One line per table: "run_x run_id TEXT,row INTEGER,a INTEGER,...", as descriptors ask for it.
+static inline void expect_table(const struct table_desc *desc, char *out, size_t size)
+{
+    static const char *const types[] = {[COLUMN_I64] = "INTEGER",
+                                        [COLUMN_BOOL] = "INTEGER",
+                                        [COLUMN_F64] = "REAL",
+                                        [COLUMN_TEXT] = "TEXT"};
+    size_t len = (size_t)snprintf(out, size, "run_id TEXT,row INTEGER");
+    for (unsigned i = 0; i < desc->column_count; i++)
+        len += (size_t)snprintf(out + len, size - len, ",%s %s", desc->columns[i].name,
+                                types[desc->columns[i].type]);
+}
+
+// Both directions: every described table stands in the schema with exactly its columns, and every
+// table that looks like a run's is described.
+static inline void check_schema(struct fixture *f)
+{
+    sqlite3 *db = open_raw(f);
+    sqlite3_stmt *stmt;
+    const char *sql = "SELECT m.name, group_concat(c.name || ' ' || c.type, ',') "
+                      "FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+                      "WHERE m.type = 'table' AND m.name GLOB 'run_*' AND m.name <> 'run_tag' "
+                      "GROUP BY m.name";
+    int described = 0, found = 0;
+    while (run_tables[described])
+        described++;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    for (; sqlite3_step(stmt) == SQLITE_ROW; found++) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0) + strlen("run_");
+        const struct table_desc *const *desc = run_tables;
+        while (*desc && strcmp((*desc)->name, name) != 0)
+            desc++;
+        if (!*desc)
+            fail_msg("the schema has run_%s, which no descriptor asks for", name);
+        char expected[4096];
+        expect_table(*desc, expected, sizeof expected);
+        assert_string_equal((const char *)sqlite3_column_text(stmt, 1), expected);
+    }
+    assert_int_equal(found, described);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+#endif

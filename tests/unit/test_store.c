@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store: runs, uploads, the queue, ranks, results; each test on a database of its own.
+// labels: threads
+#include "tests/unit/store_fixture.h"
+
+#include <unistd.h>
+
+// --- runs ---------------------------------------------------------------------------------------
+
+static struct run_request named(const char *name)
+{
+    return (struct run_request){.name = str_of(name), .world_size = STORE_ANY};
+}
+
+static void a_new_run_is_empty_and_found_by_id_and_name(void **state)
+{
+    struct fixture *f = *state;
+    struct run_tag tags[] = {{STR("gpu"), STR("h100")}, {STR("batch"), STR("32")}};
+    struct run_request request = named("llama@2");
+    request.tags = tags;
+    request.tag_count = 2;
+    struct run made, by_id, by_name, by_path;
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &made, &f->err));
+    assert_ok(f, store_find_run(f->store, made.id, &f->arena, &by_id, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("llama@2"), &f->arena, &by_name, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("default/llama@2"), &f->arena, &by_path, &f->err));
+    assert_text(by_name.id, made.id.at);
+    assert_text(by_path.id, made.id.at);
+    assert_text(by_id.series, "llama");
+    assert_int_equal(by_id.status, RUN_EMPTY);
+    assert_int_equal(by_id.tag_count, 2);
+    assert_text(by_id.tags[0].key, "batch");
+    assert_int_equal(by_id.world_size, -1);
+    assert_true(by_id.step_median_ns.null);
+}
+
+static void names_that_addresses_cannot_hold_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    const struct str bad[] = {STR("a/b"), STR("a~latest"), STR("a\nb"), STR("\xff"), STR("a\0b")};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct run_request request = {.name = bad[i], .world_size = STORE_ANY};
+        assert_false(store_create_run(f->store, &request, &f->arena, &run, &f->err));
+        assert_int_equal(f->err.code, ERR_USAGE);
+    }
+    char longest[STORE_NAME_MAX_BYTES + 1];
+    memset(longest, 'x', sizeof longest);
+    struct run_request request = {.name = {longest, sizeof longest}, .world_size = STORE_ANY};
+    assert_false(store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    request.name.len--;
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+}
+
+static void a_name_is_unique_within_its_project_only(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct run_request request = named("a");
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_false(store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    request.project = STR("other");
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_false(store_find_run(f->store, STR("a"), &f->arena, &run, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_ok(f, store_find_run(f->store, STR("other/a"), &f->arena, &run, &f->err));
+}
+
+static void latest_is_the_newest_run_of_a_series(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    const char *names[] = {"s@1", "s@2", "s@3"};
+    for (int i = 0; i < 3; i++) {
+        struct run_request request = named(names[i]);
+        assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    }
+    assert_ok(f, store_find_run(f->store, STR("s~latest"), &f->arena, &run, &f->err));
+    assert_text(run.name, "s@3");
+    assert_false(store_find_run(f->store, STR("t~latest"), &f->arena, &run, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+}
+
+static void a_patch_needs_the_revision_the_client_saw(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct run_request request = named("a");
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    struct str name = STR("b@9"), note = STR("faster");
+    int64_t world_size = 8;
+    struct run_tag tag = {STR("k"), STR("v")};
+    struct run_patch patch = {
+        .name = &name, .note = &note, .world_size = &world_size, .tags = &tag, .tag_count = 1};
+    assert_false(store_patch_run(f->store, run.id, &patch, run.revision + 1, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_ok(f, store_patch_run(f->store, run.id, &patch, run.revision, &f->err));
+    struct run after;
+    assert_ok(f, store_find_run(f->store, STR("b@9"), &f->arena, &after, &f->err));
+    assert_text(after.series, "b");
+    assert_text(after.note, "faster");
+    assert_int_equal(after.world_size, 8);
+    assert_int_equal(after.tag_count, 1);
+    assert_true(after.revision > run.revision);
+}
+
+static void a_list_is_filtered_sorted_and_paged(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    const char *names[] = {"alpha", "beta", "Gamma", "50%"};
+    for (int i = 0; i < 4; i++) {
+        struct run_request request = named(names[i]);
+        struct run_tag tag = {STR("n"), i == 1 ? STR("one") : STR("some")};
+        request.tags = &tag;
+        request.tag_count = 1;
+        assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    }
+    struct run_list list;
+    struct run_query query = {.limit = 2, .sort_count = 1, .sorts = {{STR("name"), true}}};
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 4);
+    assert_int_equal(list.count, 2);
+    assert_text(list.runs[0].name, "beta");
+    query.offset = 2;
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_text(list.runs[0].name, "Gamma");
+    query = (struct run_query){.limit = 10, .search = STR("GAM")};
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 1);
+    query.search = STR("%");
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 1);
+    struct run_tag wanted = {STR("n"), STR("one")};
+    query = (struct run_query){.limit = 10, .tags = &wanted, .tag_count = 1};
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 1);
+    assert_text(list.runs[0].name, "beta");
+    wanted.value = STR("");
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 4);
+    assert_text(list.runs[0].name, "50%"); // newest first
+    query.sort_count = 1;
+    query.sorts[0] = (struct sort_key){STR("name; DROP TABLE run"), false};
+    assert_false(store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+// --- uploads ------------------------------------------------------------------------------------
+
+static void the_same_bytes_again_are_the_existing_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct upload first = add(f, "r", 'a', 0, "x.json"), again = add(f, "r", 'a', 0, "y.json");
+    assert_false(first.all_existing);
+    assert_true(again.all_existing);
+    assert_text(again.traces[0].id, first.traces[0].id.at);
+    assert_text(add(f, "r", 'a', STORE_NO_RANK, "z.json").traces[0].id, first.traces[0].id.at);
+    assert_false(add(f, "r", 'a', 1, "x.json").all_existing); // the same bytes for another rank
+    assert_int_equal(open_jobs(f), 2);
+}
+
+static void other_bytes_for_a_rank_conflict_unless_they_replace(void **state)
+{
+    struct fixture *f = *state;
+    struct upload first = add(f, "r", 'a', 3, "x.json");
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, 'b', 3, "y.json");
+    struct upload_request request = {.run = named("r"), .parts = &part, .count = 1};
+    struct upload upload;
+    assert_false(store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    request.replace = true;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    struct trace_row row;
+    assert_ok(f, store_find_rank(f->store, upload.run_id, 3, &f->arena, &row, &f->err));
+    assert_text(row.id, upload.traces[0].id.at);
+    assert_string_not_equal(row.id.at, first.traces[0].id.at);
+    assert_int_equal(garbage_count(f), 2); // the old blob and the old trace's file
+}
+
+static void one_bad_part_leaves_nothing_of_an_upload(void **state)
+{
+    struct fixture *f = *state;
+    char one[STORE_SHA256_SIZE], two[STORE_SHA256_SIZE];
+    struct trace_part parts[] = {part_of(one, 'a', 0, "x.json"), part_of(two, 'b', 0, "y.json")};
+    struct upload_request request = {.run = named("r"), .parts = parts, .count = 2};
+    struct upload upload;
+    struct run run;
+    assert_false(store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_false(store_find_run(f->store, STR("r"), &f->arena, &run, &f->err));
+    assert_int_equal(open_jobs(f), 0);
+}
+
+static void an_upload_without_a_run_makes_one(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "", 'a', STORE_NO_RANK, "x.json");
+    struct run run;
+    assert_ok(f, store_find_run(f->store, upload.run_id, &f->arena, &run, &f->err));
+    assert_true(str_starts_with(run.name, STR("upload-")));
+    assert_int_equal(run.status, RUN_PENDING);
+    assert_text(upload.traces[0].rank_from, "pending");
+    struct upload found;
+    assert_ok(f, store_find_upload(f->store, upload.id, &f->arena, &found, &f->err));
+    assert_int_equal(found.count, 1);
+}
+
+// --- ranks --------------------------------------------------------------------------------------
+
+static struct trace_row trace_of(struct fixture *f, const struct upload *upload)
+{
+    struct upload found;
+    assert_ok(f, store_find_upload(f->store, upload->id, &f->arena, &found, &f->err));
+    return found.traces[0];
+}
+
+static void a_rank_comes_from_the_best_that_speaks_for_it(void **state)
+{
+    struct fixture *f = *state;
+    struct upload uploads[] = {
+        add(f, "r", 'a', 7, "rank1.json"),
+        add(f, "r", 'b', STORE_NO_RANK, "rank1.json"),
+        add(f, "r", 'c', STORE_NO_RANK, "rank2.json"),
+        add(f, "r", 'd', STORE_NO_RANK, "noname.json"),
+    };
+    finish_next(f, -1);
+    finish_next(f, 5);
+    finish_next(f, -1);
+    finish_next(f, -1);
+    const int64_t ranks[] = {7, 5, 2, 0};
+    const char *from[] = {"field", "metadata", "filename", "next"};
+    for (int i = 0; i < 4; i++) {
+        struct trace_row row = trace_of(f, &uploads[i]);
+        assert_int_equal(row.rank, ranks[i]);
+        assert_text(row.rank_from, from[i]);
+        assert_int_equal(row.state, TRACE_DONE);
+    }
+}
+
+static void a_rank_that_was_merely_free_gives_way(void **state)
+{
+    struct fixture *f = *state;
+    struct upload anonymous = add(f, "r", 'a', STORE_NO_RANK, "x.json");
+    struct upload zero = add(f, "r", 'b', STORE_NO_RANK, "y.json");
+    finish_next(f, -1);
+    assert_int_equal(trace_of(f, &anonymous).rank, 0);
+    finish_next(f, 0);
+    assert_int_equal(trace_of(f, &zero).rank, 0);
+    assert_int_equal(trace_of(f, &anonymous).rank, 1);
+}
+
+static void a_second_claim_to_a_rank_is_kept_with_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', STORE_NO_RANK, "x.json");
+    struct upload second = add(f, "r", 'b', STORE_NO_RANK, "y.json");
+    finish_next(f, 0);
+    finish_next(f, 0);
+    struct trace_row row = trace_of(f, &second);
+    assert_int_equal(row.rank, 1);
+    assert_text(row.rank_from, "next");
+    assert_non_null(strstr(row.warning.at, "rank 0"));
+    assert_non_null(strstr(row.warning.at, "x.json"));
+}
+
+// --- the queue ----------------------------------------------------------------------------------
+
+static void the_last_trace_queues_the_run_once(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    add(f, "r", 'b', 1, "y.json");
+    finish_next(f, -1);
+    assert_int_equal(status_of(f, upload.run_id), RUN_RUNNING);
+    assert_int_equal(open_jobs(f), 1);
+    finish_next(f, -1);
+    struct job job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+    assert_text(job.run_id, upload.run_id.at);
+    bool open;
+    assert_ok(f, store_upload_open(f->store, upload.id, &open, &f->err));
+    assert_true(open);
+    finish_run(f, &job);
+    assert_ok(f, store_upload_open(f->store, upload.id, &open, &f->err));
+    assert_false(open);
+    assert_int_equal(status_of(f, upload.run_id), RUN_DONE);
+    assert_int_equal(open_jobs(f), 0);
+}
+
+static void a_run_is_not_joined_twice_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    struct job first = claim(f);
+    add(f, "r", 'b', 1, "y.json");
+    finish_next(f, -1);
+    struct job none;
+    bool found;
+    assert_ok(f, store_claim_job(f->store, &f->arena, &none, &found, &f->err));
+    assert_false(found);
+    finish_run(f, &first);
+    assert_int_equal(claim(f).kind, JOB_RUN);
+}
+
+static void a_failed_trace_leaves_a_partial_run_with_its_reason(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    add(f, "r", 'b', 1, "y.json");
+    struct job job = claim(f);
+    assert_ok(f, store_fail_job(f->store, &job, "found a PNG image", &f->err));
+    finish_next(f, -1);
+    job = claim(f);
+    finish_run(f, &job);
+    struct run run;
+    assert_ok(f, store_find_run(f->store, upload.run_id, &f->arena, &run, &f->err));
+    assert_int_equal(run.status, RUN_PARTIAL);
+    assert_text(run.error, "found a PNG image");
+    assert_int_equal(run.done, 1);
+    assert_int_equal(run.failed, 1);
+}
+
+static void three_crashes_end_a_job(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    for (int attempt = 1; attempt <= STORE_MAX_ATTEMPTS; attempt++) {
+        assert_int_equal(claim(f).attempt, attempt);
+        reopen(f); // as after a crash
+        assert_ok(f, store_recover_jobs(f->store, &f->err));
+    }
+    assert_int_equal(trace_of(f, &upload).state, TRACE_FAILED);
+    assert_non_null(strstr(trace_of(f, &upload).error.at, "three times"));
+}
+
+static void a_job_put_back_does_not_count_its_attempt(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x.json");
+    for (int i = 0; i < 5; i++) {
+        struct job job = claim(f);
+        assert_int_equal(job.attempt, 1);
+        assert_ok(f, store_requeue_job(f->store, &job, &f->err));
+    }
+}
+
+static void reanalysis_queues_every_trace_of_a_run(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    add(f, "r", 'b', 1, "y.json");
+    finish_next(f, -1);
+    finish_next(f, -1);
+    struct job job = claim(f);
+    finish_run(f, &job);
+    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    assert_int_equal(open_jobs(f), 2);
+    assert_false(store_reanalyse_run(f->store, STR("r_none"), &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+static void results_read_back_as_they_were_written(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    struct report trace_report = {.arena = &f->arena}, run_report = {.arena = &f->arena};
+    assert_ok(f, store_load_trace_report(f->store, upload.traces[0].id, &trace_report, &f->err));
+    assert_int_equal(report_find(&trace_report, "kernels")->row_count, 3);
+    struct job job = claim(f);
+    finish_run(f, &job);
+    assert_ok(f, store_load_run_report(f->store, upload.run_id, &run_report, &f->err));
+    const struct table *kernels = report_find(&run_report, "kernels");
+    assert_int_equal(kernels->row_count, 3);
+    assert_text(table_cell(kernels, 1, "name")->s, "gemm");
+    assert_int_equal(table_cell(kernels, 1, "total_ns")->i, 300);
+    assert_true(table_cell(kernels, 1, "op")->null);
+}
+
+static void a_table_is_the_same_in_sql_and_in_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    struct job job = claim(f);
+    finish_run(f, &job);
+    struct report report = {.arena = &f->arena};
+    assert_ok(f, store_load_run_report(f->store, upload.run_id, &report, &f->err));
+    const struct table *whole = report_find(&report, "kernels");
+    struct table_query queries[] = {
+        {.limit = TABLE_QUERY_NO_LIMIT},
+        {.limit = 2, .offset = 1},
+        {.limit = 9, .offset = 9},
+        {.limit = 9, .sort_count = 1, .sorts = {{STR("total_ns"), true}}},
+        {.limit = 9, .sort_count = 2, .sorts = {{STR("op"), false}, {STR("name"), true}}},
+        {.limit = 9, .sort_count = 1, .sorts = {{STR("op"), true}}},
+        {.limit = 9, .search = STR("GEM")},
+        {.limit = 9, .search = STR("_")},
+        {.limit = 9, .filter_count = 1, .filters = {{STR("total_ns"), STR("300")}}},
+        {.limit = 9, .filter_count = 1, .filters = {{STR("op"), STR("")}}},
+        {.limit = 9,
+         .filter_count = 3,
+         .filters = {{STR("name"), STR("gemm")},
+                     {STR("calls"), STR("1")},
+                     {STR("name"), STR("copy_x")}}},
+    };
+    size_t totals[] = {3, 3, 3, 3, 3, 3, 1, 1, 1, 2, 2};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        struct table_page sql, memory;
+        assert_ok(f, store_read_table(f->store, upload.run_id, whole->desc, &queries[i], &f->arena,
+                                      &sql, &f->err));
+        assert_ok(f, table_select(whole, &queries[i], &f->arena, &memory, &f->err));
+        assert_int_equal(sql.total, totals[i]);
+        assert_int_equal(memory.total, totals[i]);
+        assert_int_equal(sql.table.row_count, memory.table.row_count);
+        for (size_t row = 0; row < sql.table.row_count; row++)
+            assert_text(table_cell(&sql.table, row, "name")->s,
+                        table_cell(&memory.table, row, "name")->s.at);
+    }
+}
+
+static void a_query_for_unknown_columns_or_values_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    struct table_query queries[] = {
+        {.sort_count = 1, .sorts = {{STR("nosuch"), true}}},
+        {.filter_count = 1, .filters = {{STR("row"), STR("1")}}},
+        {.filter_count = 1, .filters = {{STR("calls"), STR("many")}}},
+    };
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        struct table_page page;
+        assert_false(store_read_table(f->store, upload.run_id, run_table("kernels"), &queries[i],
+                                      &f->arena, &page, &f->err));
+        assert_int_equal(f->err.code, ERR_USAGE);
+    }
+}
+
+static void deleting_a_run_leaves_only_garbage(void **state)
+{
+    struct fixture *f = *state;
+    struct upload gone = add(f, "gone", 'a', 0, "x.json");
+    add(f, "gone", 'b', 1, "y.json");
+    struct upload kept = add(f, "kept", 'a', 0, "x.json"); // shares a blob
+    finish_next(f, -1);
+    struct job running = claim(f);
+    struct run run;
+    assert_false(store_delete_run(f->store, gone.run_id, 1, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_ok(f, store_delete_run(f->store, gone.run_id, STORE_ANY, &f->err));
+    assert_false(store_find_run(f->store, gone.run_id, &f->arena, &run, &f->err));
+    assert_false(store_fail_job(f->store, &running, "late", &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    bool named;
+    char sha256[STORE_SHA256_SIZE];
+    fill_sha256(sha256, 'a');
+    assert_ok(f, store_names_blob(f->store, sha256, &named, &f->err));
+    assert_true(named);
+    fill_sha256(sha256, 'b');
+    assert_ok(f, store_names_blob(f->store, sha256, &named, &f->err));
+    assert_false(named);
+    assert_int_equal(garbage_count(f), 3); // one blob, two trace files
+    assert_int_equal(open_jobs(f), 1);
+    add(f, "kept", 'b', 1, "y.json"); // the blob is wanted again
+    assert_int_equal(garbage_count(f), 2);
+    assert_int_equal(status_of(f, kept.run_id), RUN_PENDING);
+}
+
+// --- the schema ---------------------------------------------------------------------------------
+
+static void run_tables_and_schema_agree(void **state)
+{
+    struct fixture *f = *state;
+    check_schema(f);
+}
+
+static void a_newer_database_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    set_version(f, 99);
+    struct store *store = store_open(f->path, &f->err);
+    assert_null(store);
+    assert_int_equal(f->err.code, ERR_UNSUPPORTED);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_run_is_empty_and_found_by_id_and_name),
+        TEST(names_that_addresses_cannot_hold_are_refused),
+        TEST(a_name_is_unique_within_its_project_only),
+        TEST(latest_is_the_newest_run_of_a_series),
+        TEST(a_patch_needs_the_revision_the_client_saw),
+        TEST(a_list_is_filtered_sorted_and_paged),
+        TEST(the_same_bytes_again_are_the_existing_trace),
+        TEST(other_bytes_for_a_rank_conflict_unless_they_replace),
+        TEST(one_bad_part_leaves_nothing_of_an_upload),
+        TEST(an_upload_without_a_run_makes_one),
+        TEST(a_rank_comes_from_the_best_that_speaks_for_it),
+        TEST(a_rank_that_was_merely_free_gives_way),
+        TEST(a_second_claim_to_a_rank_is_kept_with_a_warning),
+        TEST(the_last_trace_queues_the_run_once),
+        TEST(a_run_is_not_joined_twice_at_a_time),
+        TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
+        TEST(three_crashes_end_a_job),
+        TEST(a_job_put_back_does_not_count_its_attempt),
+        TEST(reanalysis_queues_every_trace_of_a_run),
+        TEST(results_read_back_as_they_were_written),
+        TEST(a_table_is_the_same_in_sql_and_in_memory),
+        TEST(a_query_for_unknown_columns_or_values_is_refused),
+        TEST(deleting_a_run_leaves_only_garbage),
+        TEST(run_tables_and_schema_agree),
+        TEST(a_newer_database_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
