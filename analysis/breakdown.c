@@ -6,8 +6,23 @@
 
 #define MAX_DEVICE_ROWS 4096 // more devices than any machine has come from a damaged file
 
-static bool add_row(struct report *report, const char *scope, const char *device, int64_t steps,
-                    const struct parts *parts, struct err *err);
+// What a row covers.
+struct scope {
+    const char *word;
+    const char *device; // NULL: all merged
+    int64_t steps;      // -1: not by steps
+};
+
+static bool add_row(struct report *report, struct scope scope, const struct parts *parts,
+                    struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, scope.word);
+    row_word(&row, scope.device);
+    row_i64_if(&row, scope.steps >= 0, scope.steps);
+    parts_row(&row, parts);
+    return row_end(&row, &table_breakdown, report, err);
+}
 
 static void add_to_parts(void *context, const struct segment *segment)
 {
@@ -43,29 +58,18 @@ static bool add_devices(const struct facts *facts, struct arena *arena, struct r
         char text[32];
         struct str name = facts_label(facts->trace, facts->gpus[g], text);
         sweep_run(facts, list + first[g], first[g + 1] - first[g], add_to_parts, &parts);
-        if (!add_row(report, "device", name.at, -1, &parts, err))
+        if (!add_row(report, (struct scope){"device", name.at, -1}, &parts, err))
             return false;
     }
     return true;
-}
-
-static bool add_row(struct report *report, const char *scope, const char *device, int64_t steps,
-                    const struct parts *parts, struct err *err)
-{
-    struct row row = {0};
-    row_word(&row, scope);
-    row_word(&row, device);
-    row_i64_if(&row, steps >= 0, steps);
-    parts_row(&row, parts);
-    return row_end(&row, &table_breakdown, report, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     if (facts->device_count == 0)
         return true;
-    if (!add_row(report, "trace", NULL, -1, &facts->whole, err) ||
-        !add_row(report, "steady", NULL, facts->steady_count, &facts->steady, err))
+    if (!add_row(report, (struct scope){"trace", NULL, -1}, &facts->whole, err) ||
+        !add_row(report, (struct scope){"steady", NULL, facts->steady_count}, &facts->steady, err))
         return false;
     struct arena scratch;
     arena_init(&scratch, facts->budget);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of kinds, element sizes and bus factors; the factors are those of nccl-tests.
+#include "analysis/bandwidth.h"
+
+#include <math.h>
+
+// Compared with the name in lower case without underscores; the first that is a part of it counts.
+static const struct {
+    const char *part;
+    enum collective_kind kind;
+} kinds[] = {
+    {"reducescatter", KIND_REDUCE_SCATTER},
+    {"allreduce", KIND_ALL_REDUCE},
+    {"crossdevicereduce", KIND_ALL_REDUCE},
+    {"quickreduce", KIND_ALL_REDUCE},
+    {"allgather", KIND_ALL_GATHER},
+    {"alltoall", KIND_ALL_TO_ALL},
+    {"broadcast", KIND_BROADCAST},
+    {"sendrecv", KIND_SEND_RECV},
+    {"barrier", KIND_BARRIER},
+    {"scatter", KIND_SCATTER},
+    {"gather", KIND_GATHER},
+    {"reduce", KIND_REDUCE},
+    {"send", KIND_SEND},
+    {"recv", KIND_RECV},
+};
+
+#define NAME_MAX_LEN 128 // of a name that is looked at
+
+enum collective_kind bandwidth_kind(struct str name)
+{
+    char bare[NAME_MAX_LEN];
+    size_t len = 0;
+    for (size_t i = 0; i < name.len && len < sizeof bare; i++)
+        if (name.at[i] != '_')
+            bare[len++] = name.at[i];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_contains_nocase((struct str){bare, len}, str_of(kinds[i].part)))
+            return kinds[i].kind;
+    return KIND_UNKNOWN;
+}
+
+const char *bandwidth_kind_word(enum collective_kind kind)
+{
+    static const char *const words[COLLECTIVE_KIND_COUNT] = {
+        [KIND_ALL_REDUCE] = "all_reduce",
+        [KIND_ALL_GATHER] = "all_gather",
+        [KIND_REDUCE_SCATTER] = "reduce_scatter",
+        [KIND_ALL_TO_ALL] = "all_to_all",
+        [KIND_BROADCAST] = "broadcast",
+        [KIND_REDUCE] = "reduce",
+        [KIND_GATHER] = "gather",
+        [KIND_SCATTER] = "scatter",
+        [KIND_SEND_RECV] = "send_recv",
+        [KIND_SEND] = "send",
+        [KIND_RECV] = "recv",
+        [KIND_BARRIER] = "barrier",
+    };
+    return words[kind];
+}
+
+int bandwidth_element_bytes(struct str dtype)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } sizes[] = {
+        {"byte", 1},
+        {"char", 1},
+        {"bool", 1},
+        {"int8", 1},
+        {"uint8", 1},
+        {"float8_e4m3fn", 1},
+        {"float8_e5m2", 1},
+        {"float8_e4m3fnuz", 1},
+        {"float8_e5m2fnuz", 1},
+        {"half", 2},
+        {"bfloat16", 2},
+        {"float16", 2},
+        {"short", 2},
+        {"int16", 2},
+        {"float", 4},
+        {"float32", 4},
+        {"int", 4},
+        {"int32", 4},
+        {"double", 8},
+        {"float64", 8},
+        {"long", 8},
+        {"int64", 8},
+        {"complexfloat", 8},
+        {"complexdouble", 16},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (str_equal_nocase(dtype, str_of(sizes[i].name)))
+            return sizes[i].bytes;
+    return 0;
+}
+
+int64_t bandwidth_bytes(enum collective_kind kind, int64_t in_elems, int64_t out_elems,
+                        int element_bytes)
+{
+    int64_t elems = kind == KIND_ALL_GATHER ? out_elems : in_elems;
+    int64_t bytes;
+    if (elems < 0 || element_bytes == 0 || __builtin_mul_overflow(elems, element_bytes, &bytes))
+        return -1;
+    return bytes;
+}
+
+double bandwidth_bus_factor(enum collective_kind kind, int64_t ranks)
+{
+    if (ranks < 1)
+        return NAN;
+    double n = (double)ranks;
+    switch (kind) {
+    case KIND_ALL_REDUCE: return 2 * (n - 1) / n;
+    case KIND_ALL_GATHER:
+    case KIND_REDUCE_SCATTER:
+    case KIND_ALL_TO_ALL:
+    case KIND_GATHER:
+    case KIND_SCATTER: return (n - 1) / n;
+    case KIND_BROADCAST:
+    case KIND_REDUCE:
+    case KIND_SEND_RECV:
+    case KIND_SEND:
+    case KIND_RECV: return 1;
+    case KIND_UNKNOWN:
+    case KIND_BARRIER:
+    case COLLECTIVE_KIND_COUNT: break;
+    }
+    return NAN;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about communication that compute does not hide.
+#include "analysis/bandwidth.h"
+#include "analysis/findings.h"
+
+static bool check_exposed(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct parts *steady = &the_case->facts->steady;
+    int64_t cost_ns = steady->bar_ns[BAR_EXPOSED_COMM] / the_case->steps;
+    *fires = (double)cost_ns >= FINDING_EXPOSED_SHARE * (double)the_case->step_ns;
+    if (!*fires)
+        return true;
+    finding->cost_ns = cost_ns;
+    finding->confidence = "high";
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "%.3g ms of communication per step are not hidden (%.1f %% of the step)",
+                     findings_ms(cost_ns), findings_percent(the_case, cost_ns));
+    finding->evidence =
+        findings_fact(the_case, "collectives?sort=-exposed_ns", err,
+                      "%.3g ms exposed of %.3g ms communication per step", findings_ms(cost_ns),
+                      findings_ms(steady->total_comm_ns / the_case->steps));
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_exposed_communication = {
+    .name = "exposed_communication",
+    .why = "While a collective runs alone, the device computes nothing: it moves data, or it "
+           "waits for a rank that comes late.",
+    .advice = "Look at the collectives with most exposed time: larger buckets, earlier prefetch, "
+              "lower precision on the wire; compare the ranks to see whether one comes late.",
+    .method = "Time in which communication kernels run and no compute kernel does, per steady "
+              "step; reported from 5 % of the step.",
+    .false_alarms = "Waiting for a late rank looks the same as a slow transfer on one rank alone.",
+    .check = check_exposed,
+};
+
+// Collectives of data-parallel training can run beside compute; all_to_all and point to point
+// usually stand in the way of it.
+static bool can_overlap(enum collective_kind kind)
+{
+    return kind == KIND_ALL_REDUCE || kind == KIND_ALL_GATHER || kind == KIND_REDUCE_SCATTER ||
+           kind == KIND_BROADCAST;
+}
+
+static enum collective_kind kind_of(const struct facts *facts, uint32_t device)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t args = trace->args[facts->devices[device].event];
+    uint32_t collective = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].collective;
+    str_id name = collective == ARGS_NONE ? facts_device_name(facts, device)
+                                          : trace->collectives[collective].name;
+    return bandwidth_kind(trace_text(trace, name));
+}
+
+// Time owned in steady steps by communication that could run beside compute; and whether any of it
+// shares its stream with compute. stream_computes has one entry per track.
+struct overlap {
+    int64_t exposed_ns, total_ns;
+    bool shares_stream;
+};
+
+static struct overlap measure(const struct facts *facts, bool *stream_computes)
+{
+    struct overlap sum = {0};
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        stream_computes[facts->devices[i].track] |= facts->devices[i].class == CLASS_COMPUTE;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->class != CLASS_COMMUNICATION || device->step == FACTS_NONE ||
+            !facts->steps[device->step].steady || !can_overlap(kind_of(facts, i)))
+            continue;
+        sum.exposed_ns += device->owned_ns;
+        sum.total_ns += device->end_ns - device->begin_ns;
+        sum.shares_stream |= stream_computes[device->track];
+    }
+    return sum;
+}
+
+static bool describe_overlap(const struct finding_case *the_case, const struct overlap *overlap,
+                             struct finding *finding, struct err *err)
+{
+    double hidden = 1 - (double)overlap->exposed_ns / (double)overlap->total_ns;
+    finding->cost_ns = overlap->exposed_ns / the_case->steps;
+    finding->confidence = overlap->shares_stream ? "high" : "medium";
+    finding->title =
+        arena_printf(the_case->arena, err, "only %.0f %% of %.3g ms communication is hidden",
+                     100 * hidden, findings_ms(overlap->total_ns / the_case->steps));
+    finding->evidence = findings_fact(
+        the_case, "collectives?sort=-exposed_ns", err, "%s",
+        overlap->shares_stream ? "communication runs on a stream that also computes"
+                               : "communication runs on streams of its own, but beside nothing");
+    return finding->title && finding->evidence;
+}
+
+static bool check_overlap(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    bool *streams = arena_array(the_case->arena, facts->trace->track_count, sizeof *streams, err);
+    if (!streams)
+        return false;
+    struct overlap overlap = measure(facts, streams);
+    // No more can be hidden than there is compute left to hide it behind.
+    int64_t hidden_ns = overlap.total_ns - overlap.exposed_ns;
+    int64_t room_ns = parts_compute_ns(&facts->steady) - hidden_ns;
+    double step_ns = (double)the_case->step_ns * (double)the_case->steps;
+    *fires = (double)overlap.total_ns >= FINDING_OVERLAP_COMM * step_ns &&
+             (double)hidden_ns < FINDING_OVERLAP_SHARE * (double)overlap.total_ns && room_ns > 0;
+    if (!*fires)
+        return true;
+    if (overlap.exposed_ns > room_ns)
+        overlap.exposed_ns = room_ns;
+    return describe_overlap(the_case, &overlap, finding, err);
+}
+
+const struct finding_rule finding_low_overlap = {
+    .name = "low_overlap",
+    .why = "Collectives of data-parallel training can run beside compute; here most of them run "
+           "alone, although there is compute to hide them behind.",
+    .advice = "Let gradients leave in buckets during the backward pass (DDP) or prefetch the next "
+              "layer's parameters (FSDP); give communication a stream of its own.",
+    .method = "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady "
+              "steps; reported when it is under 50 %, such communication is at least 10 % of the "
+              "step and compute is left to hide it behind. It is part of the exposed "
+              "communication, not a cost beside it.",
+    .false_alarms = "Tensor parallelism needs the result at once and cannot overlap.",
+    .check = check_overlap,
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about copies that hold up the host or the device.
+#include "analysis/findings.h"
+#include "analysis/sweep.h"
+
+#include <inttypes.h>
+
+struct copies {
+    const struct facts *facts;
+    int64_t count, pageable, bytes;
+    int64_t owned_ns, wait_ns;
+    bool behind; // the segment before was such a copy, or the gap behind one
+};
+
+// A call that returns only when the copy is done.
+static bool is_blocking_call(struct str name)
+{
+    return str_equal(name, STR("cudaMemcpy")) || str_equal(name, STR("hipMemcpy")) ||
+           str_equal(name, STR("cudaMemcpy2D")) || str_equal(name, STR("hipMemcpyWithStream"));
+}
+
+static bool is_pageable(const struct facts *facts, uint32_t device)
+{
+    return str_find(trace_text(facts->trace, facts_device_name(facts, device)), STR("Pageable")) !=
+           SIZE_MAX;
+}
+
+static bool is_blocking(const struct facts *facts, uint32_t device)
+{
+    const struct device_event *event = &facts->devices[device];
+    if (facts->trace->kind[event->event] != EVENT_MEMCPY)
+        return false;
+    if (is_pageable(facts, device))
+        return true;
+    if (event->launch == FACTS_NONE)
+        return false;
+    str_id call = facts->trace->name[facts->launches[event->launch].event];
+    return is_blocking_call(trace_text(facts->trace, call));
+}
+
+static void add_segment(void *context, const struct segment *segment)
+{
+    struct copies *copies = context;
+    int64_t length_ns = segment->end_ns - segment->begin_ns;
+    bool idle = segment->bar >= BAR_DEVICE_COUNT;
+    bool copy = !idle && is_blocking(copies->facts, segment->device);
+    copies->behind = copy || (idle && copies->behind);
+    if (segment->step == FACTS_NONE || !copies->facts->steps[segment->step].steady)
+        return;
+    copies->owned_ns += copy ? length_ns : 0;
+    copies->wait_ns += copies->behind && segment->bar == BAR_IDLE_HOST_WAIT ? length_ns : 0;
+}
+
+static struct copies measure(const struct facts *facts)
+{
+    struct copies copies = {.facts = facts};
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->step == FACTS_NONE || !facts->steps[device->step].steady ||
+            !is_blocking(facts, i))
+            continue;
+        uint32_t args = facts->trace->args[device->event];
+        int64_t bytes = facts->trace->shapes[facts->trace->device_args[args].shape].bytes;
+        copies.count++;
+        copies.pageable += is_pageable(facts, i);
+        copies.bytes += bytes > 0 && bytes < INT64_MAX / 2 - copies.bytes ? bytes : 0;
+    }
+    if (copies.count)
+        sweep_run(facts, NULL, facts->device_count, add_segment, &copies);
+    return copies;
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    struct copies copies = measure(the_case->facts);
+    int64_t cost_ns = (copies.owned_ns + copies.wait_ns) / the_case->steps;
+    *fires = copies.count > 0 && (double)cost_ns >= FINDING_COPY_SHARE * (double)the_case->step_ns;
+    if (!*fires)
+        return true;
+    finding->cost_ns = cost_ns;
+    finding->confidence = "medium";
+    finding->title =
+        arena_printf(the_case->arena, err, "blocking copies cost %.3g ms of each step (%.1f %%)",
+                     findings_ms(cost_ns), findings_percent(the_case, cost_ns));
+    finding->evidence = findings_fact(
+        the_case, "kernels?category=copy", err,
+        "%" PRId64 " blocking copies in %" PRId64 " steps, %" PRId64
+        " of them from pageable memory, %.3g MB; %.3g ms exposed, %.3g ms waited behind them per "
+        "step",
+        copies.count, the_case->steps, copies.pageable, (double)copies.bytes / 1e6,
+        findings_ms(copies.owned_ns / the_case->steps),
+        findings_ms(copies.wait_ns / the_case->steps));
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_blocking_copies = {
+    .name = "blocking_copies",
+    .why = "A copy from or to pageable memory goes through a staging buffer and holds up the host "
+           "until it is done; so does a synchronous copy. The device then waits for the host.",
+    .advice = "Use pin_memory=True in the data loader and non_blocking=True in .to(); copy the "
+              "next batch on a stream of its own while this one is computed.",
+    .method = "Exposed time of copies that are pageable or launched by a synchronous call, plus "
+              "the waits for the host directly behind them, per steady step; reported from 1 % of "
+              "the step.",
+    .false_alarms = "A result that is needed on the host at once has to be waited for.",
+    .check = check,
+};

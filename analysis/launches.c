@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How launches on the host and device events belong together.
+#include "analysis/analyses.h"
+#include "analysis/sort.h"
+#include "analysis/stats.h"
+#include "analysis/tables.h"
+
+struct metric {
+    const char *name;
+    int64_t value;
+    const char *unit;
+    const char *help;
+};
+
+static bool add(struct report *report, struct metric metric, struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, metric.name);
+    row_i64(&row, metric.value);
+    row_word(&row, metric.unit);
+    row_word(&row, metric.help);
+    return row_end(&row, &table_launches, report, err);
+}
+
+static bool add_counts(const struct facts *facts, struct report *report, struct err *err)
+{
+    int64_t graphs = 0, replayed = 0;
+    for (uint32_t l = 0; l < facts->launch_count; l++) {
+        graphs += facts->launches[l].count > 1;
+        replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
+    }
+    const struct metric metrics[] = {
+        {"linked_device_events", facts->linked, "count", "Device events with a launch."},
+        {"unlinked_device_events", facts->device_count - facts->linked, "count",
+         "Device events without one: launched before the recording, or not recorded."},
+        {"launches", facts->launch_count, "count", "Calls that launched a device event."},
+        {"launches_without_device_events", (int64_t)facts->launches_without_events, "count",
+         "Kernel launches whose device event is not in the trace."},
+        {"graph_launches", graphs, "count", "Calls that launched more than one device event."},
+        {"graph_device_events", replayed, "count", "Device events launched by those."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!add(report, metrics[i], err))
+            return false;
+    return true;
+}
+
+// Delays between launches and their device events, ascending; values has room for twice as many.
+static uint32_t measure(const struct facts *facts, bool from_end, int64_t *values)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->launch == FACTS_NONE)
+            continue;
+        uint32_t event = facts->launches[device->launch].event;
+        int64_t from_ns = from_end ? facts_event_end(trace, event) : trace->begin_ns[event];
+        int64_t delay_ns;
+        if (__builtin_sub_overflow(device->begin_ns, from_ns, &delay_ns))
+            delay_ns = 0;
+        values[count++] = from_end && delay_ns < 0 ? 0 : delay_ns;
+    }
+    sort_i64(values, values + facts->linked, count);
+    return count;
+}
+
+static bool add_delays(const struct facts *facts, struct report *report, int64_t *values,
+                       struct err *err)
+{
+    struct stats delay = stats_of(values, measure(facts, true, values));
+    struct stats start = stats_of(values, measure(facts, false, values));
+    const struct metric metrics[] = {
+        {"launch_delay_median_ns", delay.median, "ns",
+         "Median time from the end of a launch to the begin of its device event, 0 if earlier."},
+        {"launch_delay_p95_ns", delay.p95, "ns", "95th percentile of the same."},
+        {"launch_delay_max_ns", delay.max, "ns", "Largest of the same."},
+        {"launch_to_start_median_ns", start.median, "ns",
+         "Median time from the begin of a launch to the begin of its device event."},
+        {"launch_to_start_p95_ns", start.p95, "ns", "95th percentile of the same."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!add(report, metrics[i], err))
+            return false;
+    return true;
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    if (!add_counts(facts, report, err))
+        return false;
+    if (facts->linked == 0)
+        return true;
+    size_t size = 2 * (size_t)facts->linked * sizeof(int64_t);
+    int64_t *values = budget_alloc(facts->budget, size, err);
+    bool ok = values && add_delays(facts, report, values, err);
+    budget_free(facts->budget, values, size);
+    return ok;
+}
+
+const struct analysis launches_analysis = {"launches", run};

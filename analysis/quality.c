@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trust report: what was repaired, left out, cut or uncertain, and what that does to numbers.
+#include "analysis/quality.h"
+
+#include "analysis/analyses.h"
+#include "analysis/tables.h"
+
+#include <inttypes.h>
+
+#define OTHER_WARN_SHARE    0.2 // compute that no rule names, above this the categories are doubtful
+#define UNLINKED_WARN_SHARE 0.5
+
+bool quality_add(struct report *report, const struct quality *quality, struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, quality->item);
+    row_word(&row, quality->severity);
+    row_i64(&row, quality->count);
+    row_i64_if(&row, quality->timed, quality->time_ns);
+    row_i64_if(&row, quality->placed, quality->position);
+    row_word(&row, quality->detail);
+    row_word(&row, quality->effect);
+    return row_end(&row, &table_quality, report, err);
+}
+
+const char *quality_worst(const struct report *report)
+{
+    static const char *const severities[] = {"error", "warning", "info"};
+    const struct table *table = report_find(report, "quality");
+    for (size_t s = 0; table && s < sizeof severities / sizeof *severities; s++)
+        for (size_t i = 0; i < table->row_count; i++)
+            if (str_equal(table_cell(table, i, "severity")->s, str_of(severities[s])))
+                return severities[s];
+    return NULL;
+}
+
+// How bad each repair is, and what it does to the numbers.
+static const struct {
+    const char *severity, *effect;
+} repairs[REPAIR_COUNT] = {
+    [REPAIR_TRUNCATED] = {"warning", "what came after the cut is missing from every figure"},
+    [REPAIR_MALFORMED] = {"warning", "these events are missing from every figure"},
+    [REPAIR_OVERSIZE] = {"warning", "these events are missing from every figure"},
+    [REPAIR_NOT_OBJECT] = {"info", "none: they were no events"},
+    [REPAIR_INCOMPLETE] = {"warning", "these events are missing from every figure"},
+    [REPAIR_INCOMPLETE_OTHER] = {"info", "none: no figure stands on them"},
+    [REPAIR_NO_DURATION] = {"info", "host events count with no length"},
+    [REPAIR_NEGATIVE_DURATION] = {"warning", "device events below them may lack an operator"},
+    [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
+    [REPAIR_TEXT] = {"info", "names show a replacement character"},
+    [REPAIR_LONG_TEXT] = {"info", "names that differ only behind the cut count as one"},
+    [REPAIR_COMMA] = {"info", "none: the events around it are whole"},
+    [REPAIR_UNKNOWN_PHASE] = {"info", "none: no figure stands on them"},
+    [REPAIR_END_WITHOUT_BEGIN] = {"info", "device events below them may lack an operator"},
+    [REPAIR_BEGIN_WITHOUT_END] = {"info", "these events last to the end of the trace"},
+    [REPAIR_BYTE_ORDER_MARK] = {"info", "none"},
+    [REPAIR_TRAILING] = {"info", "none: the document had ended"},
+    [REPAIR_METADATA] = {"info", "this member of the file was not read"},
+    [REPAIR_COMPRESSION] = {"warning", "what came after the damage is missing from every figure"},
+};
+
+static bool add_repairs(const struct trace *trace, struct report *report, struct err *err)
+{
+    for (int r = 0; r < REPAIR_COUNT; r++) {
+        const struct repair_note *note = &trace->repairs[r];
+        struct quality quality = {
+            .item = repair_word((enum repair)r),
+            .severity = repairs[r].severity,
+            .count = (int64_t)note->count,
+            .placed = true,
+            .position = (int64_t)note->first_pos,
+            .detail = repair_text((enum repair)r),
+            .effect = repairs[r].effect,
+        };
+        if (note->count && !quality_add(report, &quality, err))
+            return false;
+    }
+    return true;
+}
+
+static bool add_quarantine(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct quarantine *found = &facts->quarantine;
+    struct quality implausible = {
+        .item = "implausible",
+        .severity = "warning",
+        .count = (int64_t)found->implausible,
+        .timed = true,
+        .time_ns = found->implausible_ns,
+        .detail = "device events that end before they begin, last over an hour, or begin over an "
+                  "hour from the median begin",
+        .effect = "they are left out of every figure",
+    };
+    struct quality clipped = {
+        .item = "clipped",
+        .severity = "warning",
+        .count = (int64_t)found->clipped,
+        .timed = true,
+        .time_ns = found->clipped_ns,
+        .detail = "device events that passed the begin of the next one on their stream by over "
+                  "100 us",
+        .effect = "they are cut there; their durations are too short rather than too long",
+    };
+    return (!found->implausible || quality_add(report, &implausible, err)) &&
+           (!found->clipped || quality_add(report, &clipped, err));
+}
+
+static bool add_links(const struct facts *facts, struct report *report, struct err *err)
+{
+    uint32_t unlinked = facts->device_count - facts->linked;
+    struct quality without_launch = {
+        .item = "unlinked",
+        .severity = unlinked > UNLINKED_WARN_SHARE * facts->device_count ? "warning" : "info",
+        .count = unlinked,
+        .detail = "device events without a launch in the trace",
+        .effect = "they count in every sum, but have no operator and no cause of idle time",
+    };
+    struct quality without_event = {
+        .item = "dropped",
+        .severity = "info",
+        .count = (int64_t)facts->launches_without_events,
+        .detail = "kernel launches without a device event in the trace",
+        .effect = "device time may be missing at the end of the recording or by loss",
+    };
+    return (!unlinked || quality_add(report, &without_launch, err)) &&
+           (!facts->launches_without_events || quality_add(report, &without_event, err));
+}
+
+static bool add_graphs(const struct facts *facts, struct report *report, struct err *err)
+{
+    int64_t replayed = 0;
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
+    struct quality graphs = {
+        .item = "graph_replay",
+        .severity = "info",
+        .count = replayed,
+        .detail = "device events that share their launch with others (graph replay)",
+        .effect = "their operators are those of the replay, not of the model",
+    };
+    return !replayed || quality_add(report, &graphs, err);
+}
+
+// Events that begin before their predecessor on the stream ended. last_ns has one entry per track.
+static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct quality *quality)
+{
+    for (uint32_t t = 0; t < facts->trace->track_count; t++)
+        last_ns[t] = INT64_MIN;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        int64_t *last = &last_ns[device->track];
+        if (*last > device->begin_ns) {
+            quality->count++;
+            int64_t until_ns = *last < device->end_ns ? *last : device->end_ns;
+            quality->time_ns += until_ns - device->begin_ns;
+        }
+        *last = device->end_ns > *last ? device->end_ns : *last;
+    }
+}
+
+static bool add_overlaps(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality overlaps = {
+        .item = "stream_overlap",
+        .severity = "info",
+        .timed = true,
+        .detail = "device events that begin before the one before them on their stream ended",
+        .effect = "sums of durations count this time twice; unions and the breakdown do not",
+    };
+    size_t size = facts->trace->track_count * sizeof(int64_t);
+    int64_t *last_ns = budget_alloc(facts->budget, size, err);
+    if (!last_ns)
+        return false;
+    count_overlaps(facts, last_ns, &overlaps);
+    budget_free(facts->budget, last_ns, size);
+    return !overlaps.count || quality_add(report, &overlaps, err);
+}
+
+static bool add_steps(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality whole = {
+        .item = "no_steps",
+        .severity = "info",
+        .count = 1,
+        .detail = "no step marks were found",
+        .effect = "the whole window counts as one step, warm-up included",
+    };
+    struct quality excluded = {
+        .item = "steps_excluded",
+        .severity = "info",
+        .count = facts->step_count - facts->steady_count,
+        .detail = "steps left out of the headline figures; each with its reason in steps",
+        .effect = "figures per step stand on the others",
+    };
+    if (facts->device_count && !facts->marked)
+        return quality_add(report, &whole, err);
+    return !excluded.count || quality_add(report, &excluded, err);
+}
+
+static bool add_other(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality other = {
+        .item = "uncategorized",
+        .timed = true,
+        .detail = "compute whose operator and name no rule knows",
+        .effect = "it counts as other compute",
+    };
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        bool counts = device->class == CLASS_COMPUTE && device->category == CATEGORY_OTHER;
+        other.count += counts;
+        other.time_ns += counts ? device->owned_ns : 0;
+    }
+    bool much = (double)other.time_ns > OTHER_WARN_SHARE * (double)parts_compute_ns(&facts->whole);
+    other.severity = much ? "warning" : "info";
+    return !other.count || quality_add(report, &other, err);
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality empty = {
+        .item = "no_device_events",
+        .severity = "error",
+        .count = 1,
+        .detail = "the trace has no device events",
+        .effect = "there is no breakdown, no step and no kernel",
+    };
+    return (facts->device_count || quality_add(report, &empty, err)) &&
+           add_repairs(facts->trace, report, err) && add_quarantine(facts, report, err) &&
+           add_links(facts, report, err) && add_graphs(facts, report, err) &&
+           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
+           add_other(facts, report, err);
+}
+
+const struct analysis quality_analysis = {"quality", run};

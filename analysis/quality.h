@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of the trust report.
+#ifndef ANALYSIS_QUALITY_H
+#define ANALYSIS_QUALITY_H
+
+#include "analysis/report.h"
+
+struct quality {
+    const char *item;     // stable word
+    const char *severity; // "info", "warning", "error"
+    int64_t count;
+    bool timed, placed; // whether the two below say something
+    int64_t time_ns;
+    int64_t position; // byte in the decompressed input
+    const char *detail, *effect;
+};
+
+MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
+
+// Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
+const char *quality_worst(const struct report *report);
+
+#endif
