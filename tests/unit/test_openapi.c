@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API's description names every route and no other, and the columns of every table. Run it with
+// --update after a column changed: it rewrites the row schemas in schema/openapi.json.
+#include "analysis/analysis.h"
+#include "server/routes.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ctype.h>
+#include <stdio.h>
+
+#define DESCRIPTION "schema/openapi.json"
+
+static json_t *load(void)
+{
+    json_error_t error;
+    json_t *root = json_load_file(DESCRIPTION, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        fail_msg("%s:%d: %s", DESCRIPTION, error.line, error.text);
+    return root;
+}
+
+// "/static/{tree}/{path*}" is "/static/{tree}/{path}" there.
+static void plain_pattern(const char *pattern, char *out, size_t size)
+{
+    size_t len = 0;
+    for (; *pattern && len + 1 < size; pattern++)
+        if (*pattern != '*')
+            out[len++] = *pattern;
+    out[len] = '\0';
+}
+
+static void lower_case(const char *method, char *out, size_t size)
+{
+    size_t len = 0;
+    for (; *method && len + 1 < size; method++)
+        out[len++] = (char)tolower((unsigned char)*method);
+    out[len] = '\0';
+}
+
+static void every_route_is_described(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    json_t *paths = json_object_get(root, "paths");
+    for (size_t i = 0; i < routes_count; i++) {
+        char path[128], method[16];
+        plain_pattern(routes[i].pattern, path, sizeof(path));
+        lower_case(routes[i].method, method, sizeof(method));
+        json_t *operation = json_object_get(json_object_get(paths, path), method);
+        if (!operation)
+            fail_msg("%s %s is not in %s", routes[i].method, routes[i].pattern, DESCRIPTION);
+        assert_true(json_string_length(json_object_get(operation, "summary")) > 0);
+        assert_true(json_string_length(json_object_get(operation, "description")) > 0);
+    }
+    json_decref(root);
+}
+
+static bool is_route(const char *path, const char *method)
+{
+    for (size_t i = 0; i < routes_count; i++) {
+        char own_path[128], own_method[16];
+        plain_pattern(routes[i].pattern, own_path, sizeof(own_path));
+        lower_case(routes[i].method, own_method, sizeof(own_method));
+        if (strcmp(path, own_path) == 0 && strcmp(method, own_method) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void every_description_has_its_route(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    const char *path = NULL, *method = NULL;
+    json_t *operations = NULL, *operation = NULL;
+    json_object_foreach(json_object_get(root, "paths"), path, operations)
+    {
+        json_object_foreach(operations, method, operation)
+        {
+            if (!is_route(path, method))
+                fail_msg("%s %s is in %s, but no route", method, path, DESCRIPTION);
+        }
+    }
+    json_decref(root);
+}
+
+// Follows "#/components/..." from the root.
+static json_t *resolve(json_t *root, const char *reference)
+{
+    char name[64];
+    const char *at = strncmp(reference, "#/", 2) == 0 ? reference + 2 : "";
+    json_t *node = root;
+    while (*at && node) {
+        size_t len = strcspn(at, "/");
+        snprintf(name, sizeof(name), "%.*s", (int)len, at);
+        node = json_object_get(node, name);
+        at += len + (at[len] == '/');
+    }
+    return node;
+}
+
+static void check_references(json_t *root, json_t *node, unsigned depth)
+{
+    const char *name = NULL;
+    json_t *child = NULL;
+    size_t i = 0;
+    assert_true(depth < 64);
+    json_object_foreach(node, name, child)
+    {
+        if (strcmp(name, "$ref") == 0 && !resolve(root, json_string_value(child)))
+            fail_msg("%s: nothing at %s", DESCRIPTION, json_string_value(child));
+        check_references(root, child, depth + 1);
+    }
+    json_array_foreach(node, i, child) check_references(root, child, depth + 1);
+}
+
+static void every_reference_leads_somewhere(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    check_references(root, root, 0);
+    json_decref(root);
+}
+
+// --- rows of tables -----------------------------------------------------------------------------
+
+static const char *type_word(enum column_type type)
+{
+    switch (type) {
+    case COLUMN_I64: return "integer";
+    case COLUMN_F64: return "number";
+    case COLUMN_TEXT: return "string";
+    case COLUMN_BOOL: return "boolean";
+    }
+    return "";
+}
+
+static json_t *row_schema(const struct table_desc *desc)
+{
+    json_t *properties = json_object();
+    for (unsigned i = 0; i < desc->column_count; i++) {
+        const struct column *column = &desc->columns[i];
+        json_t *types = json_pack("[s, s]", type_word(column->type), "null");
+        json_t *property = json_pack("{s:o, s:s, s:s}", "type", types, "description", column->help,
+                                     "x-unit", column->unit);
+        json_object_set_new(properties, column->name, property);
+    }
+    return json_pack("{s:s, s:s, s:o}", "type", "object", "description", desc->help, "properties",
+                     properties);
+}
+
+// Calls visit with the name and schema of every table that the API shows.
+static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *schemas)
+{
+    const struct table_desc *const *const lists[] = {run_tables, compare_tables};
+    for (size_t list = 0; list < 2; list++)
+        for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
+            char name[64];
+            snprintf(name, sizeof(name), "row_%s", (*desc)->name);
+            json_t *schema = row_schema(*desc);
+            visit(schemas, name, schema);
+            json_decref(schema);
+        }
+}
+
+static void compare_schema(json_t *schemas, const char *name, json_t *schema)
+{
+    if (!json_equal(json_object_get(schemas, name), schema))
+        fail_msg("%s: components.schemas.%s is not what the table's columns say; run "
+                 "test_openapi --update",
+                 DESCRIPTION, name);
+}
+
+static void every_table_is_described_with_its_columns(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    json_t *components = json_object_get(root, "components");
+    each_row_schema(compare_schema, json_object_get(components, "schemas"));
+    json_decref(root);
+}
+
+static void set_schema(json_t *schemas, const char *name, json_t *schema)
+{
+    json_object_set(schemas, name, schema);
+}
+
+static int update(void)
+{
+    json_error_t error;
+    json_t *root = json_load_file(DESCRIPTION, 0, &error);
+    json_t *components = json_object_get(root, "components");
+    each_row_schema(set_schema, json_object_get(components, "schemas"));
+    FILE *file = root ? fopen(DESCRIPTION, "w") : NULL;
+    bool ok = file && json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
+    ok = file && fclose(file) == 0 && ok;
+    json_decref(root);
+    fprintf(stderr, "%s %s\n", DESCRIPTION, ok ? "updated" : "cannot be updated");
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_is_described),
+        cmocka_unit_test(every_description_has_its_route),
+        cmocka_unit_test(every_reference_leads_somewhere),
+        cmocka_unit_test(every_table_is_described_with_its_columns),
+    };
+    if (argc == 2 && strcmp(argv[1], "--update") == 0)
+        return update();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
