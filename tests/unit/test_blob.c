@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blobs and intake: files come and go with their rows, and nothing else stays.
+#include "server/intake.h"
+#include "tests/unit/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static const char abc_sha256[] =
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc", FIPS 180
+
+struct service {
+    char folder[64];
+    struct intake intake;
+    struct arena arena;
+    struct err err;
+};
+
+static void check(const struct service *s, bool ok)
+{
+    if (!ok)
+        fail_msg("%s", s->err.msg);
+}
+
+static void open_service(struct service *s)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/db", s->folder);
+    s->intake.blobs = blob_open(s->folder, &s->err);
+    check(s, s->intake.blobs != NULL);
+    s->intake.store = store_open(path, &s->err);
+    check(s, s->intake.store != NULL);
+}
+
+static int set_up(void **state)
+{
+    struct service *s = calloc(1, sizeof *s);
+    snprintf(s->folder, sizeof s->folder, "/tmp/test_blob.XXXXXX");
+    assert_non_null(mkdtemp(s->folder));
+    arena_init(&s->arena, NULL);
+    open_service(s);
+    *state = s;
+    return 0;
+}
+
+static void close_service(struct service *s)
+{
+    store_close(s->intake.store);
+    blob_close(s->intake.blobs);
+}
+
+static int tear_down(void **state)
+{
+    struct service *s = *state;
+    close_service(s);
+    folder_remove(s->folder);
+    arena_free(&s->arena);
+    free(s);
+    return 0;
+}
+
+static struct spool *spooled(struct service *s, const char *content)
+{
+    struct spool *spool = blob_spool_open(s->intake.blobs, 100, &s->err);
+    check(s, spool != NULL);
+    for (const char *at = content; *at; at++)
+        check(s, blob_spool_write(spool, at, 1, &s->err));
+    check(s, blob_spool_seal(spool, &s->err));
+    return spool;
+}
+
+static bool accept(struct service *s, const char *run, const char *content, int64_t rank,
+                   struct upload *upload)
+{
+    struct spool *spool = spooled(s, content);
+    struct intake_part part = {spool, STR("x.json"), rank};
+    struct intake_request request = {
+        .run = {.name = str_of(run), .world_size = STORE_ANY}, .parts = &part, .count = 1};
+    bool ok = intake_accept(&s->intake, &request, &s->arena, upload, &s->err);
+    blob_spool_close(spool);
+    return ok;
+}
+
+static bool is_blob_there(struct service *s, const char *sha256)
+{
+    char path[BLOB_PATH_SIZE];
+    struct stat info;
+    blob_path(s->intake.blobs, sha256, path);
+    return stat(path, &info) == 0;
+}
+
+static void a_kept_file_has_the_name_of_its_content(void **state)
+{
+    struct service *s = *state;
+    struct spool *spool = spooled(s, "abc");
+    assert_string_equal(blob_spool_sha256(spool), abc_sha256);
+    assert_int_equal(blob_spool_bytes(spool), 3);
+    assert_false(is_blob_there(s, abc_sha256));
+    check(s, blob_spool_keep(spool, &s->err));
+    blob_spool_close(spool);
+    int fd;
+    uint64_t size;
+    check(s, blob_open_read(s->intake.blobs, abc_sha256, &fd, &size, &s->err));
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    assert_int_equal(info.st_size, 3); // what was reserved and not used is given back
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(size, 3);
+    close(fd);
+}
+
+static void an_abandoned_file_leaves_nothing(void **state)
+{
+    struct service *s = *state;
+    blob_spool_close(spooled(s, "abc"));
+    assert_int_equal(folder_count(s->folder, "spool"), 0);
+    assert_int_equal(folder_count(s->folder, "blobs"), 0);
+}
+
+static void the_same_content_twice_is_one_file(void **state)
+{
+    struct service *s = *state;
+    struct spool *one = spooled(s, "abc"), *two = spooled(s, "abc");
+    check(s, blob_spool_keep(one, &s->err));
+    check(s, blob_spool_keep(two, &s->err));
+    blob_spool_close(one);
+    blob_spool_close(two);
+    assert_true(is_blob_there(s, abc_sha256));
+    assert_int_equal(folder_count(s->folder, "spool"), 0);
+}
+
+static void a_data_directory_serves_one_process_at_a_time(void **state)
+{
+    struct service *s = *state;
+    struct blobs *second = blob_open(s->folder, &s->err);
+    assert_null(second);
+    assert_int_equal(s->err.code, ERR_BUSY);
+}
+
+static void more_than_the_disk_holds_is_refused_at_once(void **state)
+{
+    struct service *s = *state;
+    struct spool *spool = blob_spool_open(s->intake.blobs, (uint64_t)1 << 60, &s->err);
+    assert_null(spool);
+    assert_int_equal(folder_count(s->folder, "spool"), 0);
+}
+
+static void a_refused_upload_leaves_no_file(void **state)
+{
+    struct service *s = *state;
+    struct upload upload;
+    assert_true(accept(s, "r", "abc", 0, &upload));
+    assert_false(accept(s, "r", "def", 0, &upload));
+    assert_int_equal(s->err.code, ERR_CONFLICT);
+    check(s, intake_sweep(&s->intake, &s->err));
+    assert_true(is_blob_there(s, abc_sha256));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
+}
+
+static void a_deleted_run_takes_its_files_unless_another_needs_them(void **state)
+{
+    struct service *s = *state;
+    struct upload one, two, only;
+    check(s, accept(s, "one", "abc", 0, &one));
+    check(s, accept(s, "two", "abc", 0, &two));
+    check(s, accept(s, "one", "only here", 1, &only));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 2);
+    check(s, intake_delete_run(&s->intake, one.run_id, STORE_ANY, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
+    assert_true(is_blob_there(s, abc_sha256));
+    check(s, intake_delete_run(&s->intake, two.run_id, STORE_ANY, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 0);
+}
+
+static void a_start_removes_what_no_row_names(void **state)
+{
+    struct service *s = *state;
+    struct upload upload;
+    check(s, accept(s, "r", "abc", 0, &upload));
+    struct spool *orphan = spooled(s, "killed before its rows");
+    check(s, blob_spool_keep(orphan, &s->err));
+    blob_spool_close(orphan);
+    folder_write(s->folder, "spool/1234.part", "half");
+    char path[BLOB_PATH_SIZE];
+    blob_trace_path(s->intake.blobs, "t_000000000000", path);
+    folder_write("", path, "of a deleted trace");
+    blob_trace_path(s->intake.blobs, upload.traces[0].id.at, path);
+    folder_write("", path, "of a trace");
+    close_service(s);
+    open_service(s);
+    check(s, intake_sweep(&s->intake, &s->err));
+    assert_int_equal(folder_count(s->folder, "spool"), 0);
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
+    assert_int_equal(folder_count_all(s->folder, "traces"), 1);
+    assert_true(is_blob_there(s, abc_sha256));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_kept_file_has_the_name_of_its_content),
+        TEST(an_abandoned_file_leaves_nothing),
+        TEST(the_same_content_twice_is_one_file),
+        TEST(a_data_directory_serves_one_process_at_a_time),
+        TEST(more_than_the_disk_holds_is_refused_at_once),
+        TEST(a_refused_upload_leaves_no_file),
+        TEST(a_deleted_run_takes_its_files_unless_another_needs_them),
+        TEST(a_start_removes_what_no_row_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
