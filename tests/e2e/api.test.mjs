@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The REST API as its users see it: tables in every format, conditions, errors, headers.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { csv_rows } from "./helpers/csv.mjs";
+import { http_bytes } from "./helpers/http.mjs";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
+
+const TABLES = ["breakdown", "steps", "step_stats", "kernels", "ops", "collectives", "classes",
+  "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+const FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "a\n=2", "q\"uote, comma"];
+
+let server;
+const api = (path, what) => server.request(`/api/v1${path}`, what);
+
+before(async () => {
+  server = await start_server();
+  const job = await generate(small_job());
+  const other = await generate(small_job("--flavour", "rocm", "--slow", "130", "--seed", "2"));
+  await server.analysed("cuda-run@1", job.files, { tag: "vendor=nvidia", project: "llm" });
+  await server.analysed("rocm-run@1", other.files, { tag: "vendor=amd", note: "slower" });
+  await server.analysed("formulas", [{ filename: "rank0.json",
+    data: small_json({ names: FORMULAS }) }]);
+});
+after(() => server?.stop());
+
+/** A cell as CSV writes it, with the guard against formulas taken away. */
+function csv_text(value) {
+  if (value === null) return "";
+  return String(value);
+}
+
+for (const table of TABLES) {
+  test(`json, columns, csv and ndjson of ${table} hold the same rows`, async () => {
+    const path = `/runs/cuda-run@1/${table}`;
+    const json = await server.get(`${path}?limit=all`);
+    const columns = await server.get(`${path}?format=columns`);
+    const csv = await api(`${path}?format=csv`);
+    const ndjson = await api(`${path}?format=ndjson`);
+    const names = json.columns.map(({ name }) => name);
+    assert.equal(json.total, json.items.length);
+    assert.equal(columns.row_count, json.items.length);
+    assert.deepEqual(Object.keys(columns.columns), names);
+    assert.deepEqual(json.items, json.items.map((_, row) =>
+      Object.fromEntries(names.map((name) => [name, columns.columns[name][row]]))));
+    assert.deepEqual(ndjson.text.split("\n").filter(Boolean).map((line) => JSON.parse(line)),
+      json.items);
+    assert.match(csv.headers["content-type"], /^text\/csv/);
+    const plain = csv_rows(csv.text);
+    assert.equal(plain.length, json.items.length);
+    json.items.forEach((item, row) => names.forEach((name) =>
+      assert.equal(plain[row][name].replace(/^'/, ""), csv_text(item[name]), `${row} ${name}`)));
+    for (const { name, unit, help } of json.columns) {
+      assert.equal(typeof unit, "string", name);
+      assert.ok(help.length > 0, `${table}.${name} has no help`);
+      assert.ok(!name.endsWith("_ns") || unit === "ns", `${name} is in ${unit}`);
+    }
+  });
+}
+
+test("a spreadsheet takes no text cell for a formula", async () => {
+  const { text } = await api("/runs/formulas/kernels?format=csv&fields=name");
+  for (const { name } of csv_rows(text)) {
+    assert.doesNotMatch(name, /(^|\n)[=+\-@\t\r]/);
+  }
+  const { items } = await server.get("/runs/formulas/kernels");
+  assert.deepEqual(items.map(({ name }) => name).sort(), [...FORMULAS].sort(), "json has them as is");
+});
+
+test("rows can be sorted, limited, paged, searched, filtered and narrowed to fields", async () => {
+  const all = (await server.get("/runs/cuda-run@1/kernels?limit=all&sort=-total_ns,name")).items;
+  assert.ok(all.length > 5);
+  for (let i = 1; i < all.length; i++) assert.ok(all[i - 1].total_ns >= all[i].total_ns);
+  const paged = [];
+  let cursor = "";
+  do {
+    const page = await server.get(
+      `/runs/cuda-run@1/kernels?limit=3&sort=-total_ns,name${cursor && `&cursor=${cursor}`}`);
+    assert.ok(page.items.length <= 3);
+    assert.equal(page.total, all.length);
+    paged.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor);
+  assert.deepEqual(paged, all);
+  const [{ name, category }] = all;
+  const found = await server.get(
+    `/runs/cuda-run@1/kernels?limit=all&q=${encodeURIComponent(name.slice(2, 30).toUpperCase())}`);
+  assert.ok(found.items.some((item) => item.name === name));
+  assert.ok(found.items.length < all.length);
+  const filtered = await server.get(`/runs/cuda-run@1/kernels?limit=all&category=${
+    encodeURIComponent(category)}&fields=category,calls`);
+  assert.deepEqual([...new Set(filtered.items.map((item) => item.category))], [category]);
+  assert.deepEqual(Object.keys(filtered.items[0]), ["category", "calls"]);
+  const classes = [...new Set(all.map((item) => item.class))].slice(0, 2);
+  const either = await server.get(
+    `/runs/cuda-run@1/kernels?limit=all&${classes.map((one) => `class=${one}`).join("&")}`);
+  assert.equal(either.items.length, all.filter((item) => classes.includes(item.class)).length);
+});
+
+test("rank= gives the tables of one rank", async () => {
+  const whole = await server.get("/runs/cuda-run@1/kernels?limit=all&sort=name");
+  const parts = await Promise.all([0, 1].map((rank) =>
+    server.get(`/runs/cuda-run@1/kernels?rank=${rank}&limit=all`)));
+  const calls = (reply, name) => reply.items.find((item) => item.name === name)?.calls ?? 0;
+  for (const { name, calls: sum } of whole.items) {
+    assert.equal(calls(parts[0], name) + calls(parts[1], name), sum, name);
+  }
+  const steps = await server.get("/runs/cuda-run@1/steps?rank=1&limit=all");
+  assert.deepEqual([...new Set(steps.items.map(({ rank }) => rank))], [1]);
+  assert.equal((await api("/runs/cuda-run@1/kernels?rank=9")).status, 404);
+});
+
+test("an unknown parameter, column, format or cursor is a 400 that names what is known", async () => {
+  const paths = ["/runs/cuda-run@1/kernels?sortt=name", "/runs/cuda-run@1/kernels?sort=nome",
+    "/runs/cuda-run@1/kernels?fields=calls,nope", "/runs/cuda-run@1/kernels?format=xml",
+    "/runs/cuda-run@1/kernels?limit=0", "/runs/cuda-run@1/kernels?limit=x",
+    "/runs/cuda-run@1/kernels?cursor=zzz", "/runs?colour=red", "/runs?sort=nope",
+    "/runs/cuda-run@1?x=1", "/version?x=1", "/compare?base=cuda-run@1", "/runs?since=often",
+    "/runs/cuda-run@1/kernels?calls=many"];
+  for (const path of paths) {
+    const reply = await api(path);
+    assert.equal(reply.status, 400, `${path}: ${reply.text}`);
+    const { type, title, status, detail, request_id } = reply.json;
+    assert.match(type, /^tag:stepscope,2026:problem\/[a-z-]+$/);
+    assert.ok(title && status === 400 && request_id, reply.text);
+    assert.ok(detail.length > 15, `${path}: ${detail}`);
+    assert.equal(reply.headers["x-request-id"], request_id);
+  }
+});
+
+test("the list of runs can be searched, filtered, sorted and paged", async () => {
+  const names = async (query) =>
+    (await server.get(`/runs?${query}`)).items.map(({ name }) => name);
+  assert.deepEqual(await names(""), ["formulas", "rocm-run@1", "cuda-run@1"], "newest first");
+  assert.deepEqual(await names("q=ROCM"), ["rocm-run@1"]);
+  assert.deepEqual(await names("tag=vendor=nvidia"), ["cuda-run@1"]);
+  assert.deepEqual(await names("project=llm"), ["cuda-run@1"]);
+  assert.deepEqual(await names("status=failed"), []);
+  assert.deepEqual(await names("since=1h&sort=name"), ["cuda-run@1", "formulas", "rocm-run@1"]);
+  assert.deepEqual(await names("gpu=nothing"), []);
+  const { items: [run] } = await server.get("/runs?q=cuda-run");
+  assert.equal(run.status, "done");
+  assert.equal(run.received, 2);
+  assert.equal(run.world_size, 2);
+  assert.match(run.gpu, /H100/);
+  assert.match(run.created, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  assert.equal(Object.keys(run.parts).length, 7);
+  const first = await server.get("/runs?limit=2");
+  const second = await server.get(`/runs?limit=2&cursor=${first.next_cursor}`);
+  assert.equal(first.items.length + second.items.length, 3);
+  assert.equal(second.next_cursor, null);
+});
+
+test("a run is found by id, name, project and name, and as the latest of its series", async () => {
+  const { id } = await server.get("/runs/cuda-run@1");
+  for (const key of ["cuda-run@1", "cuda-run~latest", "llm%2Fcuda-run@1"]) {
+    const reply = await api(`/runs/${key}`);
+    assert.equal(reply.status, 200, `${key}: ${reply.text}`);
+    assert.equal(reply.json.id, id);
+    assert.match(reply.headers["content-location"], new RegExp(`/api/v1/runs/${id}$`));
+  }
+  assert.equal((await api("/runs/none")).status, 404);
+});
+
+test("what has not changed is answered 304 and what has changed is not", async () => {
+  await server.send("POST", "/runs", { name: "etag", note: "a" });
+  const paths = ["/runs/etag", "/runs", "/runs/cuda-run@1/summary", "/openapi.json", "/version",
+    "/runs/cuda-run@1/kernels?format=csv", "/compare?base=cuda-run@1&cand=rocm-run@1"];
+  const tags = new Map();
+  for (const path of paths) {
+    const { headers: { etag } } = await api(path);
+    assert.match(etag ?? "", /^(W\/)?"[^"]+"$/, path);
+    const again = await api(path, { headers: { "If-None-Match": etag } });
+    assert.equal(again.status, 304, path);
+    assert.equal(again.body.length, 0);
+    tags.set(path, etag);
+  }
+  const patched = await server.send("PATCH", "/runs/etag", { note: "b" },
+    { "If-Match": tags.get("/runs/etag") });
+  assert.equal(patched.status, 200, patched.text);
+  for (const path of ["/runs/etag", "/runs"]) {
+    const reply = await api(path, { headers: { "If-None-Match": tags.get(path) } });
+    assert.equal(reply.status, 200, `${path} has changed`);
+  }
+  const json = await api("/runs/cuda-run@1/kernels");
+  const csv = await api("/runs/cuda-run@1/kernels?format=csv");
+  assert.notEqual(json.headers.etag, csv.headers.etag);
+});
+
+test("a change needs the tag of what was seen: 428 without, 412 with an old one", async () => {
+  const made = await server.send("POST", "/runs", { name: "guarded", tags: { a: "1", b: "2" } });
+  assert.equal(made.status, 201, made.text);
+  assert.match(made.headers.location, /^\/api\/v1\/runs\/r_/);
+  assert.equal((await server.send("POST", "/runs", { name: "guarded" })).status, 409);
+  const { headers: { etag } } = await api("/runs/guarded");
+  assert.equal((await server.send("PATCH", "/runs/guarded", { note: "x" })).status, 428);
+  assert.equal((await api("/runs/guarded", { method: "DELETE" })).status, 428);
+  const match = { "If-Match": etag };
+  const patch = { note: "x", tags: { a: null, c: "3" }, world_size: 4 };
+  const reply = await server.send("PATCH", "/runs/guarded", patch, match);
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(reply.json.tags, { b: "2", c: "3" });
+  assert.equal(reply.json.world_size, 4);
+  assert.equal((await server.send("PATCH", "/runs/guarded", { note: "y" }, match)).status, 412);
+  assert.equal((await api("/runs/guarded", { method: "DELETE", headers: match })).status, 412);
+  const now = { "If-Match": (await api("/runs/guarded")).headers.etag };
+  assert.equal((await server.send("PATCH", "/runs/guarded", { colour: 1 }, now)).status, 400);
+  assert.equal((await server.send("PATCH", "/runs/guarded", "{", now)).status, 400);
+  assert.equal((await api("/runs/guarded", { method: "DELETE", headers: now })).status, 204);
+  assert.equal((await api("/runs/guarded")).status, 404);
+});
+
+test("a deleted run leaves nothing behind and its bytes can come again", async () => {
+  const parts = [...fields({ run: "gone", rank: 0 }), file_part(small_json({ names: ["g"] }))];
+  await server.post(parts);
+  await server.settled("gone");
+  const { headers: { etag } } = await api("/runs/gone");
+  const reply = await api("/runs/gone", { method: "DELETE", headers: { "If-Match": etag } });
+  assert.equal(reply.status, 204);
+  assert.equal((await api("/runs/gone/ranks/0/trace")).status, 404);
+  assert.equal((await server.post(parts)).status, 202, "not taken for the deleted one");
+  assert.equal((await server.settled("gone")).status, "done");
+});
+
+test("a run can be analysed anew, with the same figures", async () => {
+  const before_it = await server.get("/runs/rocm-run@1/kernels?limit=all");
+  const reply = await api("/runs/rocm-run@1/reanalyse", { method: "POST" });
+  assert.equal(reply.status, 202, reply.text);
+  assert.equal((await server.settled("rocm-run@1")).status, "done");
+  assert.deepEqual(await server.get("/runs/rocm-run@1/kernels?limit=all"), before_it);
+});
+
+test("HEAD answers like GET without a body, a wrong method 405 with Allow, nothing 404", async () => {
+  for (const path of ["/api/v1/runs", "/api/v1/runs/formulas/kernels", "/healthz", "/"]) {
+    const get = await server.request(path);
+    const head = await server.request(path, { method: "HEAD" });
+    assert.equal(head.status, get.status, path);
+    assert.equal(head.body.length, 0, path);
+    assert.equal(head.headers["content-length"], get.headers["content-length"], path);
+  }
+  const wrong = await api("/runs/formulas/kernels", { method: "DELETE" });
+  assert.equal(wrong.status, 405);
+  assert.match(wrong.headers.allow, /GET/);
+  assert.equal((await api("/nothing")).status, 404);
+  assert.equal((await api("/nothing")).headers["content-type"], "application/problem+json");
+  const page = await server.request("/dead/link", { headers: { Accept: "text/html" } });
+  assert.equal(page.status, 404);
+  assert.match(page.headers["content-type"], /^text\/html/);
+});
+
+test("every answer, also every error, carries the security headers and no CORS header", async () => {
+  const requests = [["/", {}], ["/runs/x", {}], ["/api/v1/runs", {}], ["/api/v1/none", {}],
+    ["/api/v1/runs?x=1", {}], ["/api/v1/runs", { method: "DELETE" }], ["/healthz", {}],
+    ["/api/v1/runs", { method: "OPTIONS", headers: { Origin: "https://evil.example" } }],
+    ["/upload", { method: "POST", body: "x", headers: { "Content-Type": "text/plain" } }],
+    ["/api/v1/runs", { headers: { Host: "evil.example" } }], ["/static/x/y", {}],
+    ["/api/v1/runs/formulas/ranks/0/trace", {}]];
+  for (const [path, what] of requests) {
+    const { headers, status } = await server.request(path, what);
+    const told = `${what.method ?? "GET"} ${path} ${status}`;
+    assert.match(headers["content-security-policy"] ?? "",
+      /default-src 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/, told);
+    assert.equal(headers["x-content-type-options"], "nosniff", told);
+    assert.equal(headers["referrer-policy"], "same-origin", told);
+    assert.equal(headers["cross-origin-resource-policy"], "same-origin", told);
+    assert.ok(headers["permissions-policy"], told);
+    assert.ok(headers["x-request-id"], told);
+    const cors = Object.keys(headers).filter((name) => name.startsWith("access-control-"));
+    assert.deepEqual(cors, [], told);
+  }
+});
+
+test("a foreign Host or Origin is refused, our own page and programs are not", async () => {
+  const status = async (headers) => (await server.send("POST", "/runs", {}, headers)).status;
+  assert.equal((await api("/runs", { headers: { Host: "evil.example" } })).status, 421);
+  assert.equal(await status({ Origin: "https://evil.example" }), 403);
+  assert.equal(await status({ Origin: "null" }), 403);
+  assert.equal(await status({ "Sec-Fetch-Site": "cross-site" }), 403);
+  assert.equal(await status({ Origin: server.base, "Sec-Fetch-Site": "same-origin" }), 201);
+  assert.equal(await status({}), 201);
+});
+
+test("text is compressed on request and large tables shrink", async () => {
+  const path = "/runs/cuda-run@1/kernels?limit=all";
+  const plain = await api(path);
+  const zipped = await api(path, { headers: { "Accept-Encoding": "gzip" } });
+  assert.equal(zipped.headers["content-encoding"], "gzip");
+  assert.deepEqual(gunzipSync(zipped.body), plain.body);
+  assert.match(zipped.headers.vary, /Accept-Encoding/);
+});
+
+test("a request id of the client comes back", async () => {
+  const reply = await api("/version", { headers: { "X-Request-Id": "my-id-123" } });
+  assert.equal(reply.headers["x-request-id"], "my-id-123");
+  const split = await http_bytes(server.port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" +
+    "Connection: close\r\nX-Request-Id: a\x01b\r\n\r\n");
+  assert.doesNotMatch(split, /\x01/);
+});
+
+test("a compare reply holds both runs, the settings that differ and the steps", async () => {
+  const reply = await server.get("/compare?base=cuda-run@1&cand=rocm-run@1");
+  assert.equal(reply.base.name, "cuda-run@1");
+  assert.equal(reply.cand.name, "rocm-run@1");
+  assert.match(reply.summary.verdict, /noise unknown/);
+  assert.ok(reply.settings.some(({ differs }) => differs));
+  const flags = reply.settings.map(({ differs }) => Number(differs));
+  assert.deepEqual(flags, [...flags].sort((a, b) => b - a), "what differs comes first");
+  assert.equal(reply.steps.base.length, reply.summary.base_steps);
+  assert.equal(reply.steps.cand.length, reply.summary.cand_steps);
+  assert.equal((await api("/compare?base=cuda-run@1&cand=none")).status, 404);
+});

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A service of its own for each test file: started on a free port, watched, stopped, killed.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { http_json, http_request } from "./http.mjs";
+import { fields, multipart } from "./multipart.mjs";
+import { stepscope_bin, temporary, until } from "./tools.mjs";
+
+const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 40_000;
+
+/** @typedef {import("./http.mjs").Reply} Reply */
+
+class Server {
+  /** @param {string} data @param {string[]} options */
+  constructor(data, options) {
+    const args = ["serve", "--listen", "127.0.0.1:0", "--data", data, ...options];
+    this.data = data;
+    this.options = options;
+    this.log = "";
+    this.exit = null;
+    this.child = spawn(stepscope_bin(), args, { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.on("data", (text) => (this.log += text));
+    }
+    this.child.on("exit", (status, signal) => (this.exit = { status, signal }));
+    this.orphan = () => this.child.kill("SIGKILL");
+    process.on("exit", this.orphan);
+  }
+
+  /** Waits until the service says where it listens and answers there. */
+  async ready() {
+    const address = /http:\/\/127\.0\.0\.1:([1-9]\d*)/;
+    const found = await until("the service says its address", () => {
+      if (this.exit) throw new Error(`the service ended: ${JSON.stringify(this.exit)} ${this.log}`);
+      return address.exec(this.log);
+    }, START_LIMIT_MS);
+    this.port = Number(found[1]);
+    this.base = `http://127.0.0.1:${this.port}`;
+    await until("the service is ready", async () => {
+      try {
+        return (await this.request("/readyz")).status === 200;
+      } catch {
+        return false;
+      }
+    }, START_LIMIT_MS);
+    return this;
+  }
+
+  /** @returns {Promise<Reply>} */
+  request(path, what) {
+    return http_request(this.base + path, what);
+  }
+
+  /** GET below /api/v1 that must succeed. @returns {Promise<any>} */
+  async get(path) {
+    const reply = await this.request(`/api/v1${path}`);
+    assert.equal(reply.status, 200, `GET ${path}: ${reply.status} ${reply.text.slice(0, 400)}`);
+    return reply.json;
+  }
+
+  /** A request with a JSON body below /api/v1. @returns {Promise<Reply>} */
+  send(method, path, value, headers) {
+    return http_json(`${this.base}/api/v1${path}`, method, value, headers);
+  }
+
+  /** Multipart upload. @param {import("./multipart.mjs").Part[]} parts @returns {Promise<Reply>} */
+  post(parts, path = "/upload", headers = {}) {
+    const form = multipart(parts);
+    const all = { ...form.headers, ...headers };
+    return this.request(path, { method: "POST", body: form.body, headers: all });
+  }
+
+  /** Uploads files under a run's name and waits for the analysis. @returns {Promise<any>} run */
+  async analysed(run, files, more = {}) {
+    const parts = files.map(({ data, filename }) => ({ name: "trace", data, filename }));
+    const reply = await this.post([...fields({ run, ...more }), ...parts]);
+    assert.ok([200, 202].includes(reply.status), `upload: ${reply.status} ${reply.text}`);
+    return this.settled(reply.json.run);
+  }
+
+  /** The run once nothing of it waits or works. @returns {Promise<any>} */
+  settled(run, limit_ms = 60_000) {
+    return until(`run ${run} has settled`, async () => {
+      const found = await this.get(`/runs/${encodeURIComponent(run)}`);
+      return !["pending", "running"].includes(found.status) && found;
+    }, limit_ms);
+  }
+
+  /** Asserts that the service still works. */
+  async alive() {
+    assert.equal(this.exit, null, `the service ended: ${JSON.stringify(this.exit)}\n${this.log}`);
+    assert.equal((await this.request("/healthz")).status, 200);
+  }
+
+  ended() {
+    return until("the service has ended", () => this.exit, STOP_LIMIT_MS);
+  }
+
+  /** SIGKILL: no chance to tidy up. */
+  async kill() {
+    this.child.kill("SIGKILL");
+    await this.ended();
+    process.off("exit", this.orphan);
+  }
+
+  /** SIGTERM; the service must end by itself, with status 0. */
+  async stop() {
+    this.child.kill("SIGTERM");
+    const exit = await this.ended().finally(() => this.child.kill("SIGKILL"));
+    process.off("exit", this.orphan);
+    assert.deepEqual(exit, { status: 0, signal: null }, `how the service ended\n${this.log}`);
+  }
+}
+
+/**
+ * Starts a service and waits until it answers.
+ * @param {{data?: string, options?: string[]}} [what]
+ */
+export function start_server({ data = join(temporary("data"), "data"), options = [] } = {}) {
+  return new Server(data, options).ready();
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every end-to-end test needs: programs, temporary folders, bounded waiting, seeded chance.
+import { execFile, spawn } from "node:child_process";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+export const real_traces = resolve(root, "../shared/traces");
+
+/** A program named by the environment, else the first that exists. */
+function program(variable, candidates) {
+  const found = process.env[variable] ?? candidates.find((path) => existsSync(path));
+  if (found) return resolve(found);
+  throw new Error(`found no ${candidates[0]}; set ${variable} to one`);
+}
+
+const builds = ["ci", "release", "dev"].map((name) => join(root, "build", name));
+export const stepscope_bin = () =>
+  program("STEPSCOPE_BIN", builds.map((build) => join(build, "stepscope")));
+export const tracegen_bin = () =>
+  program("STEPSCOPE_TRACEGEN", builds.map((build) => join(build, "tests/tracegen/tracegen")));
+export const chromium_bin = () => program("STEPSCOPE_CHROMIUM", ["/usr/bin/chromium"]);
+
+/** Whether a command can be run. @param {string} name */
+export function has_command(name) {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A folder that goes when the process ends. @param {string} what */
+export function temporary(what = "e2e") {
+  const path = mkdtempSync(join(tmpdir(), `stepscope-${what}-`));
+  process.on("exit", () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const exec_file = promisify(execFile);
+
+/** Runs a program to its end; rejects with its stderr. @returns {Promise<string>} its stdout */
+export async function run_program(file, args, options = {}) {
+  const { stdout } = await exec_file(file, args, { maxBuffer: 1 << 28, ...options });
+  return stdout;
+}
+
+/** Runs a line of shell; rejects when any part of a pipe fails. */
+export const run_shell = (line, options) =>
+  run_program("bash", ["-c", `set -euo pipefail; ${line}`], options);
+
+/** Runs a program whatever its exit status is. */
+export function run_status(file, args, options = {}) {
+  return new Promise((done, fail) => {
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+    const out = { stdout: "", stderr: "" };
+    child.stdout.on("data", (text) => (out.stdout += text));
+    child.stderr.on("data", (text) => (out.stderr += text));
+    child.on("error", fail);
+    child.on("close", (status, signal) => done({ status, signal, ...out }));
+  });
+}
+
+const POLL_MS = 15;
+
+/**
+ * Waits until a condition gives something true, and gives that back.
+ * @template T @param {string} what @param {() => T | Promise<T>} condition
+ * @param {number} [limit_ms] @returns {Promise<T>}
+ */
+export async function until(what, condition, limit_ms = 30_000) {
+  const end = performance.now() + limit_ms;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (performance.now() > end) throw new Error(`waited ${limit_ms} ms in vain until ${what}`);
+    await new Promise((done) => setTimeout(done, POLL_MS));
+  }
+}
+
+/** Reproducible chance: numbers in [0, 1). @param {number} seed */
+export function chance(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Says loudly, once per file, what was not tested. @param {string} what */
+export function skipped(what) {
+  process.stderr.write(`NOTE: SKIPPED: ${what}\n`);
+  return what;
+}

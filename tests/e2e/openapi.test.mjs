@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API description against the running service, in both directions.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { openapi, operations, reply_faults } from "./helpers/openapi.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
+
+let server;
+let names;
+
+before(async () => {
+  server = await start_server();
+  const job = await generate(small_job());
+  const reply = await server.post([...fields({ run: "a" }),
+    ...job.files.map(({ data, filename }) => file_part(data, filename))]);
+  const slow = await generate(small_job("--slow", "120"));
+  await server.analysed("b", slow.files);
+  await server.settled("a");
+  names = { run: "a", rank: "0", upload: reply.json.upload };
+});
+after(() => server?.stop());
+
+/** The address of an operation with real names in it. */
+function address(path) {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+    assert.ok(name in names, `${path} has a part {${name}} that the test does not know`);
+    return names[name];
+  });
+  return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
+}
+
+test("the served description is the one in schema/", async () => {
+  const reply = await server.request("/api/v1/openapi.json");
+  assert.match(reply.headers["content-type"], /^application\/json/);
+  assert.deepEqual(reply.json, openapi);
+  assert.match(openapi.openapi, /^3\.1/);
+});
+
+test("every described GET is answered as described", async () => {
+  const gets = operations().filter(({ method }) => method === "GET");
+  assert.ok(gets.length > 20, `only ${gets.length} GETs are described`);
+  const faults = [];
+  for (const { path } of gets) {
+    const reply = await server.request(address(path));
+    if (reply.status !== 200) faults.push(`GET ${path}: ${reply.status} ${reply.text}`);
+    faults.push(...reply_faults("GET", path, reply));
+  }
+  assert.deepEqual(faults, []);
+});
+
+test("every format of every table is answered as described", async () => {
+  const faults = [];
+  for (const { path, operation } of operations()) {
+    const formats = operation.parameters?.some((one) =>
+      one.name === "format" || /format/i.test(one.$ref ?? ""));
+    if (!formats) continue;
+    for (const format of ["json", "columns", "csv", "ndjson"]) {
+      const to = address(path);
+      const reply = await server.request(`${to}${to.includes("?") ? "&" : "?"}format=${format}`);
+      if (reply.status !== 200) faults.push(`${path} ${format}: ${reply.status} ${reply.text}`);
+      faults.push(...reply_faults("GET", path, reply));
+    }
+  }
+  assert.deepEqual(faults, []);
+});
+
+test("writes are answered as described, also when they are refused", async () => {
+  const { run, upload } = { run: "/api/v1/runs/{run}", upload: "/upload" };
+  const faults = [];
+  const check = (method, path, status, reply) => {
+    if (reply.status !== status) faults.push(`${method} ${path}: ${reply.status} ${reply.text}`);
+    faults.push(...reply_faults(method, path, reply));
+  };
+  const send = (...args) => server.send(...args);
+  check("POST", "/api/v1/runs", 201, await send("POST", "/runs", { name: "w" }));
+  check("POST", "/api/v1/runs", 409, await send("POST", "/runs", { name: "w" }));
+  check("PATCH", run, 428, await send("PATCH", "/runs/w", { note: "n" }));
+  check("PATCH", run, 412, await send("PATCH", "/runs/w", { note: "n" }, { "If-Match": '"x"' }));
+  check("PATCH", run, 200, await send("PATCH", "/runs/w", { note: "n" }, { "If-Match": "*" }));
+  check("DELETE", run, 204, await server.request("/api/v1/runs/w",
+    { method: "DELETE", headers: { "If-Match": "*" } }));
+  check("GET", run, 404, await server.request("/api/v1/runs/w"));
+  const trace = file_part(small_json());
+  check("POST", upload, 202, await server.post([...fields({ run: "u", rank: 0 }), trace]));
+  check("POST", upload, 200, await server.post([...fields({ run: "u", rank: 0 }), trace]));
+  const other = file_part(small_json({ names: ["z"] }));
+  check("POST", "/api/v1/uploads", 409, await server.post(
+    [...fields({ run: "u", rank: 0 }), other], "/api/v1/uploads"));
+  check("POST", upload, 422, await server.post([...fields({ run: "u" }), file_part("")]));
+  check("PUT", "/api/v1/runs/{run}/ranks/{rank}/trace", 202, await server.request(
+    "/api/v1/runs/u/ranks/1/trace", { method: "PUT", body: small_json({ names: ["q"] }) }));
+  await server.settled("u");
+  check("POST", "/api/v1/runs/{run}/reanalyse", 202,
+    await server.request("/api/v1/runs/u/reanalyse", { method: "POST" }));
+  assert.deepEqual(faults, []);
+});
+
+test("everything described says what it is for", () => {
+  const silent = operations()
+    .filter(({ operation }) => !(operation.summary ?? operation.description))
+    .map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(silent, []);
+});

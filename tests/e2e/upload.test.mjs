@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uploads: every form that is promised, with plain curl and by hand.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { http_bytes } from "./helpers/http.mjs";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { run_program, run_shell, run_status, temporary } from "./helpers/tools.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
+
+let server;
+let job;
+const folder = temporary("upload");
+
+/** Writes a file to upload with curl. */
+function file(name, bytes) {
+  writeFileSync(join(folder, name), bytes);
+  return join(folder, name);
+}
+
+/** Runs curl and gives the status, the body and the headers of the answer. */
+async function curl(args) {
+  const end = "\n%{http_code}";
+  const out = await run_program("curl", ["-sS", "-i", "-w", end, ...args], { cwd: folder });
+  const [head, ...body] = out.split("\r\n\r\n").filter((block) => !/^HTTP\S* 100/.test(block));
+  const text = body.join("\r\n\r\n");
+  const cut = text.lastIndexOf("\n");
+  return { status: Number(text.slice(cut + 1)), head, text: text.slice(0, cut),
+    get json() {
+      return JSON.parse(this.text);
+    } };
+}
+
+before(async () => {
+  job = await generate(small_job("--format", "json"));
+  server = await start_server();
+});
+after(() => server?.stop());
+
+test("the shortest curl line makes a run of its own and names its page", async () => {
+  const path = file("shortest.json", job.files[0].data);
+  const reply = await curl(["-F", `trace=@${path}`, `${server.base}/upload`]);
+  assert.equal(reply.status, 202, reply.text);
+  assert.ok(reply.text.endsWith("}\n"), "a terminal wants a line's end");
+  const { url, run, run_name, received, world_size, upload, traces } = reply.json;
+  assert.equal(url, `${server.base}/runs/${run}`);
+  assert.match(reply.head, new RegExp(`^Location: /api/v1/uploads/${upload}\\r?$`, "im"));
+  assert.ok(run_name.length > 0);
+  assert.equal(received, 1);
+  assert.ok(world_size === null || world_size === 2);
+  assert.equal(traces.length, 1);
+  assert.equal(traces[0].sha256, createHash("sha256").update(job.files[0].data).digest("hex"));
+  assert.equal(traces[0].bytes, job.files[0].data.length);
+  const page = await server.request(`/runs/${run}`, { headers: { Accept: "text/html" } });
+  assert.equal(page.status, 200);
+  assert.equal((await server.settled(run)).status, "done");
+});
+
+test("json, gzip and zstd are told apart by content and give the same numbers", async () => {
+  const [{ data }] = job.files;
+  const zst = file("plain.json", data);
+  await run_shell(`zstd -q -f -o "${join(folder, "x.zst")}" "${zst}"`);
+  const gz = file("x.gz", gzipSync(data));
+  const tables = [];
+  for (const [name, path] of [["is-json", zst], ["is-gz", gz], ["is-zst", join(folder, "x.zst")]]) {
+    const misleading = `trace=@${path};filename=trace.bin`;
+    const to = `${server.base}/upload?wait=60`;
+    const reply = await curl(["-F", `run=${name}`, "-F", "rank=0", "-F", misleading, to]);
+    assert.ok([200, 202].includes(reply.status), reply.text);
+    const run = await server.settled(name);
+    assert.equal(run.status, "done", run.error);
+    const kernels = await server.get(`/runs/${name}/kernels?limit=all`);
+    const breakdown = await server.get(`/runs/${name}/breakdown`);
+    tables.push([kernels.items, breakdown.items]);
+  }
+  assert.deepEqual(tables[1], tables[0]);
+  assert.deepEqual(tables[2], tables[0]);
+});
+
+test("several files of one request become the ranks of one run", async () => {
+  const trace = (i) => `trace=@${file(`rank${i}.json`, job.files[i].data)}`;
+  const to = `${server.base}/upload?wait=60`;
+  const reply = await curl([
+    "-F", "run=both", "-F", "tag=branch=main", "-F", "tag=mode=fast", "-F", trace(0), "-F", trace(1),
+    "-F", "note=written after the files", to]);
+  assert.ok([200, 202].includes(reply.status), reply.text);
+  assert.deepEqual(reply.json.traces.map(({ rank }) => rank), [0, 1]);
+  assert.equal(reply.json.received, 2);
+  assert.equal(reply.json.world_size, 2);
+  assert.equal(reply.json.status, "done", "?wait=60 answers when the analysis is done");
+  const run = await server.get("/runs/both");
+  assert.deepEqual(run.tags, { branch: "main", mode: "fast" });
+  assert.equal(run.note, "written after the files");
+});
+
+test("fields may stand before or after the file", async () => {
+  for (const [name, order] of [["fields-first", 1], ["fields-last", -1]]) {
+    const parts = [
+      fields({ run: name, rank: 7, project: "orders", tag: ["a=1", "b=x=y"], note: "n" }),
+      [file_part(small_json())],
+    ];
+    const reply = await server.post((order > 0 ? parts : parts.reverse()).flat());
+    assert.equal(reply.status, 202, reply.text);
+    const run = await server.settled(reply.json.run);
+    assert.equal(run.name, name);
+    assert.equal(run.project, "orders");
+    assert.deepEqual(run.tags, { a: "1", b: "x=y" });
+    assert.equal(run.note, "n");
+    assert.equal(run.traces[0].rank, 7);
+    assert.equal(run.traces[0].rank_from, "field");
+  }
+});
+
+test("the rank comes from field, metadata, file name or the next free one, and it says so", async () => {
+  const upload = async (run, data, filename, more = {}) => {
+    const reply = await server.post([...fields({ run, ...more }), file_part(data, filename)]);
+    assert.equal(reply.status, 202, reply.text);
+    await server.settled(run);
+    const { traces } = await server.get(`/uploads/${reply.json.upload}`);
+    return [traces[0].rank, traces[0].rank_from];
+  };
+  const said = small_json({ rank: 3, world_size: 8 });
+  const silent = small_json();
+  assert.deepEqual(await upload("r1", said, "rank5.json", { rank: 6 }), [6, "field"]);
+  assert.deepEqual(await upload("r2", said, "rank5.json"), [3, "metadata"]);
+  assert.deepEqual(await upload("r3", silent, "job_rank-34.pt.trace.json"), [34, "filename"]);
+  assert.deepEqual(await upload("r4", silent, "trace.json"), [0, "next"]);
+  const other = small_json({ names: ["kernel_b"] });
+  assert.deepEqual(await upload("r4", other, "trace.json"), [1, "next"]);
+});
+
+test("the same bytes again give the existing trace, with 200", async () => {
+  const parts = [...fields({ run: "again", rank: 0 }), file_part(small_json())];
+  const first = await server.post(parts);
+  assert.equal(first.status, 202);
+  const second = await server.post(parts);
+  assert.equal(second.status, 200);
+  assert.equal(second.json.run, first.json.run);
+  assert.equal(second.json.traces[0].trace, first.json.traces[0].trace);
+  assert.equal(second.json.received, 1);
+  await server.settled("again");
+  assert.equal((await server.post(parts)).status, 200);
+});
+
+test("the same bytes without a rank give the existing trace, too", async () => {
+  const parts = [...fields({ run: "again-unranked" }), file_part(small_json(), "trace.json")];
+  assert.equal((await server.post(parts)).status, 202);
+  await server.settled("again-unranked");
+  const second = await server.post(parts);
+  assert.equal(second.status, 200, second.text);
+  assert.equal((await server.settled("again-unranked")).received, 1);
+});
+
+test("other bytes for a rank are a conflict, and replace=true replaces", async () => {
+  const parts = (name, more = {}) => [
+    ...fields({ run: "conflict", rank: 0, ...more }), file_part(small_json({ names: [name] }))];
+  assert.equal((await server.post(parts("first"))).status, 202);
+  await server.settled("conflict");
+  const refused = await server.post(parts("second"));
+  assert.equal(refused.status, 409);
+  assert.equal(refused.headers["content-type"], "application/problem+json");
+  assert.match(refused.json.detail + (refused.json.fix ?? ""), /replace/);
+  const names = async () =>
+    (await server.get("/runs/conflict/kernels")).items.map(({ name }) => name);
+  assert.deepEqual(await names(), ["first"], "a refused upload changes nothing");
+  assert.equal((await server.post(parts("second", { replace: "true" }))).status, 202);
+  const run = await server.settled("conflict");
+  assert.equal(run.received, 1);
+  assert.deepEqual(await names(), ["second"]);
+});
+
+test("curl -T puts one rank, and the original bytes come back", async () => {
+  const path = file("put.json.gz", gzipSync(job.files[1].data));
+  const to = `${server.base}/api/v1/runs/put-run/ranks/3/trace`;
+  const reply = await curl(["-T", path, to]);
+  assert.equal(reply.status, 202, reply.text);
+  assert.equal(reply.json.traces[0].rank, 3);
+  await server.settled("put-run");
+  assert.equal((await curl(["-T", path, to])).status, 200, "the same bytes again");
+  const back = await server.request("/api/v1/runs/put-run/ranks/3/trace");
+  assert.equal(back.status, 200);
+  assert.deepEqual(gunzipSync(back.body), job.files[1].data);
+  assert.match(back.headers["content-disposition"], /attachment/);
+  assert.equal(back.headers["content-length"], String(back.body.length));
+});
+
+test("chunked bodies and a body from a pipe are read", async () => {
+  const path = file("chunked.json", job.files[0].data);
+  const to = `${server.base}/api/v1/runs/piped/ranks/0/trace`;
+  const out = await run_shell(`cat "${path}" | curl -sS -T - "${to}?wait=30"`);
+  assert.equal(JSON.parse(out).traces[0].bytes, job.files[0].data.length);
+  assert.equal((await server.settled("piped")).status, "done");
+});
+
+test("curl's Expect: 100-continue is answered before the body", async () => {
+  const path = file("expect.json", Buffer.alloc(3_000_000, " "));
+  const line = ["-sS", "-v", "-H", "Expect: 100-continue", "-F", `trace=@${path}`];
+  const { stderr } = await run_status("curl", [...line, `${server.base}/upload`]);
+  assert.match(stderr, /^< HTTP\/1.1 100/m);
+  const refused = await run_status("curl", ["-sS", "-v", "-H", "Expect: 100-continue", "-H",
+    "Content-Type: text/plain", "--data-binary", `@${path}`, `${server.base}/upload`]);
+  assert.match(refused.stderr, /^< HTTP\/1.1 415/m);
+  assert.doesNotMatch(refused.stderr, /^< HTTP\/1.1 100/m, "no body is asked for in vain");
+});
+
+test("an upload can be followed to its end", async () => {
+  const reply = await server.post([...fields({ run: "followed" }), file_part(small_json())]);
+  await server.settled("followed");
+  const upload = await server.get(`/uploads/${reply.json.upload}`);
+  assert.equal(upload.run, reply.json.run);
+  assert.equal(upload.traces[0].status, "done");
+  assert.equal(upload.traces[0].progress, 1);
+  assert.equal((await server.request("/api/v1/uploads/u_nothere")).status, 404);
+});
+
+test("what cannot be an upload is refused as a problem that says what was expected", async () => {
+  const trace = file_part(small_json());
+  const cases = [
+    [415, [], { "Content-Type": "application/x-www-form-urlencoded" }],
+    [415, [], { "Content-Type": "text/plain" }],
+    [400, [trace], { "Content-Type": "multipart/form-data" }],
+    [[400, 422], [...fields({ run: "no-file" })], {}],
+    [400, [...fields({ rank: "minus one" }), trace], {}],
+    [400, [...fields({ rank: -1 }), trace], {}],
+    [400, [...fields({ unknown: 1 }), trace], {}],
+    [400, [...fields({ tag: "no-equals-sign" }), trace], {}],
+  ];
+  for (const [status, parts, headers] of cases) {
+    const reply = await server.post(parts, "/upload", headers);
+    const what = `${JSON.stringify(parts).slice(0, 80)} ${JSON.stringify(headers)} ${reply.text}`;
+    assert.ok([status].flat().includes(reply.status), `${reply.status}: ${what}`);
+    assert.equal(reply.headers["content-type"], "application/problem+json", what);
+    assert.ok(reply.json.detail.length > 10, what);
+  }
+  assert.equal((await server.request("/api/v1/runs/no-file")).status, 404, "no run was made");
+});
+
+test("a request that ends before its last delimiter stores nothing", async () => {
+  const boundary = "X-BOUND";
+  const body = `--${boundary}\r\nContent-Disposition: form-data; name="run"\r\n\r\ncut-short\r\n` +
+    `--${boundary}\r\nContent-Disposition: form-data; name="trace"; filename="a.json"\r\n\r\n` +
+    '{"traceEvents":[';
+  const reply = await server.request("/upload", { method: "POST", body,
+    headers: { "Content-Type": `multipart/form-data; boundary=${boundary}` } });
+  assert.equal(reply.status, 400 <= reply.status && reply.status < 500 ? reply.status : "4xx");
+  assert.equal((await server.request("/api/v1/runs/cut-short")).status, 404);
+});
+
+test("a body longer than allowed is refused before it is read", async () => {
+  const head = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000000000\r\n" +
+    "Content-Type: multipart/form-data; boundary=b\r\n\r\n";
+  const answer = await http_bytes(server.port, head);
+  assert.match(answer, /^HTTP\/1.1 413 /);
+  assert.match(answer, /application\/problem\+json/);
+});
+
+test("many clients upload ranks of one run at once", async () => {
+  const one = (rank) => server.post([
+    ...fields({ run: "crowd", rank }), file_part(small_json({ names: [`kernel_${rank}`] }))]);
+  const replies = await Promise.all(Array.from({ length: 24 }, (_, rank) => one(rank)));
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [202]);
+  assert.equal(new Set(replies.map(({ json }) => json.run)).size, 1);
+  const run = await server.settled("crowd");
+  assert.equal(run.received, 24);
+  assert.equal(run.status, "done");
+  const { items } = await server.get("/runs/crowd/kernels?limit=all&sort=name");
+  assert.equal(items.length, 24);
+});
