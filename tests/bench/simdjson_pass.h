@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// simdjson On-Demand over the events of a trace, as a yardstick for our own scan.
+#ifndef BENCH_SIMDJSON_PASS_H
+#define BENCH_SIMDJSON_PASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIMDJSON_PASS_PADDING 64 // bytes behind the text that simdjson may read
+
+struct simdjson_pass;
+
+// What was read, so that no reading can be optimized away.
+struct simdjson_sums {
+    uint64_t events, text_bytes, numbers;
+    double time_us;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A parser that keeps its memory from one run to the next. NULL when out of memory.
+struct simdjson_pass *simdjson_pass_new(void);
+void simdjson_pass_free(struct simdjson_pass *pass); // NULL is allowed
+
+// Reads ts, dur, name and cat of every event, and correlation, stream and device from the args: of
+// every event, or of device and launch events only, as our reader does. False when simdjson finds
+// the text damaged; *why is its message.
+bool simdjson_pass_run(struct simdjson_pass *pass, const char *text, size_t len, bool all_args,
+                       struct simdjson_sums *sums, const char **why);
+
+// Name of the instruction set that simdjson chose.
+const char *simdjson_pass_variant(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

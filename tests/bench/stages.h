@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages that are measured: one row of the table each.
+#ifndef BENCH_STAGES_H
+#define BENCH_STAGES_H
+
+#include "tests/bench/lap.h"
+
+// Rows that others are compared with.
+enum yardstick {
+    YARD_NONE,
+    YARD_ZSTD,
+    YARD_SIMDJSON,
+    YARD_SCAN,
+    YARD_SEAL,
+    YARD_ANALYSE,
+    YARD_WHOLE
+};
+
+struct stage {
+    const char *name;
+    const char *heading; // printed above it, NULL mostly
+    enum yardstick yardstick;
+    // Does the work and says how long it took; what it needs from earlier stages is not counted.
+    bool (*run)(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err);
+    const struct analysis *analysis; // for the row of a single analysis
+    bool all_args;                   // for rows of simdjson
+};
+
+extern const struct stage stages[];
+extern const unsigned stage_count;
+
+#define STAGES_MAX 64
+
+#endif
