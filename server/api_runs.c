@@ -191,19 +191,16 @@ static bool reply_json(struct request *request, struct response *response,
 
 bool api_list_runs(struct request *request, struct response *response, struct err *err)
 {
-    // These filter in the store; as parameters of the endpoint they are no filters of the table.
-    static const char *const own[] = {"project", "gpu", "status", "series", "tag", "since", NULL};
+    static const char *const known[] = {"q",      "project", "gpu",  "status", "series",
+                                        "tag",    "since",   "sort", "fields", "limit",
+                                        "cursor", "format",  NULL};
     struct table_request table;
     struct run_query query;
     struct run_list list;
-    if (!table_request_parse(request, &runs_table, own, &table, err))
+    // All of them are known here, so that none is taken for a filter of the table.
+    if (!query_allow(&request->query, known, err) ||
+        !table_request_parse(request, &runs_table, known, &table, err))
         return false;
-    if (table.query.filter_count)
-        return err_set(err, ERR_USAGE,
-                       "found query parameter '%.*s', expected one of: q, project, "
-                       "gpu, status, series, tag, since, sort, fields, limit, "
-                       "cursor, format",
-                       (int)table.query.filters[0].column.len, table.query.filters[0].column.at);
     if (!read_query(request, &table, &query, err) ||
         !store_list_runs(request->services->intake.store, &query, request->arena, &list, err))
         return false;

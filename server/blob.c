@@ -51,8 +51,13 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
 {
     if (mkdir(data_dir, 0700) != 0 && errno != EEXIST)
         return err_set_errno(err, "data directory %s", data_dir);
-    if (!realpath(data_dir, blobs->root))
+    char *real = realpath(data_dir, NULL);
+    if (!real)
         return err_set_errno(err, "data directory %s", data_dir);
+    int len = snprintf(blobs->root, sizeof blobs->root, "%s", real);
+    free(real);
+    if (len < 0 || (size_t)len >= sizeof blobs->root)
+        return err_set(err, ERR_USAGE, "the data directory's name is too long");
     int root_fd = open(blobs->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root_fd < 0)
         return err_set_errno(err, "data directory %s", data_dir);

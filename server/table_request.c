@@ -8,6 +8,7 @@
 
 #define DEFAULT_LIMIT 100
 #define MAX_LIMIT     10000
+#define PARAMETER     "query parameter"
 
 static const char *const own_parameters[] = {"limit", "cursor", "sort", "fields",
                                              "q",     "format", NULL};
@@ -37,9 +38,10 @@ static bool refuse_column(const struct table_desc *desc, const char *what, struc
     for (unsigned i = 0; i < desc->column_count && len < sizeof(list); i++)
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
                                 desc->columns[i].name);
-    return err_set(err, ERR_USAGE, "found %s '%.*s', expected a column of %s: %s%s", what,
-                   (int)(name.len < 40 ? name.len : 40), name.at, desc->name, list,
-                   len < sizeof(list) ? "" : "...");
+    return err_set(err, ERR_USAGE, "found %s '%.*s', expected %sa column of %s: %s%s", what,
+                   (int)(name.len < 40 ? name.len : 40), name.at,
+                   strcmp(what, PARAMETER) == 0 ? "limit, cursor, sort, fields, q, format or " : "",
+                   desc->name, list, len < sizeof(list) ? "" : "...");
 }
 
 static struct str next_name(struct str *rest)
@@ -178,7 +180,7 @@ static bool parse_filters(const struct query *query, const char *const *others,
         if (is_listed(name, own_parameters) || is_listed(name, others))
             continue;
         if (column_of(table->desc, name) < 0)
-            return refuse_column(table->desc, "query parameter", name, err);
+            return refuse_column(table->desc, PARAMETER, name, err);
         if (table->query.filter_count == TABLE_QUERY_MAX_FILTERS)
             return err_set(err, ERR_USAGE, "found more than %d filters", TABLE_QUERY_MAX_FILTERS);
         table->query.filters[table->query.filter_count++] =
