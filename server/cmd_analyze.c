@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// stepscope analyze: reads trace files as the ranks of one run and prints what was found.
+#include "server/cmd.h"
+
+#include "server/options.h"
+#include "server/pipeline.h"
+#include "server/print_report.h"
+#include "server/rank_name.h"
+
+#include "analysis/analysis_json.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+struct analyze_options {
+    const char *format;
+    uint64_t job_memory_bytes;
+};
+
+#define AT(member) offsetof(struct analyze_options, member)
+static const struct option table[] = {
+    {"--format", NULL, "text", "FORMAT", "text for people or json for programs", "text|json",
+     OPTION_CHOICE, AT(format)},
+    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
+     "memory that the analysis of one file may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+};
+static const struct option_set options = {
+    "analyze",
+    "Analyses PyTorch profiler traces (.json, .json.gz, .json.zst). Several files are the ranks of "
+    "one run.",
+    "FILE...", table, sizeof table / sizeof *table};
+
+// One file that could be read.
+struct rank_file {
+    const char *path;
+    int64_t rank;
+    struct report report;
+};
+
+struct analysis_run {
+    struct arena arena; // of all reports
+    struct rank_file *files;
+    size_t count;
+    struct report report; // of the run
+    struct err first_err; // of the files that could not be read
+};
+
+static bool is_taken(const struct analysis_run *run, int64_t rank)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->files[i].rank == rank)
+            return true;
+    return false;
+}
+
+// What the file says, its name, or the first rank that is free.
+static int64_t choose_rank(const struct analysis_run *run, const char *path, int64_t metadata_rank)
+{
+    int64_t name_rank = rank_of_filename(str_of(path)), free_rank = 0;
+    if (metadata_rank >= 0 && !is_taken(run, metadata_rank))
+        return metadata_rank;
+    if (name_rank >= 0 && !is_taken(run, name_rank))
+        return name_rank;
+    while (is_taken(run, free_rank))
+        free_rank++;
+    return free_rank;
+}
+
+static void tell(const char *path, const struct err *err)
+{
+    fprintf(stderr, "stepscope analyze: %s: %s", path, err->msg);
+    if (err->pos != ERR_NO_POS)
+        fprintf(stderr, " (byte %llu)", (unsigned long long)err->pos);
+    fputc('\n', stderr);
+}
+
+// Reads one file; one that cannot be read is told of and left out.
+static void read_file(struct analysis_run *run, const char *path,
+                      const struct analyze_options *chosen)
+{
+    struct rank_file *file = &run->files[run->count];
+    struct pipeline_job job = {.input_path = path,
+                               .options = {.warmup_steps = -1},
+                               .memory_bytes = chosen->job_memory_bytes};
+    struct pipeline_result result;
+    struct err err = {.pos = ERR_NO_POS};
+    *file = (struct rank_file){.path = path, .report = {.arena = &run->arena}};
+    if (!pipeline_trace(&job, &file->report, &result, &err)) {
+        tell(path, &err);
+        if (run->first_err.code == ERR_NONE)
+            run->first_err.code = err.code;
+        return;
+    }
+    file->rank = choose_rank(run, path, result.identity.rank);
+    run->count++;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct rank_file *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static bool join(struct analysis_run *run, struct err *err)
+{
+    struct rank_report *ranks = arena_array(&run->arena, run->count + 1, sizeof *ranks, err);
+    if (!ranks)
+        return false;
+    qsort(run->files, run->count, sizeof *run->files, by_rank);
+    for (size_t i = 0; i < run->count; i++)
+        ranks[i] = (struct rank_report){run->files[i].rank, &run->files[i].report};
+    run->report.arena = &run->arena;
+    return pipeline_run(ranks, run->count, &run->report, err);
+}
+
+static void print_text(const struct analysis_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        print_trace_report(&run->files[i].report, run->files[i].path, run->files[i].rank, stdout);
+    print_run_report(&run->report, stdout);
+}
+
+// The analysis's object with what only we know put in front: {"file":...,"run_rank":...,<its
+// keys>}.
+static bool put_trace(const struct rank_file *file, struct buf *out, struct err *err)
+{
+    struct buf object = {0};
+    bool ok = analysis_json_trace(&file->report, &object, err) && buf_ok(&object, err);
+    if (ok) {
+        buf_puts(out, "{\"file\":");
+        buf_json(out, str_of(file->path));
+        buf_printf(out, ",\"run_rank\":%lld,", (long long)file->rank);
+        buf_add(out, object.at + 1, object.len - 1);
+    }
+    buf_free(&object);
+    return ok;
+}
+
+static bool put_run(const struct analysis_run *run, struct buf *out, struct err *err)
+{
+    buf_printf(out, "{\"run\":{\"ranks\":%zu,\"tables\":", run->count);
+    report_json(&run->report, out);
+    buf_puts(out, "},\"traces\":[");
+    for (size_t i = 0; i < run->count; i++) {
+        buf_puts(out, i ? ",\n" : "\n");
+        if (!put_trace(&run->files[i], out, err))
+            return false;
+    }
+    buf_puts(out, "]}\n");
+    return buf_ok(out, err);
+}
+
+static bool print_json(const struct analysis_run *run, struct err *err)
+{
+    struct buf out = {0};
+    bool ok = put_run(run, &out, err);
+    if (ok && (fwrite(out.at, 1, out.len, stdout) != out.len || fflush(stdout) != 0))
+        ok = err_set_errno(err, "writing the result");
+    buf_free(&out);
+    return ok;
+}
+
+static bool analyze(struct analysis_run *run, const struct option_args *args,
+                    const struct analyze_options *chosen, struct err *err)
+{
+    run->files = arena_array(&run->arena, (size_t)args->operand_count + 1, sizeof *run->files, err);
+    if (!run->files)
+        return false;
+    for (int i = 0; i < args->operand_count; i++)
+        read_file(run, args->operands[i], chosen);
+    if (!join(run, err))
+        return false;
+    if (strcmp(chosen->format, "json") == 0 && !print_json(run, err))
+        return false;
+    if (strcmp(chosen->format, "text") == 0)
+        print_text(run);
+    if (run->first_err.code != ERR_NONE)
+        *err = run->first_err; // told already: the message is empty
+    return run->first_err.code == ERR_NONE;
+}
+
+bool cmd_analyze(int argc, char **argv, struct err *err)
+{
+    struct analyze_options chosen = {0};
+    struct option_args args;
+    struct analysis_run run = {0};
+    if (!options_parse(&options, argc, argv, &chosen, &args, err))
+        return false;
+    if (args.help) {
+        options_help(&options, stdout);
+        return true;
+    }
+    if (args.operand_count == 0)
+        return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
+    arena_init(&run.arena, NULL);
+    bool ok = analyze(&run, &args, &chosen, err);
+    arena_free(&run.arena);
+    return ok;
+}
