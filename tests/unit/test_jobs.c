@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs from end to end: an accepted file becomes a report, also across restarts.
+// labels: threads
+#include "server/intake.h"
+#include "tests/unit/folder.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include <cmocka.h>
+
+enum { WAIT_MS = 60000 }; // a bound for broken builds; a good one never waits that long
+
+static const char good_trace[] =
+    "{\"traceEvents\":["
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,"
+    "\"ts\":90,\"dur\":5,\"args\":{\"correlation\":1}},"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":100,\"dur\":50,"
+    "\"args\":{\"correlation\":1,\"device\":0,\"stream\":7}}]}";
+
+struct service {
+    char folder[64];
+    struct intake intake;
+    uv_loop_t loop;
+    uv_async_t stop;
+    pthread_t thread;
+    struct arena arena;
+    struct err err;
+};
+
+static void check(const struct service *s, bool ok)
+{
+    if (!ok)
+        fail_msg("%s", s->err.msg);
+}
+
+static void stop_jobs(uv_async_t *async)
+{
+    struct service *s = async->data;
+    uv_close((uv_handle_t *)&s->stop, NULL);
+    jobs_stop(s->intake.jobs, 0);
+}
+
+static void *run_loop(void *ctx)
+{
+    struct service *s = ctx;
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    return NULL;
+}
+
+static void open_store(struct service *s)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/db", s->folder);
+    s->intake.blobs = blob_open(s->folder, &s->err);
+    check(s, s->intake.blobs != NULL);
+    s->intake.store = store_open(path, &s->err);
+    check(s, s->intake.store != NULL);
+}
+
+static void start_jobs(struct service *s)
+{
+    struct jobs_config config = {.store = s->intake.store, .blobs = s->intake.blobs, .workers = 2};
+    assert_int_equal(uv_loop_init(&s->loop), 0);
+    uv_async_init(&s->loop, &s->stop, stop_jobs);
+    s->stop.data = s;
+    s->intake.jobs = jobs_open(&s->loop, &config, &s->err);
+    check(s, s->intake.jobs != NULL);
+    assert_int_equal(pthread_create(&s->thread, NULL, run_loop, s), 0);
+}
+
+static void end_jobs(struct service *s)
+{
+    uv_async_send(&s->stop);
+    pthread_join(s->thread, NULL);
+    jobs_close(s->intake.jobs);
+    s->intake.jobs = NULL;
+    assert_int_equal(uv_loop_close(&s->loop), 0);
+}
+
+static void close_store(struct service *s)
+{
+    store_close(s->intake.store);
+    blob_close(s->intake.blobs);
+}
+
+static int set_up(void **state)
+{
+    struct service *s = calloc(1, sizeof *s);
+    snprintf(s->folder, sizeof s->folder, "/tmp/test_jobs.XXXXXX");
+    assert_non_null(mkdtemp(s->folder));
+    arena_init(&s->arena, NULL);
+    open_store(s);
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct service *s = *state;
+    close_store(s);
+    folder_remove(s->folder);
+    arena_free(&s->arena);
+    free(s);
+    return 0;
+}
+
+static struct upload take(struct service *s, const char *content, const char *filename)
+{
+    struct upload upload;
+    struct spool *spool = blob_spool_open(s->intake.blobs, 0, &s->err);
+    check(s, spool && blob_spool_write(spool, content, strlen(content), &s->err) &&
+                 blob_spool_seal(spool, &s->err));
+    struct intake_part part = {spool, str_of(filename), STORE_NO_RANK};
+    struct intake_request request = {
+        .run = {.name = STR("r"), .world_size = STORE_ANY}, .parts = &part, .count = 1};
+    check(s, intake_accept(&s->intake, &request, &s->arena, &upload, &s->err));
+    blob_spool_close(spool);
+    return upload;
+}
+
+static struct trace_row trace_of(struct service *s, const struct upload *upload)
+{
+    struct upload found;
+    check(s, store_find_upload(s->intake.store, upload->id, &s->arena, &found, &s->err));
+    return found.traces[0];
+}
+
+static void an_accepted_file_becomes_a_report(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s);
+    struct upload upload = take(s, good_trace, "rank3.json");
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    struct trace_row row = trace_of(s, &upload);
+    assert_int_equal(row.state, TRACE_DONE);
+    assert_int_equal(row.rank, 3);
+    struct report report = {.arena = &s->arena};
+    check(s, store_load_trace_report(s->intake.store, row.id, &report, &s->err));
+    const struct table *kernels = report_find(&report, "kernels");
+    assert_non_null(kernels);
+    assert_int_equal(table_cell(kernels, 0, "total_ns")->i, 50000);
+    struct run run;
+    check(s, store_find_run(s->intake.store, STR("r"), &s->arena, &run, &s->err));
+    assert_int_equal(run.status, RUN_DONE);
+    assert_int_equal(folder_count_all(s->folder, "traces"), 1);
+    double share;
+    assert_false(jobs_progress(s->intake.jobs, row.id, &share));
+    end_jobs(s);
+}
+
+static void a_file_that_is_no_trace_fails_with_a_reason(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s);
+    struct upload upload = take(s, "this is no trace", "x.json");
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    struct trace_row row = trace_of(s, &upload);
+    assert_int_equal(row.state, TRACE_FAILED);
+    assert_true(row.error.len > 0);
+    struct run run;
+    check(s, store_find_run(s->intake.store, STR("r"), &s->arena, &run, &s->err));
+    assert_int_equal(run.status, RUN_FAILED);
+    end_jobs(s);
+}
+
+static void what_was_accepted_before_a_crash_is_done_after_it(void **state)
+{
+    struct service *s = *state;
+    struct upload upload = take(s, good_trace, "x.json");
+    struct job job;
+    bool found;
+    check(s, store_claim_job(s->intake.store, &s->arena, &job, &found, &s->err));
+    assert_true(found); // and the process dies here
+    close_store(s);
+    open_store(s);
+    check(s, intake_sweep(&s->intake, &s->err));
+    start_jobs(s);
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    assert_int_equal(trace_of(s, &upload).state, TRACE_DONE);
+    end_jobs(s);
+}
+
+static void reanalysis_needs_the_kept_trace_only(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s);
+    struct upload upload = take(s, good_trace, "x.json");
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    check(s, blob_remove(s->intake.blobs, upload.traces[0].sha256.at, &s->err));
+    check(s, store_reanalyse_run(s->intake.store, upload.run_id, &s->err));
+    assert_int_equal(trace_of(s, &upload).state, TRACE_QUEUED);
+    jobs_wake(s->intake.jobs);
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    assert_int_equal(trace_of(s, &upload).state, TRACE_DONE);
+    end_jobs(s);
+}
+
+static void a_stopped_service_lets_go_of_those_who_wait(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s);
+    end_jobs(s);
+    struct upload upload = take(s, good_trace, "x.json"); // nobody works on it
+    start_jobs(s);
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    end_jobs(s);
+}
+
+static void a_deleted_run_leaves_no_file(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s);
+    struct upload upload = take(s, good_trace, "x.json");
+    check(s, intake_delete_run(&s->intake, upload.run_id, STORE_ANY, &s->err)); // at any moment
+    end_jobs(s);
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 0);
+    assert_int_equal(folder_count_all(s->folder, "traces"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_accepted_file_becomes_a_report),
+        TEST(a_file_that_is_no_trace_fails_with_a_reason),
+        TEST(what_was_accepted_before_a_crash_is_done_after_it),
+        TEST(reanalysis_needs_the_kept_trace_only),
+        TEST(a_stopped_service_lets_go_of_those_who_wait),
+        TEST(a_deleted_run_leaves_no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
