@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Talks to the REST API: errors as problems, replies kept with their ETag, polling that costs a 304.
+// Talks to the REST API: errors as problems, replies kept with their ETag, cheap polling.
 import { useEffect, useRef, useState } from "./ui.mjs";
 
 const BASE = "/api/v1";

@@ -52,7 +52,8 @@ function Page({ route }) {
   const [error] = useErrorBoundary();
   if (error) return html`<${Failure}><p>${String(error.message ?? error)}</p><//>`;
   if (failed) {
-    return html`<${Failure}><p>The server may have been updated since this page was opened.</p><//>`;
+    return html`<${Failure}><p>The server may have been updated since this page was opened.</p>
+      <//>`;
   }
   // The page before stays until the next one is there, unless nothing was shown yet.
   return View ? html`<${View} key=${route.run ?? page} route=${route} />` : html`<${Loading} />`;

@@ -24,7 +24,8 @@ function grouped(text) {
 export function significant(value, digits = 3) {
   const size = Math.abs(value);
   if (size === 0) return "0";
-  const decimals = Math.min(5, Math.max(0, digits - 1 - Math.floor(Math.log10(size))));
+  const power = Math.floor(Math.log10(Number(size.toPrecision(digits))));
+  const decimals = Math.min(5, Math.max(0, digits - 1 - power));
   const text = grouped(size.toFixed(decimals));
   if (!/[1-9]/.test(text)) return `<${(10 ** -decimals).toFixed(decimals)}`;
   return value < 0 ? MINUS + text : text;

@@ -50,7 +50,7 @@ export const PARTS = [
     label: "Idle: other",
     short: "Idle",
     idle: true,
-    help: "Nothing ran on the device, though the next kernel was launched, or its launch is unknown.",
+    help: "Nothing ran on the device; the next kernel was launched already, or nobody knows when.",
   },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 

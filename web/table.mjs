@@ -55,7 +55,8 @@ function HeadCell({ column, sort, onsort, help }) {
   return html`<th scope="col" class=${classes(column)}
       aria-sort=${sorted ? (down ? "descending" : "ascending") : undefined}>
     <button type="button" class="sort" title=${help}
-      onClick=${() => onsort(sorted ? flipped : first)}>${name}<span class="arrow" aria-hidden="true">${sorted ? (down ? "▾" : "▴") : ""}</span>
+      onClick=${() => onsort(sorted ? flipped : first)}>${name}<span class="arrow"
+      aria-hidden="true">${sorted ? (down ? "▾" : "▴") : ""}</span>
     </button></th>`;
 }
 

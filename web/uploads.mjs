@@ -7,8 +7,8 @@ const AT_ONCE = 3;
 /**
  * @typedef {"waiting"|"sending"|"done"|"failed"|"stopped"} State
  * @typedef {{id: number, file: File, path: string, fields: [string, string][], state: State,
- *            sent: number, reply: any, problem: {title?: string, detail?: string, fix?: string}|null,
- *            request: XMLHttpRequest|null}} Upload
+ *            sent: number, reply: any, request: XMLHttpRequest|null,
+ *            problem: {title?: string, detail?: string, fix?: string}|null}} Upload
  */
 
 /** @type {ReturnType<typeof create_store<Upload[]>>} */

@@ -78,7 +78,8 @@ export function Help({ text, children }) {
 export function Figure({ label, help, value, unit, tone, children }) {
   return html`<div class="kpi ${tone ? `kpi-${tone}` : ""}">
     <dt><${Help} text=${help}>${label}<//></dt>
-    <dd><span class="kpi-value">${value}${unit && html`<span class="kpi-unit">${unit}</span>`}</span>
+    <dd><span class="kpi-value">${value}${unit && html`<span class="kpi-unit">${unit}</span>`}
+      </span>
       <span class="kpi-more">${children}</span></dd>
   </div>`;
 }

@@ -49,7 +49,7 @@ function Axes({ x, y, xs, ys, width }) {
       <text x=${LEFT - 6} y=${y(p) + 4} text-anchor="end">${number(10 ** p, 1)}</text></g>`)}
     ${xs.map((p, i) => html`<g key=${p}><line x1=${x(p)} x2=${x(p)} y1="6" y2=${bottom} />
       <text x=${x(p)} y=${bottom + 16} text-anchor=${i === xs.length - 1 ? "end" : "middle"}>${
-        bytes(10 ** p)}</text></g>`)}
+        bytes(10 ** p).replace(/\.0+/, "")}</text></g>`)}
   </g>`;
 }
 

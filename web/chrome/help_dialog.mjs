@@ -28,15 +28,16 @@ export function HelpDialog({ onclose }) {
     <h3>The seven parts of a step</h3>
     <p>Every nanosecond of a step belongs to exactly one part, so the parts sum to the step.</p>
     <dl class="definitions">${PARTS.map((part) => html`<div key=${part.key}>
-      <dt><span class="swatch bar-${part.key}"></span>${part.label}</dt><dd>${part.help}</dd></div>`)}
+      <dt><span class="swatch bar-${part.key}"></span>${part.label}</dt><dd>${part.help}</dd>
+    </div>`)}
     </dl>
     <h3>Which step, which rank</h3>
-    <p>Figures of a run are those of its headline rank, the one with the lower-median step time, over
-      its steady steps. Warm-up steps are left out and listed with the reason. Lower times are better
-      everywhere; ▲ is slower, ▼ is faster.</p>
+    <p>Figures of a run are those of its headline rank, the one with the lower-median step time,
+      over its steady steps. Warm-up steps are left out and listed with the reason. Lower times are
+      better everywhere; ▲ is slower, ▼ is faster.</p>
     <h3>Exact numbers</h3>
-    <p>Times are kept as whole nanoseconds and shown in milliseconds. Point at a figure for the exact
-      value, or take a table as CSV or JSON.</p>
+    <p>Times are kept as whole nanoseconds and shown in milliseconds. Point at a figure for the
+      exact value, or take a table as CSV or JSON.</p>
     <h3>Keys</h3>
     <dl class="keys-list">${KEYS.map(([key, text]) => html`<div key=${key}>
       <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>

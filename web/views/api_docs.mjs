@@ -16,7 +16,8 @@ function Prose({ text }) {
 
 function Parameters({ list }) {
   if (list.length === 0) return null;
-  return html`<h4>Parameters</h4><dl class="api-params">${list.map((one) => html`<div key=${one.name}>
+  return html`<h4>Parameters</h4><dl class="api-params">${list.map((one) => html`
+    <div key=${one.name}>
     <dt><code>${one.name}</code><span class="faint"> ${one.in}${one.required ? ", required" : ""}${
       one.schema ? `, ${type_text(one.schema)}` : ""}</span></dt>
     <dd><${Prose} text=${one.description} /></dd></div>`)}</dl>`;
@@ -38,7 +39,8 @@ function Responses({ api, responses }) {
       const content = Object.values(response.content ?? {})[0];
       return html`<div key=${status}><dt><code>${status}</code></dt><dd>
         <${Prose} text=${response.description} />
-        ${content?.schema && html`<${Properties} api=${api} schema=${content.schema} />`}</dd></div>`;
+        ${content?.schema && html`<${Properties} api=${api} schema=${content.schema} />`}</dd>
+      </div>`;
     })}</dl>`;
 }
 
@@ -88,6 +90,8 @@ export default function ApiDocs() {
       <p class="page-note">${resource.data?.info?.version}</p></header>
     <div class="filter-bar"><${SearchBox} label="Filter endpoints" value=${query.q}
         placeholder="Filter endpoints" oninput=${(q) => change({ q }, { replace: true })} />
-      <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a></span></div>
-    <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api} q=${query.q} />`}<//>`;
+      <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a></span>
+    </div>
+    <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api}
+      q=${query.q} />`}<//>`;
 }

@@ -83,9 +83,9 @@ function Content({ reply, data, href }) {
       <${Table} caption="Collectives" frame=${frame} rows=${rows} columns=${columns_of(frame)}
         sort=${query.sort} onsort=${(sort) => change({ sort })} /><//>
     <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
-      that collectives compare: all_reduce 2(n−1)/n, all_gather, reduce_scatter and all_to_all (n−1)/n.
-      A long collective on one rank may be a wait: the late rank is the one with the
-      <em>shortest</em> collective time.</p>`;
+      that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
+      (n−1)/n. A long collective on one rank may be a wait: the late rank is the one
+      with the <em>shortest</em> collective time.</p>`;
 }
 
 export default function Collectives({ route }) {

@@ -59,7 +59,8 @@ function Settings({ settings }) {
       ${equal > 0 && html`<button type="button" class="link" aria-expanded=${all}
         onClick=${() => set_all(!all)}>${all ? "hide equal ones"
         : `show ${plural(equal, "equal one")} too`}</button>`}</p>
-    ${shown.length > 0 && html`<dl>${shown.map(({ key, base, cand, differs }) => html`<div key=${key}
+    ${shown.length > 0 && html`<dl>${shown.map(({ key, base, cand, differs }) => html`
+      <div key=${key}
         class=${differs ? "" : "equal"}>
       <dt>${key.replaceAll("_", " ")}</dt>
       <dd>${differs ? html`<span>${base ?? "not recorded"}</span> <span class="to"
@@ -143,7 +144,8 @@ function matched_text({ matched_share }) {
 
 function NothingChosen() {
   return html`<${Empty} title="Choose two runs">
-    <p>Pick a base and a candidate above, or select two in the <a href="/">list of runs</a>.</p><//>`;
+    <p>Pick a base and a candidate above, or select two in the <a href="/">list of runs</a>.</p>
+  <//>`;
 }
 
 export default function Compare() {

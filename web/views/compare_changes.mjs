@@ -64,8 +64,8 @@ function columns_of(frame, opened, onopen, scale_ns) {
     { key: "match", label: "Match", priority: 2 },
     { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
       cell: (row) => html`<${Kernels} frame=${frame} row=${row} />` },
-    { key: "base_ns", label: "Base", kind: "ms" },
-    { key: "cand_ns", label: "Candidate", kind: "ms" },
+    { key: "base_ns", label: "Base", kind: "ms", priority: 2 },
+    { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2 },
     { key: "size_ns", label: "Difference", kind: "ms", cell: (row) =>
       html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
   ];
@@ -79,8 +79,8 @@ function Rows({ frame, caption, query, change, empty }) {
     [frame, q, sort, bar],
   );
   const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
-  return html`<${Table} caption=${caption} frame=${frame} rows=${rows} sort=${sort} view="${q}|${bar}"
-    onsort=${(next) => change({ sort: next })} opened=${opened}
+  return html`<${Table} caption=${caption} frame=${frame} rows=${rows} sort=${sort}
+    view="${q}|${bar}" onsort=${(next) => change({ sort: next })} opened=${opened}
     columns=${columns_of(frame, opened, set_opened, scale_ns)} empty=${empty}
     detail=${(row) => html`<${Detail} frame=${frame} row=${row} />`} />`;
 }
@@ -119,7 +119,8 @@ export function ChangeTable({ rows, data, href }) {
   return html`<${Card} title="Changes" flush=${true} note="per step; lower is better"
       actions=${links}>
     <div class="filter-bar">
-      <${SearchBox} label="Filter changes" value=${query.q} placeholder="Filter by operator or kernel"
+      <${SearchBox} label="Filter changes" value=${query.q}
+        placeholder="Filter by operator or kernel"
         oninput=${(q) => change({ q }, { replace: true })} />
       <label class="check"><input type="checkbox" checked=${!with_small}
         onChange=${() => change({ small: with_small ? "" : "yes" })} />

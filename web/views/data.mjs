@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures rest on: the trust report, files, environment, downloads; and the run's own data.
+// What the figures rest on: trust report, files, environment, downloads; and the run's own data.
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
@@ -51,7 +51,8 @@ function TraceName({ run, trace }) {
 function Files({ run, traces }) {
   const frame = useMemo(() => frame_of(traces), [traces]);
   const at = (row) => traces[row];
-  return html`<${Card} title="Files" flush=${true} note="as uploaded; links give the original bytes">
+  return html`<${Card} title="Files" flush=${true}
+      note="as uploaded; links give the original bytes">
     <${Table} caption="Files" frame=${frame} columns=${[
       { key: "filename", label: "File", className: "wrap", cell: (row) =>
         html`<${TraceName} run=${run} trace=${at(row)} />` },
@@ -62,7 +63,7 @@ function Files({ run, traces }) {
       { key: "bytes", label: "Size", kind: "bytes" },
       { key: "uploaded", label: "Uploaded", priority: 2, cell: (row) => when(at(row).uploaded) },
       { key: "sha256", label: "SHA-256", priority: 3, cell: (row) => html`<code
-        title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>
+        title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>${" "}
         <${CopyButton} text=${at(row).sha256 ?? ""} className="link" />` },
     ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;
 }
@@ -75,7 +76,8 @@ function Environment({ run }) {
         { key: "key", label: "Setting" },
         { key: "value", label: "Value", className: "wrap mono" },
         { key: "ranks", label: "Ranks", kind: "count" },
-      ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`}<//><//>`;
+      ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`}<//>
+  <//>`;
 }
 
 function Launches({ run }) {
@@ -126,5 +128,6 @@ export default function Data({ route }) {
       <${Downloads} run=${run} />
       <${EditRun} run=${full} etag=${own.etag} reload=${own.reload} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
-        ${" "}in ${count((full.traces ?? []).length)} files, kept on this server only.</p>`}<//>`}<//>`;
+        ${" "}in ${count((full.traces ?? []).length)} files, kept on this server only.</p>`}<//>`}
+  <//>`;
 }

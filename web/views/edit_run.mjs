@@ -8,21 +8,7 @@ import { run_path } from "../address.mjs";
 import { set_tray, tray } from "../tray.mjs";
 import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
 import { run_api } from "./run_frame.mjs";
-
-const tags_text = (tags) => Object.entries(tags ?? {}).map(([k, v]) => `${k}=${v}`).join(" ");
-
-/**
- * The merge patch (RFC 7396) for tags: what is gone becomes null.
- * @param {Record<string, string>} before @param {string} text "a=b c=d"
- */
-export function tags_patch(before, text) {
-  const pairs = text.split(/[\s,]+/).filter(Boolean).map((word) => {
-    const at = word.indexOf("=");
-    return at < 0 ? [word, ""] : [word.slice(0, at), word.slice(at + 1)];
-  });
-  const patch = Object.fromEntries(Object.keys(before ?? {}).map((key) => [key, null]));
-  return { ...patch, ...Object.fromEntries(pairs) };
-}
+import { tags_patch, tags_text } from "./tags.mjs";
 
 function patch_of(run, form) {
   const data = new FormData(form);
@@ -49,7 +35,7 @@ function DeleteRun({ run, etag, onclose }) {
   };
   return html`<${Dialog} title="Delete ${run.name}?" onclose=${onclose}>
     <form class="form" onSubmit=${remove}>
-      <p>This removes the run, its traces and everything computed from them. It cannot be undone.</p>
+      <p>This removes the run, its traces and all that was computed from them, for good.</p>
       <label class="field"><span>Type the run's name to confirm</span>
         <input value=${typed} autocomplete="off" spellcheck=${false}
           onInput=${(event) => set_typed(event.target.value)} /></label>
@@ -93,7 +79,8 @@ export function EditRun({ run, etag, reload }) {
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
         <button type="button" onClick=${again}>Analyse again</button>
-        <button type="button" class="danger-link" onClick=${() => set_deleting(true)}>Delete…</button>
+        <button type="button" class="danger-link" onClick=${() => set_deleting(true)}>Delete…
+        </button>
       </p>
     </form>
     ${deleting && html`<${DeleteRun} run=${run} etag=${etag}

@@ -45,7 +45,8 @@ export function FindingCard({ run, finding, open }) {
   return html`<details class="finding finding-${finding.severity}" open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
       <span class="finding-title">${finding.title}</span>
-      <span class="finding-cost">${cost_text(finding)} · ${finding.confidence} confidence${rank}</span>
+      <span class="finding-cost">${cost_text(finding)} · ${finding.confidence} confidence${
+        rank}</span>
     </summary>
     <dl class="finding-body">
       <${Evidence} run=${run} evidence=${finding.evidence} />

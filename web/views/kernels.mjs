@@ -77,7 +77,8 @@ function FilterBar({ frame, query, change, ranks, links }) {
       oninput=${(q) => change({ q }, { replace: true })} />
     <label class="pick"><span>Category</span><select value=${query.category}
         onChange=${pick("category")}><option value="">all</option>
-      ${categories.map(([name, n]) => html`<option key=${name} value=${name}>${name} (${n})</option>`)}
+      ${categories.map(([name, n]) => html`<option key=${name} value=${name}>${name} (${n})
+      </option>`)}
     </select></label>
     <label class="pick"><span>Rank</span><select value=${query.rank} onChange=${pick("rank")}>
       <option value="">all</option>${ranks.map((rank) => html`<option key=${rank}

@@ -39,7 +39,12 @@ function operation_of(api, path, method, item, operation) {
  */
 export function operations_of(api) {
   const base = api.servers?.[0]?.url?.replace(/\/$/, "") ?? "";
-  const groups = new Map((api.tags ?? []).map(({ name, description }) => [name, { about: description ?? "", operations: [] }]));
+  const groups = new Map(
+    (api.tags ?? []).map(({ name, description = "" }) => [
+      name,
+      { about: description, operations: [] },
+    ]),
+  );
   for (const [path, item] of Object.entries(api.paths ?? {})) {
     for (const method of METHODS.filter((name) => item[name])) {
       const own = (item.servers ?? item[method].servers)?.[0]?.url?.replace(/\/$/, "") ?? base;

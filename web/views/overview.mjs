@@ -31,7 +31,7 @@ function StepFigure({ summary }) {
 
 function SpreadFigure({ summary }) {
   if (!summary.ranks || summary.ranks < 2) {
-    return html`<${Figure} label="Ranks" value=${count(summary.ranks ?? 1)}>one rank: no spread<//>`;
+    return html`<${Figure} label="Ranks" value=${count(summary.ranks ?? 1)}>one: no spread<//>`;
   }
   return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
     help="How much longer the slowest rank's median step is than the headline rank's">
@@ -54,10 +54,11 @@ function Figures({ summary, breakdown, step_stats }) {
           ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
     <${Figure} label="Idle" value=${ms(per_step("idle_ns"))} unit="ms"
       help="Time per step in which nothing ran on the device">
-      ${percent(summary.idle_share)} of the step, ${ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
+      ${percent(summary.idle_share)} of the step, ${
+        ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
     <${SpreadFigure} summary=${summary} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
-      help="Kernels, copies and fills of the headline rank, and how many are linked to their launch">
+      help="Kernels, copies and fills of the headline rank, and how many have a known launch">
       ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
   </dl>`;
 }
@@ -106,7 +107,7 @@ function NoResult({ data }) {
   const { status } = data.run;
   if (status === "failed" || status === "running" || status === "pending") return null;
   return html`<${Empty} title="No figures yet">
-    <p>${status === "empty" ? "No trace has been uploaded to this run." : "No rank is analysed."}</p>
+    <p>${status === "empty" ? "Nothing has been uploaded to this run." : "No rank is analysed."}</p>
   <//>`;
 }
 

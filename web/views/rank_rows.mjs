@@ -20,16 +20,22 @@ function marks_of(frame, row, slowest) {
   return marks;
 }
 
+/** How far a rank's step is from the ranks' median; what rounds to nothing has no colour. */
+function Away({ ns, of_ns }) {
+  const share = ns / (of_ns || 1);
+  return html`<span class=${Math.abs(share) < 0.0005 ? "faint" : tone_of(ns)}
+    title="${ms_signed(ns)} ms">${percent_signed(share)}</span>`;
+}
+
 function brief_columns(frame, slowest, scale_ns, median_ns) {
   const away = (row) => value_at(frame, "step_median_ns", row) - median_ns;
   return [
     { key: "rank", label: "Rank", cell: (row) => html`${value_at(frame, "rank", row) ?? "–"}${
-      marks_of(frame, row, slowest).map((mark) => html`<span class="chip" key=${mark}>${mark}</span>`)}` },
+      marks_of(frame, row, slowest).map((mark) =>
+        html`<span class="chip" key=${mark}>${mark}</span>`)}` },
     { key: "step_median_ns", label: "Step p50", kind: "ms" },
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
-      cell: (row) => html`<span class=${away(row) ? tone_of(away(row)) : "faint"}
-        title="${ms_signed(away(row))} ms">${
-        away(row) ? percent_signed(away(row) / (median_ns || 1)) : "0"}</span>` },
+      cell: (row) => html`<${Away} ns=${away(row)} of_ns=${median_ns} />` },
     { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
       cell: (row) => html`<${MiniStack} row=${row_at(frame, row)} scale_ns=${scale_ns} />` },
   ];

@@ -21,7 +21,8 @@ function AllRanks({ run, data }) {
     const frame = frame_of(resource.data);
     return sort_rows(frame, Array.from({ length: frame.length }, (_, i) => i), query.sort);
   }, [resource.data, query.sort]);
-  return html`<${Card} title="Ranks" flush=${true} note="mean per steady step; all bars on one scale"
+  return html`<${Card} title="Ranks" flush=${true}
+      note="mean per steady step; all bars on one scale"
       actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
     <${Loaded} resource=${resource}>${(reply) => html`<${RankRows} reply=${reply} rows=${rows}
       slowest=${data.summary?.slowest_rank} sort=${query.sort}

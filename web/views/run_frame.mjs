@@ -81,7 +81,8 @@ function PartialStrip({ run, partial }) {
   }
   if (!partial) return null;
   return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
-    count(partial.world_size)} ranks have come. </strong>Everything here covers only these.</p><//>`;
+    count(partial.world_size)} ranks have come. </strong>Everything here covers only these.</p>
+  <//>`;
 }
 
 function FailedNotice({ run }) {

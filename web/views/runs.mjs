@@ -44,7 +44,9 @@ function use_typed(value, commit) {
 
 function RunName({ run }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
-    <span class="run-sub">${run.project && html`<span>${run.project}</span>`}
+    <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
+      status=${run.status} progress=${run.progress} /></span>`}
+      ${run.project && html`<span>${run.project}</span>`}
       <${Tags} tags=${run.tags} /></span>
     ${run.error && html`<span class="run-error">${run.error}</span>`}</span>`;
 }
@@ -82,7 +84,7 @@ function columns_of(frame, picked, now, scale_ns) {
     { key: "name", label: "Run", className: "name-cell", cell: (row) => html`
       <span class="with-select"><${SelectBox} run=${at(row)} picked=${picked} />
       <${RunName} run=${at(row)} /></span>` },
-    { key: "received", label: "Ranks", sort: false,
+    { key: "received", label: "Ranks", sort: false, priority: 2,
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
     { key: "gpu", label: "GPU", sort: false, priority: 2,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
@@ -115,7 +117,7 @@ function DeleteDialog({ picked, onclose, ondone }) {
     }
   };
   return html`<${Dialog} title="Delete ${plural(picked.length, "run")}?" onclose=${onclose}>
-    <p>This removes the runs, their traces and everything computed from them. It cannot be undone.</p>
+    <p>This removes the runs, their traces and all that was computed from them, for good.</p>
     <ul class="file-list">${picked.map(({ id, name }) => html`<li key=${id}>${name}</li>`)}</ul>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
     <p class="form-actions"><button type="button" class="danger" onClick=${remove}>Delete</button>
@@ -135,8 +137,9 @@ function SelectionBar({ picked, ondone }) {
   const [deleting, set_deleting] = useState(false);
   if (picked.length === 0) return null;
   return html`<div class="selection-bar" role="region" aria-label="Selected runs">
-    <span><strong>${picked.length} selected</strong>
-      <span class="faint selection-names"> ${picked.map(({ name }) => name).join(" · ")}</span></span>
+    <span><strong>${picked.length} selected</strong>${" "}
+      <span class="faint selection-names">${picked.map(({ name }) => name).join(" · ")}</span>
+    </span>
     <span class="form-actions">
       <button type="button" class="primary" disabled=${picked.length !== 2}
         onClick=${() => navigate(compare_address(picked))}>${
@@ -180,9 +183,10 @@ function RunsTable({ reply, query, change, picked }) {
     [reply],
   );
   const columns = columns_of(frame, picked, now, scale_ns);
+  const is_picked = (wanted) => picked.some(({ id }) => id === wanted);
   return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
       onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
-      row_class=${(row) => (picked.some(({ id }) => id === frame.columns.id[row]) ? "picked" : "")} />
+      row_class=${(row) => (is_picked(frame.columns.id[row]) ? "picked" : "")} />
     <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
     <${Legend} parts=${PARTS} />`;
 }
@@ -201,7 +205,8 @@ export default function Runs() {
   const [text, set_text] = use_typed(query.q, (q) => change({ q, cursor: "" }, { replace: true }));
   const filters = parse_search(query.q);
   const { sort, cursor } = query;
-  const resource = use_api(address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS }), poll_ms);
+  const path = address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS });
+  const resource = use_api(path, poll_ms);
   use_reload_on_upload(resource.reload);
   const picked = use_store(tray);
   const moving = resource.data?.items.filter(is_moving).length ?? 0;

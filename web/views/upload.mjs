@@ -33,7 +33,8 @@ function DropZone() {
     <p class="drop-title">Drop trace files or folders anywhere on the page</p>
     <p class="faint">.json, .json.gz and .json.zst, told apart by content</p>
     <p class="form-actions">
-      <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files</button>
+      <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files
+      </button>
       <button type="button" onClick=${() => folder.current.click()}>Choose a folder</button></p>
     <input type="file" multiple hidden ref=${files} aria-label="Trace files" onChange=${offer} />
     <input type="file" webkitdirectory hidden ref=${folder} aria-label="Folder of traces"
@@ -48,22 +49,23 @@ function CurlLines() {
     <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
     <h3>From every host, each its own rank</h3>
-    <${Command} text=${`curl -T rank$RANK.json.gz ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
+    <${Command} text=${`curl -T rank$RANK.json.gz \\
+  ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
     <h3>Wait for the analysis</h3>
     <${Command} text=${`curl -F run=my-run -F trace=@rank0.json.gz '${origin()}/upload?wait=60'`} />
-    <p class="faint">The answer names the run's page. The rank is taken from the field
-      <code>rank=</code>, else from the trace, else from the file's name. The same bytes again are
-      recognized and stored once.</p>`;
+    <p class="faint">The answer names the run's page. The rank is taken from the
+      field <code>rank=</code>, else from the trace, else from the file's name. The same bytes again
+      are recognized and stored once.</p>`;
 }
 
 function Recording() {
   return html`<${Command} text=${RECORD} />
     <ul class="notes">
-      <li>Skip the first steps (<code>wait</code>, <code>warmup</code>), record four to ten, and call
-        <code>prof.step()</code> after each: steps are found by its marks.</li>
+      <li>Skip the first steps (<code>wait</code>, <code>warmup</code>), record four to ten, and
+        call <code>prof.step()</code> after each: steps are found by its marks.</li>
       <li>Record on every rank when you can. Two or three ranks already show a straggler.</li>
-      <li>Leave <code>with_stack</code> and <code>profile_memory</code> off for timing: they slow the
-        host down and so lengthen idle time.</li>
+      <li>Leave <code>with_stack</code> and <code>profile_memory</code> off for timing: they slow
+        the host down and so lengthen idle time.</li>
       <li>To compare, keep the schedule, the batch size and the profiler's options the same.</li>
     </ul>`;
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths, queries and what may become a link.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { address, evidence_path, match_path, patch_query, run_path }
+  from "../../../web/address.mjs";
+
+test("each path names one page", () => {
+  assert.deepEqual(match_path("/"), { page: "runs" });
+  assert.deepEqual(match_path("/runs/r_1"), { page: "overview", run: "r_1" });
+  assert.deepEqual(match_path("/runs/r_1/kernels/"), { page: "kernels", run: "r_1" });
+  assert.deepEqual(match_path("/docs/api"), { page: "api" });
+  assert.deepEqual(match_path("/api/v1/runs"), { page: "none" });
+  assert.deepEqual(match_path("/runs/r_1/nothing"), { page: "none" });
+});
+
+test("a run's name survives the way into the path and back", () => {
+  for (const name of ["a b", "ü/x", "100%", "llama~latest", "a@2"]) {
+    assert.equal(match_path(run_path(name, "data")).run, name);
+  }
+});
+
+test("a damaged escape in a path is taken as it stands", () => {
+  assert.equal(match_path("/runs/%E0%A4%A").run, "%E0%A4%A");
+});
+
+test("defaults and empty values leave the query, keys are sorted, unknown keys stay", () => {
+  const defaults = { sort: "-total_ns", q: "" };
+  assert.equal(patch_query("?z=1&q=x", { q: "" }, defaults), "?z=1");
+  assert.equal(patch_query("?z=1", { sort: "name", q: "a b" }, defaults), "?q=a+b&sort=name&z=1");
+  assert.equal(patch_query("?sort=name", { sort: "-total_ns" }, defaults), "");
+});
+
+test("arrays repeat their key and nulls are left out", () => {
+  assert.equal(address("/runs", { tag: ["a=b", "c=d"], q: "", cursor: null, limit: 3 }),
+    "/runs?tag=a%3Db&tag=c%3Dd&limit=3");
+  assert.equal(address("/runs", {}), "/runs");
+});
+
+test("evidence links lead to pages of the run and nowhere else", () => {
+  assert.equal(evidence_path("r_1", "kernels?category=gemm"), "/runs/r_1/kernels?category=gemm");
+  assert.equal(evidence_path("r_1", "collectives"), "/runs/r_1/collectives");
+  for (const href of ["javascript:alert(1)", "//example.com", "../../x", "https://example.com",
+    "kernels#x", "nothing?x=1", "", null, 7, { x: 1 }]) {
+    assert.equal(evidence_path("r_1", href), null);
+  }
+});

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axis arithmetic.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { dot_lanes, linear, nice_ticks } from "../../../web/charts/scale.mjs";
+
+test("ticks are round, ascending and cover the range", () => {
+  for (const [low, high] of [[0, 1], [0, 0.00037], [430, 530], [-5, 17], [0, 2_318.4]]) {
+    const ticks = nice_ticks(low, high, 4);
+    assert.ok(ticks[0] <= low && ticks.at(-1) >= high, `${ticks}`);
+    assert.ok(ticks.length >= 3 && ticks.length <= 9, `${ticks}`);
+    const step = ticks[1] - ticks[0];
+    assert.match(step.toExponential(0), /^[125]e/);
+  }
+});
+
+test("a range without extent has one tick", () => {
+  assert.deepEqual(nice_ticks(5, 5), [5]);
+});
+
+test("a linear scale maps ends to ends, and a point range to its start", () => {
+  const scale = linear(10, 20, 0, 100);
+  assert.deepEqual([scale(10), scale(15), scale(20)], [0, 50, 100]);
+  assert.equal(linear(3, 3, 7, 9)(3), 7);
+});
+
+test("dots that would touch take different lanes", () => {
+  assert.deepEqual(dot_lanes([0, 1, 2, 20], 5).map((lane) => Math.abs(lane)), [0, 1, 1, 0]);
+  assert.equal(new Set(dot_lanes([0, 0, 0], 5)).size, 3);
+});
