@@ -34,8 +34,9 @@ static const struct section sections[] = {
 static bool read_rows(const struct request *request, const struct run *run,
                       const struct section *section, struct table_page *page, struct err *err)
 {
-    return store_read_table(request->services->intake.store, run->id, section->desc,
-                            &section->query, request->arena, page, err);
+    return store_read_table(request->services->intake.store,
+                            (struct run_table){run->id, section->desc}, &section->query,
+                            request->arena, page, err);
 }
 
 static void figures_json(const struct table_page *page, struct buf *out)
@@ -88,7 +89,8 @@ bool api_get_summary(struct request *request, struct response *response, struct 
     struct run run;
     if (!api_find_run(request, response, request->captures[0], &run, err) ||
         !table_request_parse(request, &table_run_summary, NULL, &table, err) ||
-        !store_read_table(request->services->intake.store, run.id, &table_run_summary, &table.query,
+        !store_read_table(request->services->intake.store,
+                          (struct run_table){run.id, &table_run_summary}, &table.query,
                           request->arena, &page, err))
         return false;
     api_locate_run(request, response, &run, "/summary");

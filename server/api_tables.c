@@ -44,8 +44,9 @@ static bool read_page(const struct request *request, const struct run *run, int6
 {
     if (rank >= 0)
         return read_rank(request, run, rank, table, page, err);
-    return store_read_table(request->services->intake.store, run->id, table->desc, &table->query,
-                            request->arena, page, err);
+    return store_read_table(request->services->intake.store,
+                            (struct run_table){run->id, table->desc}, &table->query, request->arena,
+                            page, err);
 }
 
 bool api_get_table(struct request *request, struct response *response, struct err *err)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000 };
+enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000, LOCK_TRIES = 30, LOCK_WAIT_MS = 100 };
 
 struct serve_options {
     const char *listen, *data, *public_url, *web_dir;
@@ -87,10 +87,21 @@ static void watch_signals(struct service *service)
     }
 }
 
+// A process that was just killed may hold the data directory until its memory is given back.
+static struct blobs *open_blobs(const char *data_dir, struct err *err)
+{
+    struct blobs *blobs = blob_open(data_dir, err);
+    for (int i = 0; !blobs && err->code == ERR_BUSY && i < LOCK_TRIES; i++) {
+        uv_sleep(LOCK_WAIT_MS);
+        blobs = blob_open(data_dir, err);
+    }
+    return blobs;
+}
+
 static bool open_store(struct service *service, struct err *err)
 {
     char path[BLOB_PATH_SIZE];
-    service->intake.blobs = blob_open(service->options.data, err);
+    service->intake.blobs = open_blobs(service->options.data, err);
     if (!service->intake.blobs)
         return false;
     snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);

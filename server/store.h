@@ -192,10 +192,16 @@ MUST_CHECK bool store_find_rank(struct store *store, struct str run_id, int64_t 
 
 // --- results ------------------------------------------------------------------------------------
 
-// Rows of run table desc (one of run_tables). An unanalysed run has none. The run must exist.
-MUST_CHECK bool store_read_table(struct store *store, struct str run_id,
-                                 const struct table_desc *desc, const struct table_query *query,
-                                 struct arena *arena, struct table_page *page, struct err *err);
+// One of a run's tables.
+struct run_table {
+    struct str run_id;
+    const struct table_desc *desc; // one of run_tables
+};
+
+// Rows of a run's table. An unanalysed run has none. The run must exist.
+MUST_CHECK bool store_read_table(struct store *store, struct run_table from,
+                                 const struct table_query *query, struct arena *arena,
+                                 struct table_page *page, struct err *err);
 
 // All run tables, as analyse_compare wants them. report->arena is set by the caller.
 MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,

@@ -262,14 +262,13 @@ static bool select_rows(sqlite3 *db, struct selection *selection, struct arena *
     return ok;
 }
 
-bool store_read_table(struct store *store, struct str run_id, const struct table_desc *desc,
-                      const struct table_query *query, struct arena *arena, struct table_page *page,
-                      struct err *err)
+bool store_read_table(struct store *store, struct run_table from, const struct table_query *query,
+                      struct arena *arena, struct table_page *page, struct err *err)
 {
     struct txn txn;
-    if (!table_query_check(query, desc, err) || !txn_begin(store, TXN_READ, &txn, err))
+    if (!table_query_check(query, from.desc, err) || !txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct selection selection = {.run_id = run_id, .desc = desc, .query = query};
+    struct selection selection = {.run_id = from.run_id, .desc = from.desc, .query = query};
     bool ok = select_rows(txn.db, &selection, arena, page, err);
     return txn_end(&txn, ok, err);
 }

@@ -148,6 +148,14 @@ bool store_find_upload(struct store *store, struct str id, struct arena *arena,
 
 // --- adding -------------------------------------------------------------------------------------
 
+// What all parts of one upload share.
+struct adding {
+    sqlite3 *db;
+    struct str run_id;
+    bool replace;
+    struct arena *arena;
+};
+
 // The trace that stands where a part would go.
 struct present {
     struct str trace_id; // "" none
@@ -157,36 +165,37 @@ struct present {
 };
 
 // What stands at the rank a part names.
-static bool look_at_rank(sqlite3 *db, struct str run_id, const struct trace_part *part,
-                         struct arena *arena, struct present *present, struct err *err)
+static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
+                         struct present *present, struct err *err)
 {
     struct stmt stmt =
-        sql_begin(db,
+        sql_begin(adding->db,
                   "SELECT id, sha256 = ?, rank IS NULL, filename FROM trace "
                   "WHERE run_id = ? AND (rank = ? OR (rank IS NULL AND sha256 = ?1)) "
                   "ORDER BY rank IS NULL LIMIT 1",
                   err);
     sql_bind_text(&stmt, str_of(part->sha256));
-    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, adding->run_id);
     sql_bind_i64(&stmt, part->rank);
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){sql_text(&stmt, 0, arena), sql_i64(&stmt, 1) != 0,
-                                    sql_i64(&stmt, 2) != 0, sql_text(&stmt, 3, arena)};
+        *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
+                                    sql_i64(&stmt, 2) != 0, sql_text(&stmt, 3, adding->arena)};
     return sql_end(&stmt);
 }
 
 // Without a rank the same bytes anywhere in the run are the same trace.
-static bool look_at_bytes(sqlite3 *db, struct str run_id, const struct trace_part *part,
-                          struct arena *arena, struct present *present, struct err *err)
+static bool look_at_bytes(const struct adding *adding, const struct trace_part *part,
+                          struct present *present, struct err *err)
 {
     struct stmt stmt = sql_begin(
-        db, "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? ORDER BY rank LIMIT 1", err);
-    sql_bind_text(&stmt, run_id);
+        adding->db, "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? ORDER BY rank LIMIT 1",
+        err);
+    sql_bind_text(&stmt, adding->run_id);
     sql_bind_text(&stmt, str_of(part->sha256));
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){.trace_id = sql_text(&stmt, 0, arena), .same = true};
+        *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena), .same = true};
     return sql_end(&stmt);
 }
 
@@ -216,22 +225,22 @@ static bool insert_blob(sqlite3 *db, const struct trace_part *part, struct err *
     return sql_run(&stmt);
 }
 
-static bool insert_trace(sqlite3 *db, struct str run_id, const struct trace_part *part,
-                         bool replaces, struct str id, struct err *err)
+static bool insert_trace(const struct adding *adding, const struct trace_part *part, struct str id,
+                         struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
+    struct stmt stmt = sql_begin(adding->db,
                                  "INSERT INTO trace (id, run_id, rank, rank_from, replaces, "
                                  "sha256, filename, bytes, uploaded_ns, state) "
                                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
                                  err);
     sql_bind_text(&stmt, id);
-    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, adding->run_id);
     if (part->rank >= 0)
         sql_bind_i64(&stmt, part->rank);
     else
         sql_bind_null(&stmt);
     sql_bind_text(&stmt, part->rank >= 0 ? STR("field") : STR("pending"));
-    sql_bind_i64(&stmt, replaces);
+    sql_bind_i64(&stmt, adding->replace);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, part->filename);
     sql_bind_i64(&stmt, part->bytes);
@@ -239,37 +248,42 @@ static bool insert_trace(sqlite3 *db, struct str run_id, const struct trace_part
     return sql_run(&stmt);
 }
 
-static bool add_new(sqlite3 *db, struct str run_id, const struct trace_part *part, bool replaces,
+static bool add_new(const struct adding *adding, const struct trace_part *part,
                     char id[STORE_ID_SIZE], struct err *err)
 {
-    return sql_new_id('t', id, err) && insert_blob(db, part, err) &&
-           insert_trace(db, run_id, part, replaces, str_of(id), err) &&
-           jobs_queue_trace(db, str_of(id), err);
+    return sql_new_id('t', id, err) && insert_blob(adding->db, part, err) &&
+           insert_trace(adding, part, str_of(id), err) &&
+           jobs_queue_trace(adding->db, str_of(id), err);
 }
 
-// One part becomes a trace, or is one already. Room for the id is the caller's.
-static bool add_part(sqlite3 *db, struct str run_id, const struct trace_part *part, bool replace,
-                     struct arena *arena, char id[STORE_ID_SIZE], bool *existing, struct err *err)
+// Which trace a part became, or was already.
+struct added {
+    char trace_id[STORE_ID_SIZE];
+    bool existing;
+};
+
+static bool add_part(const struct adding *adding, const struct trace_part *part,
+                     struct added *added, struct err *err)
 {
     struct present present;
-    bool ok = part->rank >= 0 ? look_at_rank(db, run_id, part, arena, &present, err)
-                              : look_at_bytes(db, run_id, part, arena, &present, err);
+    bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
+                              : look_at_bytes(adding, part, &present, err);
     if (!ok)
         return false;
-    *existing = present.trace_id.len > 0 && present.same;
-    if (*existing) {
-        memcpy(id, present.trace_id.at, present.trace_id.len + 1);
-        return !present.needs_rank || give_rank(db, present.trace_id, part->rank, err);
+    added->existing = present.trace_id.len > 0 && present.same;
+    if (added->existing) {
+        memcpy(added->trace_id, present.trace_id.at, present.trace_id.len + 1);
+        return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
     }
-    if (present.trace_id.len && !replace)
+    if (present.trace_id.len && !adding->replace)
         return err_set(err, ERR_CONFLICT,
                        "rank %lld of this run is already there with other content, from '%.*s'",
                        (long long)part->rank,
                        (int)(present.filename.len < 80 ? present.filename.len : 80),
                        present.filename.at);
-    if (present.trace_id.len && !traces_drop(db, present.trace_id, err))
+    if (present.trace_id.len && !traces_drop(adding->db, present.trace_id, err))
         return false;
-    return add_new(db, run_id, part, replace, id, err);
+    return add_new(adding, part, added->trace_id, err);
 }
 
 static bool insert_upload(sqlite3 *db, struct str id, struct str run_id, struct err *err)
@@ -282,13 +296,13 @@ static bool insert_upload(sqlite3 *db, struct str id, struct str run_id, struct 
 }
 
 static bool insert_upload_trace(sqlite3 *db, struct str upload_id, size_t position,
-                                struct str trace_id, bool existing, struct err *err)
+                                const struct added *added, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "INSERT INTO upload_trace VALUES (?, ?, ?, ?)", err);
     sql_bind_text(&stmt, upload_id);
     sql_bind_i64(&stmt, (int64_t)position);
-    sql_bind_text(&stmt, trace_id);
-    sql_bind_i64(&stmt, existing);
+    sql_bind_text(&stmt, str_of(added->trace_id));
+    sql_bind_i64(&stmt, added->existing);
     return sql_run(&stmt);
 }
 
@@ -304,21 +318,20 @@ static bool check_part(const struct trace_part *part, struct err *err)
 static bool add_upload(sqlite3 *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
-    char upload_id[STORE_ID_SIZE], trace_id[STORE_ID_SIZE];
-    struct str run_id;
-    if (!sql_new_id('u', upload_id, err) ||
-        !runs_get_or_create(db, &request->run, arena, &run_id, err) ||
-        !insert_upload(db, str_of(upload_id), run_id, err))
+    char id[STORE_ID_SIZE];
+    struct adding adding = {.db = db, .replace = request->replace, .arena = arena};
+    if (!sql_new_id('u', id, err) ||
+        !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
+        !insert_upload(db, str_of(id), adding.run_id, err))
         return false;
     for (size_t i = 0; i < request->count; i++) {
-        bool existing;
+        struct added added;
         if (!check_part(&request->parts[i], err) ||
-            !add_part(db, run_id, &request->parts[i], request->replace, arena, trace_id, &existing,
-                      err) ||
-            !insert_upload_trace(db, str_of(upload_id), i, str_of(trace_id), existing, err))
+            !add_part(&adding, &request->parts[i], &added, err) ||
+            !insert_upload_trace(db, str_of(id), i, &added, err))
             return false;
     }
-    return sql_touch_run(db, run_id, err) && load_upload(db, str_of(upload_id), arena, upload, err);
+    return sql_touch_run(db, adding.run_id, err) && load_upload(db, str_of(id), arena, upload, err);
 }
 
 bool store_add_upload(struct store *store, const struct upload_request *request,

@@ -414,8 +414,8 @@ static void a_table_is_the_same_in_sql_and_in_memory(void **state)
     size_t totals[] = {3, 3, 3, 3, 3, 3, 1, 1, 1, 2, 2};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         struct table_page sql, memory;
-        assert_ok(f, store_read_table(f->store, upload.run_id, whole->desc, &queries[i], &f->arena,
-                                      &sql, &f->err));
+        struct run_table from = {upload.run_id, whole->desc};
+        assert_ok(f, store_read_table(f->store, from, &queries[i], &f->arena, &sql, &f->err));
         assert_ok(f, table_select(whole, &queries[i], &f->arena, &memory, &f->err));
         assert_int_equal(sql.total, totals[i]);
         assert_int_equal(memory.total, totals[i]);
@@ -437,8 +437,8 @@ static void a_query_for_unknown_columns_or_values_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         struct table_page page;
-        assert_false(store_read_table(f->store, upload.run_id, run_table("kernels"), &queries[i],
-                                      &f->arena, &page, &f->err));
+        struct run_table kernels = {upload.run_id, run_table("kernels")};
+        assert_false(store_read_table(f->store, kernels, &queries[i], &f->arena, &page, &f->err));
         assert_int_equal(f->err.code, ERR_USAGE);
     }
 }
