@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#define OTHER_WARN_SHARE    0.2 // compute that no rule names, above this the categories are doubtful
+#define OTHER_WARN_SHARE    0.2 // of compute; above this the categories are doubtful
 #define UNLINKED_WARN_SHARE 0.5
 
 bool quality_add(struct report *report, const struct quality *quality, struct err *err)
