@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers are compared as HTTP says, and every error has its status.
+#include "server/problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <zlib.h>
+
+static struct request with_header(struct request_header *header, const char *name,
+                                  const char *value)
+{
+    *header = (struct request_header){str_of(name), str_of(value)};
+    return (struct request){.headers = header, .header_count = 1};
+}
+
+static bool accepts(const char *value, const char *word)
+{
+    struct request_header header;
+    struct request request = with_header(&header, "accept", value);
+    return request_accepts(&request, "Accept", word);
+}
+
+static void a_word_is_accepted_unless_its_weight_is_zero(void **state)
+{
+    (void)state;
+    assert_true(accepts("text/html", "text/html"));
+    assert_true(accepts("a/b, TEXT/HTML;q=0.1 ,c/d", "text/html"));
+    assert_false(accepts("text/html;q=0", "text/html"));
+    assert_false(accepts("text/html; q=0.000", "text/html"));
+    assert_false(accepts("text/htmlx, */*", "text/html"));
+    assert_false(accepts("", "text/html"));
+}
+
+static void etags_are_found_in_lists(void **state)
+{
+    (void)state;
+    struct str tag = STR("\"a.1\"");
+    assert_true(response_tag_matches(STR("\"a.1\""), tag));
+    assert_true(response_tag_matches(STR("\"x\", W/\"a.1\""), tag));
+    assert_true(response_tag_matches(STR("*"), tag));
+    assert_false(response_tag_matches(STR("\"a.12\""), tag));
+    assert_false(response_tag_matches((struct str){NULL, 0}, tag));
+}
+
+static void a_known_etag_is_answered_304(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct request_header header;
+    struct response response;
+    arena_init(&arena, NULL);
+    response_init(&response);
+    struct request request = with_header(&header, "If-None-Match", "\"v-7\"");
+    request.arena = &arena;
+    assert_true(response_unchanged(&request, &response, "v-%d", 7));
+    assert_int_equal(response.status, 304);
+    assert_false(response_unchanged(&request, &response, "v-%d", 8));
+    assert_true(str_equal(response.etag, STR("\"v-8\"")));
+    arena_free(&arena);
+}
+
+static void header_values_cannot_begin_new_lines(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct response response;
+    arena_init(&arena, NULL);
+    response_init(&response);
+    response_header(&response, &arena, "Location", "/a%s", "\r\nSet-Cookie: x\x7f");
+    assert_true(str_equal(response.headers[0].value, STR("/a??Set-Cookie: x?")));
+    arena_free(&arena);
+}
+
+static void errors_become_problems_with_their_status(void **state)
+{
+    (void)state;
+    const int expected[] = {
+        [ERR_USAGE] = 400, [ERR_NOT_FOUND] = 404,   [ERR_CONFLICT] = 409, [ERR_FORMAT] = 422,
+        [ERR_LIMIT] = 413, [ERR_UNSUPPORTED] = 415, [ERR_BUSY] = 503,     [ERR_SPACE] = 507,
+        [ERR_IO] = 500,    [ERR_CANCELLED] = 408,   [ERR_INTERNAL] = 500};
+    for (int code = ERR_USAGE; code <= ERR_INTERNAL; code++) {
+        assert_int_equal(problem_status((enum err_code)code), expected[code]);
+        assert_string_not_equal(response_phrase(expected[code]), "Error");
+    }
+    struct request request = {.id = "id7"};
+    struct response response;
+    struct err err = {0};
+    response_init(&response);
+    err_set_at(&err, ERR_FORMAT, 17, "found \"x\"");
+    response.fix = STR("send y");
+    problem_write(&request, &response, &err);
+    assert_int_equal(response.status, 422);
+    assert_string_equal(response.body.at,
+                        "{\"type\":\"tag:stepscope,2026:problem/format\",\"title\":"
+                        "\"Unprocessable Content\",\"status\":422,\"detail\":\"found \\\"x\\\"\","
+                        "\"position\":17,\"fix\":\"send y\",\"request_id\":\"id7\"}\n");
+    response_free(&response);
+}
+
+// Unpacks one gzip member.
+static void gunzip(const struct buf *packed, struct buf *out)
+{
+    char block[4096];
+    z_stream stream = {.next_in = (Bytef *)packed->at, .avail_in = (uInt)packed->len};
+    assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+    int state = Z_OK;
+    while (state == Z_OK) {
+        stream.next_out = (Bytef *)block;
+        stream.avail_out = sizeof(block);
+        state = inflate(&stream, Z_NO_FLUSH);
+        buf_add(out, block, sizeof(block) - stream.avail_out);
+    }
+    assert_int_equal(state, Z_STREAM_END);
+    inflateEnd(&stream);
+}
+
+static void long_texts_are_compressed_for_those_who_take_it(void **state)
+{
+    (void)state;
+    struct request_header header;
+    struct request request = with_header(&header, "Accept-Encoding", "br, gzip");
+    struct response response;
+    struct buf text = {0}, back = {0};
+    response_init(&response);
+    response.type = "application/json";
+    buf_puts(&response.body, "{}");
+    response_compress(&request, &response);
+    assert_false(response.gzipped);
+    for (int i = 0; i < 50000; i++)
+        buf_printf(&text, "%d,", i);
+    buf_clear(&response.body);
+    buf_add(&response.body, text.at, text.len);
+    response_compress(&request, &response);
+    assert_true(response.gzipped);
+    assert_true(response.body.len < text.len / 2);
+    gunzip(&response.body, &back);
+    assert_int_equal(back.len, text.len);
+    assert_memory_equal(back.at, text.at, text.len);
+    buf_free(&text);
+    buf_free(&back);
+    response_free(&response);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_word_is_accepted_unless_its_weight_is_zero),
+        cmocka_unit_test(etags_are_found_in_lists),
+        cmocka_unit_test(a_known_etag_is_answered_304),
+        cmocka_unit_test(header_values_cannot_begin_new_lines),
+        cmocka_unit_test(errors_become_problems_with_their_status),
+        cmocka_unit_test(long_texts_are_compressed_for_those_who_take_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that cannot be traces are told at once, and names are made fit to show.
+#include "server/sniff.h"
+#include "server/upload_form.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void what_may_be_a_trace_passes(void **state)
+{
+    (void)state;
+    const struct str good[] = {
+        STR("{\"traceEvents\":"),
+        STR("  \n[{"),
+        STR("\xEF\xBB\xBF {"),
+        STR("\x1F\x8B\x08"),
+        STR("\x28\xB5\x2F\xFD"),
+        STR("\x5A\x2A\x4D\x18"),
+        STR("                                                                ")};
+    struct err err = {0};
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+        if (!sniff_trace(good[i], &err))
+            fail_msg("sample %zu: %s", i, err.msg);
+}
+
+static void what_cannot_be_one_is_named(void **state)
+{
+    (void)state;
+    const struct {
+        struct str head;
+        const char *what;
+    } bad[] = {{STR(""), "an empty file"},
+               {STR(" \n"), "nothing but blanks"},
+               {STR("\x89PNG\r\n\x1a\n"), "a PNG image"},
+               {STR("PK\x03\x04"), "a zip archive"},
+               {STR("<!doctype html>"), "HTML or XML"},
+               {STR("\xFF\xFE{\0"), "UTF-16 text"},
+               {STR("\0\0\0\0"), "content that is neither JSON nor a known compression"},
+               {STR("\x1F"), "content that is neither"}};
+    struct err err = {0};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        assert_false(sniff_trace(bad[i].head, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        if (!strstr(err.msg, bad[i].what))
+            fail_msg("sample %zu: %s", i, err.msg);
+    }
+}
+
+static void assert_display(struct str name, const char *expected)
+{
+    struct arena arena;
+    struct str display;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(upload_display_name(name, &arena, &display, &err));
+    assert_true(str_equal(display, str_of(expected)));
+    arena_free(&arena);
+}
+
+static void names_are_shown_as_utf8_without_control_characters(void **state)
+{
+    (void)state;
+    assert_display(STR("rank-3/trace.json"), "rank-3/trace.json");
+    assert_display(STR("caf\xC3\xA9 \xF0\x9F\x94\xA5"), "caf\xC3\xA9 \xF0\x9F\x94\xA5");
+    assert_display(STR("a\r\n\x1b[31m"), "a\\x0d\\x0a\\x1b[31m");
+    assert_display(STR("a\xFF\xC3"), "a\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_display(STR(""), "");
+    char longest[2000], expected[256] = "";
+    for (size_t i = 0; i < 1000; i++)
+        memcpy(longest + 2 * i, "\xC3\xA9", 2);
+    memcpy(expected, longest, 254);
+    assert_display((struct str){longest, sizeof(longest)}, expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_may_be_a_trace_passes),
+        cmocka_unit_test(what_cannot_be_one_is_named),
+        cmocka_unit_test(names_are_shown_as_utf8_without_control_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
