@@ -61,9 +61,10 @@ static void open_store(struct service *s)
     check(s, s->intake.store != NULL);
 }
 
-static void start_jobs(struct service *s)
+static void start_jobs(struct service *s, unsigned workers)
 {
-    struct jobs_config config = {.store = s->intake.store, .blobs = s->intake.blobs, .workers = 2};
+    struct jobs_config config = {
+        .store = s->intake.store, .blobs = s->intake.blobs, .workers = workers};
     assert_int_equal(uv_loop_init(&s->loop), 0);
     uv_async_init(&s->loop, &s->stop, stop_jobs);
     s->stop.data = s;
@@ -72,13 +73,23 @@ static void start_jobs(struct service *s)
     assert_int_equal(pthread_create(&s->thread, NULL, run_loop, s), 0);
 }
 
-static void end_jobs(struct service *s)
+static void stop_loop(struct service *s)
 {
     uv_async_send(&s->stop);
     pthread_join(s->thread, NULL);
+}
+
+static void close_jobs(struct service *s)
+{
     jobs_close(s->intake.jobs);
     s->intake.jobs = NULL;
     assert_int_equal(uv_loop_close(&s->loop), 0);
+}
+
+static void end_jobs(struct service *s)
+{
+    stop_loop(s);
+    close_jobs(s);
 }
 
 static void close_store(struct service *s)
@@ -132,7 +143,7 @@ static struct trace_row trace_of(struct service *s, const struct upload *upload)
 static void an_accepted_file_becomes_a_report(void **state)
 {
     struct service *s = *state;
-    start_jobs(s);
+    start_jobs(s, 2);
     struct upload upload = take(s, good_trace, "rank3.json");
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     struct trace_row row = trace_of(s, &upload);
@@ -155,7 +166,7 @@ static void an_accepted_file_becomes_a_report(void **state)
 static void a_file_that_is_no_trace_fails_with_a_reason(void **state)
 {
     struct service *s = *state;
-    start_jobs(s);
+    start_jobs(s, 2);
     struct upload upload = take(s, "this is no trace", "x.json");
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     struct trace_row row = trace_of(s, &upload);
@@ -178,7 +189,7 @@ static void what_was_accepted_before_a_crash_is_done_after_it(void **state)
     close_store(s);
     open_store(s);
     check(s, intake_sweep(&s->intake, &s->err));
-    start_jobs(s);
+    start_jobs(s, 2);
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     assert_int_equal(trace_of(s, &upload).state, TRACE_DONE);
     end_jobs(s);
@@ -187,7 +198,7 @@ static void what_was_accepted_before_a_crash_is_done_after_it(void **state)
 static void reanalysis_needs_the_kept_trace_only(void **state)
 {
     struct service *s = *state;
-    start_jobs(s);
+    start_jobs(s, 2);
     struct upload upload = take(s, good_trace, "x.json");
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     check(s, blob_remove(s->intake.blobs, upload.traces[0].sha256.at, &s->err));
@@ -199,21 +210,48 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     end_jobs(s);
 }
 
+struct waiter {
+    struct service *service;
+    struct upload upload;
+    bool done;
+};
+
+static void *wait_for_upload(void *ctx)
+{
+    struct waiter *waiter = ctx;
+    waiter->done = jobs_wait_upload(waiter->service->intake.jobs, waiter->upload.id, UINT32_MAX);
+    return NULL;
+}
+
 static void a_stopped_service_lets_go_of_those_who_wait(void **state)
 {
     struct service *s = *state;
-    start_jobs(s);
+    pthread_t thread;
+    start_jobs(s, 0); // nobody works
+    struct waiter waiter = {s, take(s, good_trace, "x.json"), true};
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_upload, &waiter), 0);
+    stop_loop(s);
+    pthread_join(thread, NULL);
+    assert_false(waiter.done);
+    close_jobs(s);
+    start_jobs(s, 1); // what was accepted is done by the next one
+    assert_true(jobs_wait_upload(s->intake.jobs, waiter.upload.id, WAIT_MS));
     end_jobs(s);
-    struct upload upload = take(s, good_trace, "x.json"); // nobody works on it
-    start_jobs(s);
-    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+}
+
+static void waiting_ends_with_its_time(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s, 0);
+    struct upload upload = take(s, good_trace, "x.json");
+    assert_false(jobs_wait_upload(s->intake.jobs, upload.id, 1));
     end_jobs(s);
 }
 
 static void a_deleted_run_leaves_no_file(void **state)
 {
     struct service *s = *state;
-    start_jobs(s);
+    start_jobs(s, 2);
     struct upload upload = take(s, good_trace, "x.json");
     check(s, intake_delete_run(&s->intake, upload.run_id, STORE_ANY, &s->err)); // at any moment
     end_jobs(s);
@@ -231,6 +269,7 @@ int main(void)
         TEST(what_was_accepted_before_a_crash_is_done_after_it),
         TEST(reanalysis_needs_the_kept_trace_only),
         TEST(a_stopped_service_lets_go_of_those_who_wait),
+        TEST(waiting_ends_with_its_time),
         TEST(a_deleted_run_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
