@@ -61,6 +61,7 @@ static const struct rule op_rules[] = {
     {MATCH_WORD, CATEGORY_EMBEDDING, "take"},
     {MATCH_WORD, CATEGORY_EMBEDDING, "masked_select"},
     {MATCH_WORD, CATEGORY_EMBEDDING, "nonzero"},
+    {MATCH_WORD, CATEGORY_EMBEDDING, "repeat_interleave"},
     {MATCH_PART, CATEGORY_REDUCTION, "softmax"},
     {MATCH_PART, CATEGORY_REDUCTION, "nll_loss"},
     {MATCH_PART, CATEGORY_REDUCTION, "cumsum"},

@@ -35,9 +35,9 @@ struct finding_rule {
 #define FINDING_STARVED_SHARE    0.05 // idle time waiting for the host
 #define FINDING_EXPOSED_SHARE    0.05 // communication that nothing hides
 #define FINDING_TINY_CALLS_SHARE 0.50 // of compute kernels are short
-#define FINDING_TINY_SHARE       0.10 // short kernels and the waits for them
+#define FINDING_TINY_SHARE       0.05 // short kernels and the waits for them
 #define FINDING_OVERLAP_SHARE    0.50 // of communication is hidden, below this it is low
-#define FINDING_OVERLAP_COMM     0.10 // communication, below this overlap does not matter
+#define FINDING_OVERLAP_COMM     0.05 // communication, below this overlap does not matter
 #define FINDING_COPY_SHARE       0.01 // blocking copies and the waits behind them
 #define FINDING_HIGH_SHARE       0.20 // severity high from here
 #define FINDING_MEDIUM_SHARE     0.05 // severity medium from here

@@ -122,7 +122,7 @@ const struct finding_rule finding_low_overlap = {
     .advice = "Let gradients leave in buckets during the backward pass (DDP) or prefetch the next "
               "layer's parameters (FSDP); give communication a stream of its own.",
     .method = "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady "
-              "steps; reported when it is under 50 %, such communication is at least 10 % of the "
+              "steps; reported when it is under 50 %, such communication is at least 5 % of the "
               "step and compute is left to hide it behind. It is part of the exposed "
               "communication, not a cost beside it.",
     .false_alarms = "Tensor parallelism needs the result at once and cannot overlap.",

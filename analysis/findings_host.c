@@ -110,7 +110,7 @@ const struct finding_rule finding_tiny_kernels = {
               "replay the step as a CUDA graph so that launching costs nothing.",
     .method = "Time owned by compute kernels under 10 us plus the waits for the host directly "
               "before them, per steady step; reported when they are at least half of the compute "
-              "kernels and cost 10 % of the step.",
+              "kernels and cost 5 % of the step.",
     .false_alarms = "Inside a graph replay short kernels cost no launches.",
     .check = check_tiny,
 };

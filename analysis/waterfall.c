@@ -155,6 +155,15 @@ static size_t end_of_group(const struct item *items, size_t count)
     return end;
 }
 
+static const char *rung_of(const struct item *item, bool both)
+{
+    if (!both)
+        return "unmatched";
+    if (item->bar >= BAR_IDLE_HOST_WAIT)
+        return "category"; // idle time has neither operator nor kernel
+    return item->op ? "op" : "kernel";
+}
+
 // Names the rung of each row of one category. What only one side has is joined into one row when
 // both sides have such rows, and stays unmatched otherwise. Returns how many rows are left.
 static size_t match_group(struct item *items, size_t count)
@@ -162,7 +171,7 @@ static size_t match_group(struct item *items, size_t count)
     bool left[SIDES] = {false, false};
     for (size_t i = 0; i < count; i++) {
         bool both = items[i].has[BASE] && items[i].has[CAND];
-        items[i].match = both ? (items[i].op ? "op" : "kernel") : "unmatched";
+        items[i].match = rung_of(&items[i], both);
         left[BASE] |= !both && items[i].has[BASE];
         left[CAND] |= !both && items[i].has[CAND];
     }
