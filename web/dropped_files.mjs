@@ -29,6 +29,7 @@ async function files_of_entry(entry) {
  */
 export async function files_of_drop(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (entries.length === 0) return files_of_input(transfer.files);
   const found = (await Promise.all(entries.map(files_of_entry))).flat();
   return visible(found);
 }

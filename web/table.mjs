@@ -10,7 +10,7 @@ const OVERSCAN = 8; // also the step of the window, so that most scroll events c
 const VIRTUAL_FROM = 80;
 
 /**
- * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width?: string,
+ * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width_px?: number,
  *            className?: string, priority?: number, sort?: boolean, unit?: string,
  *            cell?: (row: number) => any}} Column
  */
@@ -26,6 +26,11 @@ const KINDS = {
 };
 
 const UNITS = { ms: "ms" };
+
+/** Widths of a long table's columns, fixed so that they hold still while it scrolls. */
+const WIDTH_PX = { text: 130, ms: 104, share: 84, count: 84, number: 96, bytes: 96 };
+
+const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"];
 
 const classes = (column) =>
   [
@@ -161,6 +166,8 @@ export function Table(props) {
       aria-label=${caption} ref=${view.ref} onScroll=${view.on_scroll}>
     <table aria-rowcount=${rows.length + 1}>
       <caption class="visually-hidden">${caption}</caption>
+      ${virtual && html`<colgroup>${columns.map((column) => html`<col key=${column.key}
+        class=${classes(column)} style=${{ width: `${width_of(column)}px` }} />`)}</colgroup>`}
       <thead><tr aria-rowindex="1">
         ${columns.map((column) => html`<${HeadCell} key=${column.key} column=${column} sort=${sort}
           onsort=${onsort} help=${column.help ?? frame.help[column.key]} />`)}

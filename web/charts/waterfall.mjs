@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // that has parts of its own opens them by click or Enter.
-import { html, useId } from "../ui.mjs";
+import { html, useEffect, useId } from "../ui.mjs";
 import { ms, ms_signed, ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { part_of } from "../parts.mjs";
@@ -22,7 +22,7 @@ const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
 /** As many characters as fit a column. */
 function clipped(text, pixels) {
-  const room = Math.max(4, Math.floor(pixels / 6.4));
+  const room = Math.max(4, Math.floor((pixels - 8) / 6.6));
   return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
 
@@ -72,6 +72,13 @@ function Step({ column, at, x, wide, pitch, y, id, onopen }) {
   </g>`;
 }
 
+/** Opening a column removes it; the focus then goes to the chart and not to the page's top. */
+function use_focus_when_lost(ref, level) {
+  useEffect(() => {
+    if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true });
+  }, [level]);
+}
+
 function level_table(level, names) {
   const { columns, base_ns, cand_ns, delta_ns } = level;
   const row = (name, base, cand, delta, kind) => html`<tr class=${kind}>
@@ -103,6 +110,7 @@ export function Waterfall({ level, caption, names, actions, onopen, onup }) {
   const full = Math.max(width, LEFT + pitch * (columns.length + 2));
   const ticks = nice_ticks(axis.low / 1e6, axis.high / 1e6, 4)
     .filter((tick) => tick * 1e6 >= axis.low && tick * 1e6 <= axis.high);
+  use_focus_when_lost(ref, level);
   const on_key = (event) => {
     if (event.key === "Escape" || event.key === "Backspace") onup();
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole page takes dropped files and folders; a dialog asks which run they belong to.
-import { html, useEffect, useState } from "../ui.mjs";
-import { create_store } from "../ui.mjs";
+import { create_store, html, useEffect, useState } from "../ui.mjs";
 import { use_store } from "../hooks.mjs";
 import { files_of_drop, guess_run_name } from "../dropped_files.mjs";
 import { enqueue } from "../uploads.mjs";
@@ -66,7 +65,8 @@ function UploadDialog({ files, onclose }) {
     <form class="form" onSubmit=${submit}>
       <p class="faint">${bytes(total)}, as ranks of one run. A run of that name that exists
         already receives them as further ranks.</p>
-      ${field("run", "Run", { required: true, value: guess_run_name(files.map((f) => f.path)) })}
+      ${field("run", "Run", {
+        required: true, autofocus: true, value: guess_run_name(files.map((f) => f.path)) })}
       ${field("project", "Project (optional)", {})}
       ${field("tags", "Tags (optional)", { placeholder: "branch=main precision=bf16" })}
       ${field("note", "Note (optional)", {})}

@@ -59,14 +59,15 @@ function Detail({ frame, row }) {
 
 function columns_of(frame, opened, onopen, scale_ns) {
   return [
-    { key: "label", label: "Operator or kernel", className: "kernel-cell", cell: (row) =>
+    { key: "label", label: "Operator or kernel", className: "kernel-cell",
+      width_px: 300, cell: (row) =>
       html`<${Name} frame=${frame} row=${row} opened=${opened} onopen=${onopen} />` },
     { key: "match", label: "Match", priority: 2 },
     { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
-      cell: (row) => html`<${Kernels} frame=${frame} row=${row} />` },
+      width_px: 420, cell: (row) => html`<${Kernels} frame=${frame} row=${row} />` },
     { key: "base_ns", label: "Base", kind: "ms", priority: 2 },
     { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2 },
-    { key: "size_ns", label: "Difference", kind: "ms", cell: (row) =>
+    { key: "size_ns", label: "Difference", kind: "ms", width_px: 230, cell: (row) =>
       html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
   ];
 }

@@ -20,11 +20,11 @@ function columns_of(frame, opened, set_opened, of_rank) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
   const all = [
-    { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
+    { key: "name", label: "Kernel", className: "kernel-cell", width_px: 360, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
     { key: "category", label: "Category" },
-    { key: "op", label: "Launched by", className: "mono op-cell" },
+    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 190 },
     { key: "calls", label: "Calls", kind: "count" },
     { key: "calls_per_step", label: "Calls/step", kind: "number" },
     { key: "total_ns", label: "Total", kind: "ms" },
@@ -37,7 +37,7 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "p99_ns", label: "p99", kind: "ms" },
     { key: "max_ns", label: "Max", kind: "ms" },
     { key: "rank_cv", label: "Rank CV", kind: "share", run_only: true },
-    { key: "slowest_rank", label: "Slowest rank", kind: "count", run_only: true },
+    { key: "slowest_rank", label: "Slowest rank", kind: "count", width_px: 106, run_only: true },
   ];
   return all.filter(({ key, run_only }) => has(key) && !(of_rank && run_only));
 }

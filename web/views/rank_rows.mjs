@@ -30,14 +30,15 @@ function Away({ ns, of_ns }) {
 function brief_columns(frame, slowest, scale_ns, median_ns) {
   const away = (row) => value_at(frame, "step_median_ns", row) - median_ns;
   return [
-    { key: "rank", label: "Rank", cell: (row) => html`${value_at(frame, "rank", row) ?? "–"}${
-      marks_of(frame, row, slowest).map((mark) =>
+    { key: "rank", label: "Rank", width_px: 150, cell: (row) => html`${
+      value_at(frame, "rank", row) ?? "–"}${marks_of(frame, row, slowest).map((mark) =>
         html`<span class="chip" key=${mark}>${mark}</span>`)}` },
     { key: "step_median_ns", label: "Step p50", kind: "ms" },
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
-      cell: (row) => html`<${Away} ns=${away(row)} of_ns=${median_ns} />` },
+      width_px: 120, cell: (row) => html`<${Away} ns=${away(row)} of_ns=${median_ns} />` },
     { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
-      cell: (row) => html`<${MiniStack} row=${row_at(frame, row)} scale_ns=${scale_ns} />` },
+      width_px: 300, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
+        scale_ns=${scale_ns} />` },
   ];
 }
 

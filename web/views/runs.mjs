@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of runs: search, what is slow at a glance, two to compare, drop to upload.
 import { html, useEffect, useMemo, useState } from "../ui.mjs";
-import { api_href, api_send, use_api } from "../api.mjs";
+import { api_get, api_href, api_send, use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
 import { address, patch_query, run_path } from "../address.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
@@ -77,22 +77,24 @@ function SelectBox({ run, picked }) {
 }
 
 /** @returns {import("../table.mjs").Column[]} */
-function columns_of(frame, picked, now, scale_ns) {
+function columns_of(frame, picked, now) {
   const at = (row) => row_at(frame, row);
   const parts = (run) => run.parts && total_of(parts_of(run.parts)) > 0;
   return [
-    { key: "name", label: "Run", className: "name-cell", cell: (row) => html`
+    { key: "name", label: "Run", className: "name-cell", width_px: 300,
+      cell: (row) => html`
       <span class="with-select"><${SelectBox} run=${at(row)} picked=${picked} />
       <${RunName} run=${at(row)} /></span>` },
-    { key: "received", label: "Ranks", sort: false, priority: 2,
+    { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
     { key: "gpu", label: "GPU", sort: false, priority: 2,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
-      help: "The seven parts of a step; all bars share one scale",
-      cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts} scale_ns=${scale_ns}
+      width_px: 320,
+      help: "Shares of the seven parts in a step of the headline rank",
+      cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts}
         label="${at(row).name}: " />` : "–" },
     { key: "busy_share", label: "GPU busy", kind: "share" },
     { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 2 },
@@ -128,7 +130,6 @@ function DeleteDialog({ picked, onclose, ondone }) {
 /** Deletes a run as it is now. @param {string} id */
 async function delete_run(id) {
   const path = `/runs/${encodeURIComponent(id)}`;
-  const { api_get } = await import("../api.mjs");
   const { etag } = await api_get(path);
   await api_send("DELETE", path, { etag });
 }
@@ -178,11 +179,7 @@ function Pager({ reply, cursor, total }) {
 function RunsTable({ reply, query, change, picked }) {
   const now = use_now();
   const frame = useMemo(() => frame_of(reply), [reply]);
-  const scale_ns = useMemo(
-    () => Math.max(1, ...reply.items.map((run) => total_of(parts_of(run.parts)))),
-    [reply],
-  );
-  const columns = columns_of(frame, picked, now, scale_ns);
+  const columns = columns_of(frame, picked, now);
   const is_picked = (wanted) => picked.some(({ id }) => id === wanted);
   return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
       onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
