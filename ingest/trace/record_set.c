@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Set of records in one array with an open-addressing index.
 #include "ingest/trace/record_set.h"
-#include "ingest/base/hash.h"
+
+#include <string.h>
 
 #define FIRST_CAP 64u
 
 void record_set_init(struct record_set *set, size_t record_size, struct budget *budget)
 {
-    *set = (struct record_set){.budget = budget, .size = record_size};
+    *set = (struct record_set){.budget = budget, .size = record_size, .key = hash_key_random()};
 }
 
 void record_set_free(struct record_set *set)
@@ -20,7 +21,7 @@ void record_set_free(struct record_set *set)
 static uint32_t probe(const struct record_set *set, const void *record)
 {
     uint32_t mask = set->slot_cap - 1;
-    uint32_t at = (uint32_t)hash_bytes(record, set->size) & mask;
+    uint32_t at = (uint32_t)hash_keyed(set->key, record, set->size) & mask;
     while (set->slots[at] &&
            memcmp(set->items + (set->slots[at] - 1) * set->size, record, set->size))
         at = (at + 1) & mask;
@@ -65,6 +66,13 @@ bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
     }
     *index = set->last = set->slots[at] - 1;
     return true;
+}
+
+bool record_set_find(const struct record_set *set, const void *record, uint32_t *index)
+{
+    uint32_t slot = set->count ? set->slots[probe(set, record)] : 0;
+    *index = slot - 1;
+    return slot != 0;
 }
 
 bool record_set_take(struct record_set *set, void **items, struct err *err)

@@ -4,6 +4,7 @@
 #define INGEST_TRACE_RECORD_SET_H
 
 #include "ingest/base/budget.h"
+#include "ingest/base/hash.h"
 
 struct record_set {
     struct budget *budget;
@@ -12,6 +13,7 @@ struct record_set {
     uint32_t *slots; // open addressing: index + 1, 0 when free
     uint32_t count, cap, slot_cap;
     uint32_t last; // index found last, tried first
+    struct hash_key key;
 };
 
 void record_set_init(struct record_set *set, size_t record_size, struct budget *budget);
@@ -20,6 +22,9 @@ void record_set_free(struct record_set *set);
 // The index of the record, which is added when new. ERR_LIMIT when memory runs out.
 MUST_CHECK bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
                                struct err *err);
+
+// The index of the record when it is there.
+bool record_set_find(const struct record_set *set, const void *record, uint32_t *index);
 
 // Gives the records away (count * size bytes exactly, NULL when empty) and empties the set.
 MUST_CHECK bool record_set_take(struct record_set *set, void **items, struct err *err);

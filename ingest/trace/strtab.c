@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interned strings: one text block, one span per id, one open-addressing table.
 #include "ingest/trace/strtab.h"
-#include "ingest/base/hash.h"
 
 #include <assert.h>
 
 #define FIRST_TEXT  ((size_t)64 << 10)
 #define FIRST_SPANS 1024u
 #define FIRST_SLOTS 4096u
-#define MAX_IDS     (UINT32_MAX - 1)
+#define MAX_IDS     ((uint32_t)1 << 30) // twice as many slots still have a 32-bit count
 
 bool strtab_init(struct strtab *table, struct budget *budget, struct err *err)
 {
-    *table = (struct strtab){.budget = budget};
+    *table = (struct strtab){.budget = budget, .key = hash_key_random()};
     table->slots = budget_alloc(budget, FIRST_SLOTS * sizeof *table->slots, err);
     table->span = budget_alloc(budget, FIRST_SPANS * sizeof *table->span, err);
     table->text = budget_alloc(budget, FIRST_TEXT, err);
@@ -70,7 +69,7 @@ static bool rehash(struct strtab *table, uint32_t cap, struct err *err)
     memset(slots, 0, cap * sizeof *slots);
     for (uint32_t id = 0; id < table->count; id++) {
         struct str text = strtab_get(table, id);
-        uint64_t hash = hash_bytes(text.at, text.len);
+        uint64_t hash = hash_keyed(table->key, text.at, text.len);
         uint32_t at = (uint32_t)hash & (cap - 1);
         while (slots[at])
             at = (at + 1) & (cap - 1);
@@ -84,7 +83,8 @@ static bool rehash(struct strtab *table, uint32_t cap, struct err *err)
 
 static bool spans_fit(const struct strtab *table)
 {
-    if (table->count == 0 || strtab_get(table, 0).len != 0)
+    if (table->count == 0 || table->count > MAX_IDS || table->text_len == 0 ||
+        strtab_get(table, 0).len != 0)
         return false;
     for (uint32_t id = 0; id < table->count; id++) {
         uint64_t at = table->span[id] >> STRTAB_LEN_BITS;
@@ -104,9 +104,10 @@ bool strtab_adopt(struct strtab *table, struct budget *budget, char *text, size_
                              .text_cap = text_len,
                              .span = span,
                              .count = count,
-                             .span_cap = count};
+                             .span_cap = count,
+                             .key = hash_key_random()};
     uint32_t cap = FIRST_SLOTS;
-    while (cap / 2 <= count && cap < UINT32_MAX / 2)
+    while (cap / 2 <= count && count <= MAX_IDS)
         cap *= 2;
     bool ok = spans_fit(table) ? rehash(table, cap, err)
                                : err_set(err, ERR_FORMAT, "a text lies outside the text block");
@@ -141,7 +142,7 @@ static bool make_room(struct strtab *table, size_t len, struct err *err)
 bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err)
 {
     assert(text.len <= STRTAB_MAX_LEN);
-    uint64_t hash = hash_bytes(text.at, text.len);
+    uint64_t hash = hash_keyed(table->key, text.at, text.len);
     uint32_t at = probe(table, text, hash);
     if (table->slots[at]) {
         *id = (uint32_t)table->slots[at] - 1;
@@ -164,7 +165,7 @@ bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err
 
 str_id strtab_find(const struct strtab *table, struct str text)
 {
-    uint64_t slot = table->slots[probe(table, text, hash_bytes(text.at, text.len))];
+    uint64_t slot = table->slots[probe(table, text, hash_keyed(table->key, text.at, text.len))];
     return slot ? (uint32_t)slot - 1 : 0;
 }
 

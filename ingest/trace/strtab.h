@@ -4,6 +4,7 @@
 #define INGEST_TRACE_STRTAB_H
 
 #include "ingest/base/budget.h"
+#include "ingest/base/hash.h"
 #include "ingest/base/str.h"
 
 typedef uint32_t str_id; // 0 is the empty string and stands for "absent"
@@ -18,6 +19,7 @@ struct strtab {
     uint32_t count, span_cap;
     uint64_t *slots;   // open addressing: hash tag << 32 | id + 1, 0 when free
     uint32_t slot_cap; // a power of two
+    struct hash_key key;
 };
 
 // Longest text the table takes; readers cut or drop longer ones and count that.
