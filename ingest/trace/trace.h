@@ -82,7 +82,7 @@ enum repair {
     REPAIR_TEXT,              // a text with invalid UTF-8, escapes or control characters, repaired
     REPAIR_LONG_TEXT,         // a name or argument longer than 64 KiB, cut
     REPAIR_COMMA,             // a missing or surplus comma
-    REPAIR_UNKNOWN_PHASE,     // an event whose ph nobody defines
+    REPAIR_UNKNOWN_PHASE,     // an event without ph, or one that nobody defines
     REPAIR_END_WITHOUT_BEGIN, // E without B; left out
     REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end of the trace
     REPAIR_BYTE_ORDER_MARK,   // a UTF-8 mark before the first character
@@ -127,7 +127,7 @@ struct trace {
     struct strtab strings;
     struct repair_note repairs[REPAIR_COUNT];
     uint64_t input_events; // items of the file's event list, whatever they were
-    uint64_t text_bytes;   // decompressed size of the input
+    uint64_t text_bytes;   // decompressed size of the document
 
     struct budget *budget; // what the columns are counted in
 };

@@ -35,6 +35,12 @@ struct track_key {
     uint32_t reserved;
 };
 
+// Two labels without padding, to be compared as bytes.
+struct thread_key {
+    int64_t pid, tid;
+    str_id pid_text, tid_text;
+};
+
 struct trace_builder {
     struct budget *budget;
     struct strtab strings;
@@ -42,15 +48,12 @@ struct trace_builder {
     uint32_t event_count;
     struct growing device_args, launch_args, members;
     struct record_set shapes, collectives, tracks;
-    struct growing thread_names; // struct thread_name
+    struct record_set member_keys; // str_id; the index is that of members
+    struct record_set threads;     // struct thread_key; the index is that of thread_names
+    struct growing thread_names;   // str_id
     int64_t last_ns;
     struct repair_note repairs[REPAIR_COUNT];
     uint64_t input_events, text_bytes;
-};
-
-struct thread_name {
-    struct label pid, tid;
-    str_id name;
 };
 
 struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
@@ -62,6 +65,8 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     record_set_init(&builder->shapes, sizeof(struct launch_shape), budget);
     record_set_init(&builder->collectives, sizeof(struct collective), budget);
     record_set_init(&builder->tracks, sizeof(struct track_key), budget);
+    record_set_init(&builder->member_keys, sizeof(str_id), budget);
+    record_set_init(&builder->threads, sizeof(struct thread_key), budget);
     if (!strtab_init(&builder->strings, budget, err)) {
         trace_builder_free(builder);
         return NULL;
@@ -90,11 +95,12 @@ void trace_builder_free(struct trace_builder *builder)
     budget_free(budget, builder->launch_args.at,
                 builder->launch_args.cap * sizeof(struct launch_args));
     budget_free(budget, builder->members.at, builder->members.cap * sizeof(struct trace_member));
-    budget_free(budget, builder->thread_names.at,
-                builder->thread_names.cap * sizeof(struct thread_name));
+    budget_free(budget, builder->thread_names.at, builder->thread_names.cap * sizeof(str_id));
     record_set_free(&builder->shapes);
     record_set_free(&builder->collectives);
     record_set_free(&builder->tracks);
+    record_set_free(&builder->member_keys);
+    record_set_free(&builder->threads);
     strtab_free(&builder->strings);
     budget_free(budget, builder, sizeof *builder);
 }
@@ -147,6 +153,8 @@ static bool append(struct trace_builder *builder, struct growing *array, const v
                    size_t size, struct err *err)
 {
     if (array->count == array->cap) {
+        if (array->cap > UINT32_MAX / 2)
+            return err_set(err, ERR_LIMIT, "more than %u elements in one table", array->count);
         uint32_t cap = array->cap + array->cap / 2 + 64;
         char *at = budget_realloc(builder->budget, array->at, array->cap * size, cap * size, err);
         if (!at)
@@ -221,20 +229,24 @@ int64_t trace_builder_last_ns(const struct trace_builder *builder)
 bool trace_builder_name_thread(struct trace_builder *builder, struct label pid, struct label tid,
                                str_id name, struct err *err)
 {
-    struct thread_name note = {pid, tid, name};
-    return append(builder, &builder->thread_names, &note, sizeof note, err);
+    struct thread_key key = {pid.number, tid.number, pid.text, tid.text};
+    uint32_t at;
+    if (!record_set_add(&builder->threads, &key, &at, err))
+        return false;
+    return at < builder->thread_names.count ||
+           append(builder, &builder->thread_names, &name, sizeof name, err);
 }
 
 bool trace_builder_member(struct trace_builder *builder, str_id key, str_id text, struct err *err)
 {
-    struct trace_member *members = (struct trace_member *)(void *)builder->members.at;
-    for (uint32_t i = 0; i < builder->members.count; i++)
-        if (members[i].key == key) {
-            members[i].text = text;
-            return true;
-        }
+    uint32_t at;
+    if (!record_set_add(&builder->member_keys, &key, &at, err))
+        return false;
     struct trace_member member = {key, text};
-    return append(builder, &builder->members, &member, sizeof member, err);
+    if (at == builder->members.count)
+        return append(builder, &builder->members, &member, sizeof member, err);
+    memcpy(builder->members.at + at * sizeof member, &member, sizeof member);
+    return true;
 }
 
 void trace_builder_repair(struct trace_builder *builder, enum repair repair, uint64_t pos)
@@ -250,19 +262,13 @@ void trace_builder_count_input(struct trace_builder *builder, uint64_t events, u
     builder->text_bytes = text_bytes;
 }
 
-static bool same_label(struct label a, struct label b)
-{
-    return a.number == b.number && a.text == b.text;
-}
-
 static str_id thread_name_of(const struct trace_builder *builder, const struct track_key *key)
 {
-    const struct thread_name *notes = (const struct thread_name *)(void *)builder->thread_names.at;
-    struct label pid = {key->pid, key->pid_text}, tid = {key->tid, key->tid_text};
-    for (uint32_t i = 0; i < builder->thread_names.count; i++)
-        if (same_label(notes[i].pid, pid) && same_label(notes[i].tid, tid))
-            return notes[i].name;
-    return 0;
+    struct thread_key thread = {key->pid, key->tid, key->pid_text, key->tid_text};
+    uint32_t at;
+    if (!record_set_find(&builder->threads, &thread, &at))
+        return 0;
+    return ((const str_id *)(void *)builder->thread_names.at)[at];
 }
 
 static bool make_tracks(struct trace_builder *builder, struct trace *trace, struct err *err)

@@ -29,7 +29,7 @@ struct strtab *trace_builder_strings(struct trace_builder *builder);
 MUST_CHECK bool trace_builder_add(struct trace_builder *builder, const struct event_record *event,
                                   struct err *err);
 
-// Notes a thread_name row.
+// Notes a thread_name row; the first one of a thread counts.
 MUST_CHECK bool trace_builder_name_thread(struct trace_builder *builder, struct label pid,
                                           struct label tid, str_id name, struct err *err);
 
