@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_EMPTY 100000 // members in a row that yield nothing, before it counts as an attack
+
 struct gzip {
     struct source source;
     struct source *below;
@@ -14,6 +16,7 @@ struct gzip {
     bool input_ended;
     bool in_member;  // past a header, before its trailer
     bool any_member; // one was read to its end
+    unsigned empty;  // members in a row that yielded nothing
     bool failed;     // behind bytes that were handed over; `error` is for the next read
     struct err error;
     unsigned char bytes[1 << 17];
@@ -98,6 +101,10 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
         } else if (gzip->state.block_state == ISAL_BLOCK_FINISH) {
             gzip->in_member = false;
             gzip->any_member = true;
+            gzip->empty = gzip->state.total_out ? 0 : gzip->empty + 1;
+            if (gzip->empty > MAX_EMPTY)
+                return err_set_at(err, ERR_LIMIT, pos, "more than %d empty gzip members",
+                                  MAX_EMPTY);
         } else if (gzip->input_ended && gzip->state.avail_out == room) {
             return err_set_at(err, ERR_FORMAT, pos, "the gzip stream is cut");
         }

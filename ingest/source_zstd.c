@@ -14,7 +14,8 @@ struct zstd {
     struct source *below;
     ZSTD_DStream *stream;
     ZSTD_inBuffer in;
-    size_t want; // last answer of the library: 0 at the end of a frame
+    size_t want;    // last answer of the library: 0 at the end of a frame
+    unsigned empty; // frames in a row that yielded nothing
     uint64_t taken;
     bool input_ended;
     bool failed; // behind bytes that were handed over; `error` is for the next read
@@ -44,15 +45,14 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
 {
     struct zstd *zstd = (struct zstd *)source;
     ZSTD_outBuffer out = {bytes, cap, 0};
-    unsigned empty = 0;
     if (zstd->failed)
         return report(zstd, err);
-    while (out.pos < out.size) {
+    while (out.pos == 0 && cap > 0) {
         if (zstd->in.pos == zstd->in.size && !zstd->input_ended && !refill(zstd, err))
             return false;
-        size_t before = out.pos + zstd->in.pos;
         if (zstd->input_ended && zstd->want == 0)
             break;
+        size_t in_before = zstd->in.pos;
         zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
         uint64_t pos = zstd->taken + zstd->in.pos;
         if (ZSTD_isError(zstd->want)) {
@@ -63,13 +63,10 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
                 return report(zstd, err);
             break;
         }
-        if (zstd->input_ended && out.pos + zstd->in.pos == before) {
-            if (out.pos)
-                break; // hand over what there is; the next call reports the cut
+        if (zstd->input_ended && out.pos == 0 && zstd->in.pos == in_before)
             return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is cut");
-        }
-        empty = zstd->want == 0 && out.pos == 0 ? empty + 1 : 0;
-        if (empty > MAX_EMPTY)
+        zstd->empty = out.pos ? 0 : zstd->empty + (zstd->want == 0);
+        if (zstd->empty > MAX_EMPTY)
             return err_set_at(err, ERR_LIMIT, pos, "more than %d empty zstd frames", MAX_EMPTY);
     }
     *got = out.pos;
@@ -107,6 +104,7 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     zstd->stream = stream;
     zstd->in = (ZSTD_inBuffer){zstd->bytes, 0, 0};
     zstd->want = 0;
+    zstd->empty = 0;
     zstd->taken = 0;
     zstd->input_ended = false;
     zstd->failed = false;
