@@ -27,6 +27,7 @@ struct reader {
     bool comma_due;
     bool bare_array;   // the root is the event list
     bool seen_events;  // an event list was entered
+    bool in_list;      // what cannot be read, when looking for a restart, is an event
     size_t skip_depth; // brackets open inside the value being skipped
     bool skip_in_text; // its last token opened a text
     uint64_t event_count;
@@ -35,8 +36,9 @@ struct reader {
 static struct json_walk walk_from(const struct reader *reader)
 {
     const struct json_window *window = &reader->window;
+    // What is not indexed yet does not count: consuming it would leave its tokens behind.
     return (struct json_walk){.at = window->text + window->pos,
-                              .end = window->text + window->len,
+                              .end = window->text + window->indexed,
                               .text = window->text,
                               .token = window->tokens + window->token,
                               .token_end = window->tokens + window->token_count,
@@ -52,6 +54,11 @@ static void commit(struct reader *reader, const struct json_walk *walk)
     reader->comma_due = walk->comma_due;
     for (unsigned i = 0; i < walk->comma_faults; i++)
         trace_builder_repair(reader->builder, REPAIR_COMMA, pos);
+}
+
+static size_t walk_size(const struct reader *reader, const struct json_walk *walk)
+{
+    return (size_t)(walk->at - reader->window.text) - reader->window.pos;
 }
 
 static uint64_t position(const struct reader *reader)
@@ -74,6 +81,14 @@ static bool skip_item(struct json_walk *walk, const struct json_value *value, en
     return *got == WALK_OK;
 }
 
+// Whether a scalar is one of JSON; anything else says that the reader lost its place.
+static bool is_json_scalar(struct str text)
+{
+    return *text.at == '-' || (*text.at >= '0' && *text.at <= '9') ||
+           str_equal(text, STR("null")) || str_equal(text, STR("true")) ||
+           str_equal(text, STR("false"));
+}
+
 // Reads one item of the event list. *got says how it went; false is a failure.
 static bool read_event(struct reader *reader, enum walk *got, struct err *err)
 {
@@ -88,6 +103,10 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
     }
     if (*got != WALK_OK)
         return true;
+    if (value.type == JSON_SCALAR && !is_json_scalar(value.text)) {
+        *got = WALK_BAD;
+        return true;
+    }
     if (value.type != JSON_OBJECT) {
         if (skip_item(&walk, &value, got)) {
             repair(reader, REPAIR_NOT_OBJECT);
@@ -102,7 +121,10 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
     if (*got != WALK_OK)
         return true;
     reader->event_count++;
-    if (!kineto_event_add(&reader->events, &fields, pos, err))
+    // An event of this size may be complete in memory or not, as the blocks of the stream fall.
+    if (walk_size(reader, &walk) > JSON_WINDOW_MAX_ITEM)
+        repair(reader, REPAIR_OVERSIZE);
+    else if (!kineto_event_add(&reader->events, &fields, pos, err))
         return false;
     commit(reader, &walk);
     return true;
@@ -203,28 +225,38 @@ static void skip_tokens(struct reader *reader, enum walk *got)
     window->pos = window->indexed;
 }
 
+// Leaves what cannot be read to resync.
+static void lose_place(struct reader *reader)
+{
+    reader->in_list = reader->place == PLACE_EVENTS;
+    reader->event_count += reader->in_list;
+    reader->place = PLACE_RESYNC;
+    reader->window.pos++;
+}
+
 // A value that outgrows what is kept is passed over; its key, if any, is consumed first.
 static void give_up_item(struct reader *reader)
 {
     struct json_walk walk = walk_from(reader);
-    struct json_value value;
+    struct json_value value = {.type = JSON_SCALAR};
     struct str key;
-    repair(reader, reader->place == PLACE_EVENTS ? REPAIR_OVERSIZE : REPAIR_METADATA);
-    enum walk got = WALK_BAD;
-    if (reader->place == PLACE_ROOT)
-        got = json_walk_member(&walk, &key, &value);
-    else if (reader->place == PLACE_EVENTS)
-        got = json_walk_item(&walk, &value);
+    bool in_list = reader->place == PLACE_EVENTS;
+    repair(reader, in_list ? REPAIR_OVERSIZE : REPAIR_METADATA);
+    enum walk got = in_list ? json_walk_item(&walk, &value) : json_walk_member(&walk, &key, &value);
+    bool in_text = got == WALK_MORE && value.type == JSON_TEXT && walk.token < walk.token_end;
     bool inside = got == WALK_OK && (value.type == JSON_OBJECT || value.type == JSON_ARRAY);
-    if (!inside) { // a text without end: nothing tells where it was meant to close
-        reader->place = PLACE_RESYNC;
-        reader->window.pos++;
+    if (reader->place == PLACE_START || (!inside && !in_text)) {
+        lose_place(reader);
         return;
     }
+    reader->event_count += in_list;
+    walk.token += in_text; // the opening quote, as the bracket already is
+    walk.at += in_text;
     enum place then = reader->place;
     commit(reader, &walk);
     begin_skip(reader, then);
-    reader->skip_depth = 1;
+    reader->skip_depth = inside;
+    reader->skip_in_text = in_text;
 }
 
 // ---- resynchronisation
@@ -235,57 +267,78 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// Whether an event begins at text[at]: an opening brace and one of the keys that events begin with.
-static bool looks_like_event(const char *text, size_t at, size_t len)
+// Whitespace beside a candidate that is looked at. Bounded, so that where the blocks of the stream
+// fall does not decide what is found.
+#define LOOK_AROUND ((size_t)256)
+// Text behind a candidate that must be in memory to judge it.
+#define LOOK_AHEAD (2 * LOOK_AROUND)
+
+static size_t skip_some_space(const char *text, size_t at, size_t len)
 {
-    static const char *const keys[] = {"\"ph\"",  "\"name\"", "\"cat\"",
-                                       "\"pid\"", "\"tid\"",  "\"ts\""};
-    size_t before = at;
-    while (before > 0 && is_space(text[before - 1]))
-        before--;
-    if (before > 0 && text[before - 1] == ':')
-        return false; // the value of a member, such as args
-    size_t i = at + 1;
-    while (i < len && is_space(text[i]))
-        i++;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        size_t n = strlen(keys[k]);
-        if (len - i >= n && memcmp(text + i, keys[k], n) == 0)
+    size_t until = len - at > LOOK_AROUND ? at + LOOK_AROUND : len;
+    while (at < until && is_space(text[at]))
+        at++;
+    return at;
+}
+
+// Whether one of the keys, with its quotes, stands at text[at]; *end is behind it.
+static bool key_at(struct str text, size_t at, const char *const *keys, size_t *end)
+{
+    for (; *keys; keys++) {
+        *end = at + strlen(*keys);
+        if (text.len >= *end && memcmp(text.at + at, *keys, *end - at) == 0)
             return true;
     }
     return false;
 }
 
-static bool looks_like_list(const char *text, size_t at, size_t len)
+// Whether an event begins at text[at]: an opening brace and one of the keys that events begin with.
+static bool looks_like_event(struct str text, size_t at)
 {
-    static const char key[] = "\"traceEvents\"";
-    size_t i = at + sizeof key - 1;
-    if (len - at < sizeof key || memcmp(text + at, key, sizeof key - 1) != 0)
-        return false;
-    while (i < len && (is_space(text[i]) || text[i] == ':'))
-        i++;
-    return i < len && text[i] == '[';
+    static const char *const keys[] = {"\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"",
+                                       "\"tid\"", "\"ts\"",   NULL};
+    size_t before = at, first = at > LOOK_AROUND ? at - LOOK_AROUND : 0, end;
+    while (before > first && is_space(text.at[before - 1]))
+        before--;
+    if (before > 0 && text.at[before - 1] == ':')
+        return false; // the value of a member, such as args
+    return key_at(text, skip_some_space(text.at, at + 1, text.len), keys, &end);
 }
 
-// Text behind a candidate that must be in memory to judge it.
-#define LOOK_AHEAD ((size_t)256)
-
-// Looks for a place to go on; true when it stands at one.
-static bool find_restart(struct reader *reader)
+// Whether a member of the root that is worth finding begins at text[at].
+static bool looks_like_member(struct str text, size_t at)
 {
-    struct json_window *window = &reader->window;
-    bool in_list = reader->seen_events;
+    static const char *const keys[] = {"\"traceEvents\"",     "\"baseTimeNanoseconds\"",
+                                       "\"distributedInfo\"", "\"deviceProperties\"",
+                                       "\"traceName\"",       NULL};
+    size_t end;
+    if (!key_at(text, at, keys, &end))
+        return false;
+    end = skip_some_space(text.at, end, text.len);
+    return end < text.len && text.at[end] == ':';
+}
+
+// Where reading may go on from text[at]; PLACE_RESYNC when it may not.
+static enum place restart_at(const struct reader *reader, struct str text, size_t at)
+{
+    if (text.at[at] == '{' && reader->seen_events && looks_like_event(text, at))
+        return PLACE_EVENTS;
+    if (text.at[at] == '"' && !reader->in_list && looks_like_member(text, at))
+        return PLACE_ROOT;
+    return PLACE_RESYNC;
+}
+
+// Looks for a place to go on, from *at on. *at becomes that place, or where to look further.
+static bool find_restart(struct reader *reader, size_t *at)
+{
+    const struct json_window *window = &reader->window;
+    struct str text = {window->text, window->len};
     size_t until = window->ended              ? window->len
                    : window->len > LOOK_AHEAD ? window->len - LOOK_AHEAD
                                               : 0;
-    for (; window->pos < until; window->pos++) {
-        const char *hit =
-            memchr(window->text + window->pos, in_list ? '{' : '"', until - window->pos);
-        window->pos = hit ? (size_t)(hit - window->text) : until;
-        if (!hit)
-            return false;
-        if (in_list ? looks_like_event(window->text, window->pos, window->len)
-                    : looks_like_list(window->text, window->pos, window->len))
+    for (; *at < until; ++*at) {
+        reader->place = restart_at(reader, text, *at);
+        if (reader->place != PLACE_RESYNC)
             return true;
     }
     return false;
@@ -293,13 +346,22 @@ static bool find_restart(struct reader *reader)
 
 static bool resync(struct reader *reader, bool *more, struct err *err)
 {
+    struct json_window *window = &reader->window;
+    size_t at = window->pos;
+    while (!find_restart(reader, &at)) {
+        *more = !window->ended;
+        if (!*more)
+            return true;
+        // What stands shortly before is kept, to look back at.
+        size_t keep = at > LOOK_AROUND ? at - LOOK_AROUND : 0;
+        json_window_restart(window, keep > window->pos ? keep : window->pos);
+        at -= window->pos;
+        if (!json_window_read(window, more, err))
+            return false;
+    }
     *more = true;
-    while (!find_restart(reader))
-        if (!json_window_read(&reader->window, more, err) || !*more)
-            return !*more && reader->window.ended;
-    json_window_restart(&reader->window, reader->window.pos);
+    json_window_restart(window, at);
     reader->comma_due = false;
-    reader->place = reader->seen_events ? PLACE_EVENTS : PLACE_ROOT;
     return true;
 }
 
@@ -309,15 +371,15 @@ static bool resync(struct reader *reader, bool *more, struct err *err)
 static enum walk read_start(struct reader *reader)
 {
     struct json_walk walk = walk_from(reader);
-    if (reader->window.base == 0 && reader->window.pos == 0 && reader->window.len >= 3 &&
-        memcmp(walk.at, "\xEF\xBB\xBF", 3) == 0) {
-        walk.at += 3;
-        repair(reader, REPAIR_BYTE_ORDER_MARK);
-    }
+    bool mark =
+        str_starts_with((struct str){walk.at, (size_t)(walk.end - walk.at)}, STR("\xEF\xBB\xBF"));
+    walk.at += mark ? 3 : 0;
     struct json_value value;
     enum walk got = json_walk_value(&walk, &value);
     if (got != WALK_OK)
         return got;
+    if (mark)
+        repair(reader, REPAIR_BYTE_ORDER_MARK);
     if (value.type == JSON_ARRAY) {
         reader->bare_array = true;
         begin_events(reader, &walk);
@@ -380,8 +442,7 @@ static bool read_document(struct reader *reader, struct err *err)
                 return err_set_at(err, ERR_FORMAT, position(reader),
                                   "expected a JSON object or array at byte 0");
             repair(reader, REPAIR_MALFORMED);
-            reader->place = PLACE_RESYNC;
-            reader->window.pos++;
+            lose_place(reader);
         }
         if (got == WALK_MORE && !bring_more(reader, &more, err))
             return false;
@@ -421,7 +482,8 @@ static bool finish(struct reader *reader, struct err *err)
             return err_set_at(err, ERR_FORMAT, position(reader),
                               "the file ends at byte %llu before its list of events",
                               (unsigned long long)position(reader));
-        repair(reader, REPAIR_TRUNCATED);
+        if (reader->place != PLACE_RESYNC || reader->in_list) // else only a member is lost
+            repair(reader, REPAIR_TRUNCATED);
     }
     if (window->cut.code != ERR_NONE) {
         if (!reader->seen_events) {
@@ -432,7 +494,7 @@ static bool finish(struct reader *reader, struct err *err)
     }
     if (!reader->seen_events)
         return err_set(err, ERR_FORMAT, "the JSON object has no traceEvents; is this a trace?");
-    trace_builder_count_input(reader->builder, reader->event_count, window->base + window->len);
+    trace_builder_count_input(reader->builder, reader->event_count, position(reader));
     return kineto_events_finish(&reader->events, err);
 }
 
@@ -455,7 +517,8 @@ static bool kineto_probe(struct str head)
         head = (struct str){head.at + 3, head.len - 3};
     while (head.len && is_space(*head.at))
         head = (struct str){head.at + 1, head.len - 1};
-    return head.len && (*head.at == '{' || *head.at == '[');
+    bool wide = head.len > 1 && head.at[1] == '\0'; // UTF-16
+    return head.len && !wide && (*head.at == '{' || *head.at == '[');
 }
 
 const struct format format_kineto = {

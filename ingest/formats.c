@@ -34,6 +34,10 @@ static const struct stranger strangers[] = {
              "this is a Git LFS pointer; fetch the real file with git lfs pull"),
     STRANGER("\xFF\xFE", "this is UTF-16 text; save the trace as UTF-8"),
     STRANGER("\xFE\xFF", "this is UTF-16 text; save the trace as UTF-8"),
+    STRANGER("{\0", "this is UTF-16 text; save the trace as UTF-8"),
+    STRANGER("[\0", "this is UTF-16 text; save the trace as UTF-8"),
+    STRANGER("\0{", "this is UTF-16 text; save the trace as UTF-8"),
+    STRANGER("\0[", "this is UTF-16 text; save the trace as UTF-8"),
     STRANGER("<", "this is HTML or XML, perhaps an error page saved in place of the trace"),
 };
 

@@ -29,6 +29,8 @@ void json_window_close(struct json_window *window)
 
 static void drop_tokens(struct json_window *window)
 {
+    if (window->token == 0)
+        return;
     window->token_count -= window->token;
     memmove(window->tokens, window->tokens + window->token,
             window->token_count * sizeof *window->tokens);
@@ -38,6 +40,8 @@ static void drop_tokens(struct json_window *window)
 static void drop_text(struct json_window *window)
 {
     size_t pos = window->pos;
+    if (pos == 0)
+        return;
     for (size_t i = 0; i < window->token_count; i++)
         window->tokens[i] -= (uint32_t)pos;
     memmove(window->text, window->text + pos, window->len - pos + 1);
@@ -74,8 +78,7 @@ bool json_window_read(struct json_window *window, bool *more, struct err *err)
     *more = false;
     if (window->ended)
         return true;
-    if (window->token_count)
-        drop_tokens(window);
+    drop_tokens(window);
     drop_text(window);
     if (!make_room(window, err))
         return false;
@@ -113,18 +116,19 @@ static bool reserve_tokens(struct json_window *window, size_t more, struct err *
 
 bool json_window_more(struct json_window *window, bool *more, struct err *err)
 {
+    // An item that did not fit what is indexed is walked again from its begin; doubling keeps that
+    // linear, however small the blocks of the source are.
+    size_t live = window->indexed - window->pos;
     *more = true;
-    if (window->indexed == window->len && !json_window_read(window, more, err))
-        return false;
+    while (*more && window->len - window->indexed <= live)
+        if (!json_window_read(window, more, err))
+            return false;
+    size_t left = window->len - window->indexed;
+    *more = left > 0;
     if (!*more)
         return true;
-    if (window->token_count)
-        drop_tokens(window);
-    // An item that did not fit what is indexed is walked again from its begin; doubling keeps that
-    // linear.
-    size_t live = window->indexed - window->pos;
+    drop_tokens(window);
     size_t step = live > INDEX_BYTES ? live : INDEX_BYTES;
-    size_t left = window->len - window->indexed;
     step = step < left ? step : left;
     if (!reserve_tokens(window, step, err))
         return false;

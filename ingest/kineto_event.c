@@ -420,8 +420,11 @@ bool kineto_event_add(struct kineto_events *events, const struct event_fields *f
 {
     // Flows, instants, counters, async, object, sample and other events are defined but not used.
     static const char defined[] = "stfiIRCbenSTpFNODPcv()=";
-    if (!has(&fields->phase))
-        return true; // "{}" may end an event list
+    if (!has(&fields->phase)) {
+        if (has(&fields->name) || has(&fields->ts)) // else "{}", which may end an event list
+            trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
+        return true;
+    }
     char phase = fields->phase.text.len ? *fields->phase.text.at : '\0';
     switch (phase) {
     case 'X': return add_complete(events, fields, pos, err);
