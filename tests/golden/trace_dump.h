@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace from memory and writes it as text that people can review and tests compare.
+#ifndef TESTS_GOLDEN_TRACE_DUMP_H
+#define TESTS_GOLDEN_TRACE_DUMP_H
+
+#include "ingest/base/buf.h"
+#include "ingest/format.h"
+#include "ingest/trace/trace_builder.h"
+
+#include <inttypes.h>
+
+// Reads bytes as a trace on this thread, `step` at a time (0: all at once). NULL with *err set.
+static inline struct trace *dump_read(struct str bytes, size_t step, struct budget *budget,
+                                      struct err *err)
+{
+    struct str head = {bytes.at, bytes.len < FORMAT_HEAD_BYTES ? bytes.len : FORMAT_HEAD_BYTES};
+    const struct format *format = format_probe(head, err);
+    struct source *source = format ? source_mem_open(bytes.at, bytes.len, step, err) : NULL;
+    struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
+    bool ok = builder && format->read(source, builder, budget, NULL, err);
+    source_close(source);
+    if (ok)
+        return trace_builder_seal(builder, err);
+    trace_builder_free(builder);
+    return NULL;
+}
+
+static inline void dump_text(struct buf *out, const char *before, struct str text)
+{
+    buf_puts(out, before);
+    buf_json(out, text);
+}
+
+static inline void dump_id(struct buf *out, const struct trace *trace, const char *what, str_id id)
+{
+    if (id)
+        dump_text(out, what, trace_text(trace, id));
+}
+
+static inline void dump_number(struct buf *out, const char *what, int64_t value)
+{
+    if (value != VALUE_ABSENT && value != -1)
+        buf_printf(out, "%s%" PRId64, what, value);
+}
+
+static inline void dump_label(struct buf *out, const struct trace *trace, const char *what,
+                              struct label label)
+{
+    if (label.text)
+        dump_id(out, trace, what, label.text);
+    else if (label.number == VALUE_ABSENT)
+        buf_printf(out, "%s?", what);
+    else
+        buf_printf(out, "%s%" PRId64, what, label.number);
+}
+
+static inline void dump_triple(struct buf *out, const char *what, const int32_t triple[3])
+{
+    if (triple[0] || triple[1] || triple[2])
+        buf_printf(out, "%s%d,%d,%d", what, triple[0], triple[1], triple[2]);
+}
+
+static inline void dump_collective(struct buf *out, const struct trace *trace,
+                                   const struct collective *collective)
+{
+    dump_id(out, trace, " collective ", collective->name);
+    dump_id(out, trace, " dtype ", collective->dtype);
+    dump_id(out, trace, " group ", collective->group);
+    dump_id(out, trace, " described ", collective->group_description);
+    dump_id(out, trace, " ranks ", collective->group_ranks);
+    dump_number(out, " in ", collective->in_elems);
+    dump_number(out, " out ", collective->out_elems);
+    dump_number(out, " size ", collective->group_size);
+}
+
+static inline void dump_device_args(struct buf *out, const struct trace *trace,
+                                    const struct device_args *args)
+{
+    const struct launch_shape *shape = &trace->shapes[args->shape];
+    dump_number(out, " correlation ", args->correlation);
+    dump_triple(out, " grid ", shape->grid);
+    dump_triple(out, " block ", shape->block);
+    dump_number(out, " registers ", shape->registers);
+    dump_number(out, " occupancy ", shape->occupancy_percent);
+    dump_number(out, " shared ", shape->shared_bytes);
+    dump_number(out, " bytes ", shape->bytes);
+    if (args->collective != ARGS_NONE)
+        dump_collective(out, trace, &trace->collectives[args->collective]);
+    buf_printf(out, " order %" PRIu32, args->order);
+}
+
+static inline void dump_event(struct buf *out, const struct trace *trace, uint32_t event)
+{
+    static const char *const words[EVENT_KIND_COUNT] = {
+        "other",  "cpu-op", "annotation",     "python", "runtime",    "driver",  "kernel",
+        "memcpy", "memset", "gpu-annotation", "sync",   "cuda-event", "overhead"};
+    enum event_kind kind = (enum event_kind)trace->kind[event];
+    buf_printf(out, "  %" PRId64 " +%" PRId64 " %s", trace->begin_ns[event], trace->dur_ns[event],
+               words[kind]);
+    dump_text(out, " ", trace_text(trace, trace->name[event]));
+    if (event_kind_is_device(kind))
+        dump_device_args(out, trace, &trace->device_args[trace->args[event]]);
+    if (event_kind_is_launch(kind)) {
+        const struct launch_args *args = &trace->launch_args[trace->args[event]];
+        dump_number(out, " correlation ", args->correlation);
+        buf_printf(out, " order %" PRIu32, args->order);
+    }
+    buf_putc(out, '\n');
+}
+
+// Rows with their events, and nothing else.
+static inline void dump_events(struct buf *out, const struct trace *trace)
+{
+    static const char *const words[] = {"host", "python", "device", "device-note", "other"};
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct track *track = &trace->tracks[i];
+        buf_printf(out, "track %s", words[track->family]);
+        dump_label(out, trace, " pid ", track->pid);
+        dump_label(out, trace, " tid ", track->tid);
+        dump_id(out, trace, " name ", track->name);
+        buf_printf(out, " events %" PRIu32 "\n", track->count);
+        for (uint32_t event = track->first; event < track->first + track->count; event++)
+            dump_event(out, trace, event);
+    }
+}
+
+static inline void dump_trace(struct buf *out, const struct trace *trace)
+{
+    buf_printf(out, "text %" PRIu64 " bytes, items %" PRIu64 ", events %" PRIu32 "\n",
+               trace->text_bytes, trace->input_events, trace->event_count);
+    for (uint32_t i = 0; i < trace->member_count; i++) {
+        dump_text(out, "member ", trace_text(trace, trace->members[i].key));
+        dump_text(out, " ", trace_text(trace, trace->members[i].text));
+        buf_putc(out, '\n');
+    }
+    dump_events(out, trace);
+    for (enum repair repair = 0; repair < REPAIR_COUNT; repair++)
+        if (trace->repairs[repair].count)
+            buf_printf(out, "repair %s: %" PRIu64 ", first at byte %" PRIu64 "\n",
+                       repair_word(repair), trace->repairs[repair].count,
+                       trace->repairs[repair].first_pos);
+}
+
+// The same with errors: what reading `bytes` gives, whatever it is.
+static inline void dump_bytes(struct buf *out, struct str bytes, size_t step, struct budget *budget)
+{
+    struct err err = {0};
+    struct trace *trace = dump_read(bytes, step, budget, &err);
+    if (trace) {
+        dump_trace(out, trace);
+    } else {
+        buf_printf(out, "error %s", err_code_word(err.code));
+        if (err.pos != ERR_NO_POS)
+            buf_printf(out, " at byte %" PRIu64, err.pos);
+        buf_printf(out, ": %s\n", err.msg);
+    }
+    trace_free(trace);
+}
+
+// What every sealed trace promises; NULL or the promise that is broken.
+static inline const char *dump_broken_promise(const struct trace *trace)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct track *track = &trace->tracks[i];
+        if (track->first != next || track->count == 0)
+            return "tracks do not follow one another";
+        next += track->count;
+        for (uint32_t e = track->first; e < next; e++) {
+            if (event_kind_family((enum event_kind)trace->kind[e]) != track->family)
+                return "an event lies on a track of another family";
+            if (e > track->first && trace->begin_ns[e] < trace->begin_ns[e - 1])
+                return "events are out of order";
+            if (track->family != TRACK_DEVICE && trace->dur_ns[e] < 0)
+                return "a host event has a negative duration";
+        }
+    }
+    return next == trace->event_count ? NULL : "tracks do not cover all events";
+}
+
+#endif
