@@ -2,6 +2,7 @@
 // stepscope serve: starts the store, the jobs and the web server, and stops them in order.
 #include "server/cmd.h"
 
+#include "server/crash_mark.h"
 #include "server/http.h"
 #include "server/options.h"
 
@@ -53,6 +54,7 @@ struct service {
     uv_loop_t loop;
     uv_signal_t signals[2];
     struct intake intake;
+    bool crashed; // the process before this one
     struct http *http;
 };
 
@@ -106,7 +108,8 @@ static bool open_store(struct service *service, struct err *err)
         return false;
     snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);
     service->intake.store = store_open(path, err);
-    return service->intake.store && intake_sweep(&service->intake, err);
+    return service->intake.store && intake_sweep(&service->intake, err) &&
+           crash_mark_open(service->options.data, &service->crashed, err);
 }
 
 static bool start_jobs(struct service *service, struct err *err)
@@ -115,6 +118,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .store = service->intake.store,
         .blobs = service->intake.blobs,
         .memory_bytes = service->options.job_memory_bytes,
+        .crashed = service->crashed,
         .workers = worker_count(service->options.jobs),
     };
     char count[16];

@@ -259,7 +259,7 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
 
 struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config, struct err *err)
 {
-    if (!store_recover_jobs(config->store, err))
+    if (!store_recover_jobs(config->store, config->crashed, err))
         return NULL;
     struct jobs *jobs = new_jobs(loop, config, err);
     if (!jobs)

@@ -13,6 +13,7 @@ struct jobs_config {
     struct store *store;
     struct blobs *blobs;
     uint64_t memory_bytes; // budget of one job, 0 none
+    bool crashed;          // the process before this one fell over by itself
     unsigned workers;      // jobs at a time; at most the size of libuv's pool
 };
 

@@ -229,13 +229,17 @@ struct job {
     struct str trace_id; // JOB_TRACE
     struct str sha256;   // JOB_TRACE: the blob
     int64_t bytes;       // of the blob
-    int64_t attempt;     // 1, 2, 3
+    int64_t attempt;     // 1, 2, 3, ...
 };
 
-#define STORE_MAX_ATTEMPTS 3
+// A job that was at work in so many crashes is to blame. Being killed from outside is forgiven, but
+// not for ever: the system kills what takes too much memory.
+#define STORE_MAX_CRASHES  3
+#define STORE_MAX_ATTEMPTS 30
 
-// Takes the oldest queued job, counts the attempt and commits that. *found false: the queue is
-// empty. A run's job waits while another of the same run works.
+// Takes the queued job with the fewest crashes and attempts, then the oldest, counts the attempt
+// and commits that. *found false: nothing can begin now. A run's job waits while another of the
+// same run works; a job that was in a crash works alone, so that no other shares the blame.
 MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
                                 bool *found, struct err *err);
 
@@ -255,9 +259,9 @@ MUST_CHECK bool store_fail_job(struct store *store, const struct job *job, const
 // Puts a job back because we stop; the attempt does not count.
 MUST_CHECK bool store_requeue_job(struct store *store, const struct job *job, struct err *err);
 
-// At start: running jobs are queued again, or failed after STORE_MAX_ATTEMPTS; traces with results
-// of an older ANALYSIS_VERSION are queued.
-MUST_CHECK bool store_recover_jobs(struct store *store, struct err *err);
+// At start: running jobs are queued again, or failed when they are to blame (crashed: the last
+// process fell over by itself); traces with results of an older ANALYSIS_VERSION are queued.
+MUST_CHECK bool store_recover_jobs(struct store *store, bool crashed, struct err *err);
 
 // Queues all traces of a run anew. ERR_NOT_FOUND.
 MUST_CHECK bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err);

@@ -4,6 +4,8 @@
 
 #include "ingest/base/clock.h"
 
+#include <stdio.h>
+
 // --- queueing -----------------------------------------------------------------------------------
 
 static bool mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
@@ -46,8 +48,9 @@ static bool queue_run_if_last(sqlite3 *db, struct str run_id, struct err *err)
     "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1 FROM job " \
     "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "                   \
     "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "                \
-    "AND other.run_id = job.run_id AND other.kind = job.kind "                                 \
-    "AND other.trace_id IS job.trace_id) ORDER BY job.id LIMIT 1"
+    "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "                 \
+    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                         \
+    "ORDER BY crashes, attempts, job.id LIMIT 1"
 
 static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool *found,
                         struct err *err)
@@ -257,23 +260,42 @@ static bool list_running(sqlite3 *db, struct arena *arena, struct job_list *list
     return sql_end(&stmt);
 }
 
-static bool recover_running(sqlite3 *db, struct arena *arena, struct err *err)
+static bool count_crash(sqlite3 *db, const struct job *job, bool crashed, int64_t *crashes,
+                        struct err *err)
 {
-    struct job_list list = {0};
-    if (!list_running(db, arena, &list, err))
+    struct stmt stmt =
+        sql_begin(db, "UPDATE job SET crashes = crashes + ? WHERE id = ? RETURNING crashes", err);
+    sql_bind_i64(&stmt, crashed);
+    sql_bind_i64(&stmt, job->id);
+    *crashes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+static bool recover_job(sqlite3 *db, const struct job *job, bool crashed, struct err *err)
+{
+    int64_t crashes;
+    if (!count_crash(db, job, crashed, &crashes, err))
         return false;
-    for (size_t i = 0; i < list.count; i++) {
-        const struct job *job = &list.jobs[i];
-        bool ok = job->attempt >= STORE_MAX_ATTEMPTS
-                      ? fail_job(db, job,
-                                 "the service stopped unexpectedly three times during "
-                                 "this analysis",
-                                 err)
-                      : requeue(db, job, job->attempt, err);
-        if (!ok)
-            return false;
-    }
-    return true;
+    if (crashes < STORE_MAX_CRASHES && job->attempt < STORE_MAX_ATTEMPTS)
+        return requeue(db, job, job->attempt, err);
+    char reason[120];
+    snprintf(reason, sizeof reason,
+             "the service stopped unexpectedly %lld times during this analysis, %lld of them by "
+             "itself",
+             (long long)job->attempt, (long long)crashes);
+    return fail_job(db, job, reason, err);
+}
+
+static bool recover_running(sqlite3 *db, bool crashed, struct err *err)
+{
+    struct arena arena;
+    struct job_list list = {0};
+    arena_init(&arena, NULL);
+    bool ok = list_running(db, &arena, &list, err);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = recover_job(db, &list.jobs[i], crashed, err);
+    arena_free(&arena);
+    return ok;
 }
 
 // Queues anew the traces that a condition with one parameter selects.
@@ -310,16 +332,13 @@ static bool requeue_stale_runs(sqlite3 *db, struct err *err)
     return sql_run(&stmt);
 }
 
-bool store_recover_jobs(struct store *store, struct err *err)
+bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    struct arena arena;
-    arena_init(&arena, NULL);
-    bool ok = recover_running(txn.db, &arena, err) && requeue_stale(txn.db, err) &&
+    bool ok = recover_running(txn.db, crashed, err) && requeue_stale(txn.db, err) &&
               requeue_stale_runs(txn.db, err);
-    arena_free(&arena);
     return txn_end(&txn, ok, err);
 }
 

@@ -90,6 +90,7 @@ CREATE TABLE job (
     trace_id TEXT REFERENCES trace (id) ON DELETE CASCADE,
     state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed')),
     attempts INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0, -- attempts in which the process fell over by itself
     error TEXT,
     created_ns INTEGER NOT NULL,
     started_ns INTEGER,

@@ -324,17 +324,54 @@ static void a_failed_trace_leaves_a_partial_run_with_its_reason(void **state)
     assert_int_equal(run.failed, 1);
 }
 
+// As after the process went, by itself or not.
+static void restart(struct fixture *f, bool crashed)
+{
+    reopen(f);
+    assert_ok(f, store_recover_jobs(f->store, crashed, &f->err));
+}
+
 static void three_crashes_end_a_job(void **state)
 {
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
-    for (int attempt = 1; attempt <= STORE_MAX_ATTEMPTS; attempt++) {
+    for (int attempt = 1; attempt <= STORE_MAX_CRASHES; attempt++) {
         assert_int_equal(claim(f).attempt, attempt);
-        reopen(f); // as after a crash
-        assert_ok(f, store_recover_jobs(f->store, &f->err));
+        restart(f, true);
     }
     assert_int_equal(trace_of(f, &upload).state, TRACE_FAILED);
-    assert_non_null(strstr(trace_of(f, &upload).error.at, "three times"));
+    assert_non_null(strstr(trace_of(f, &upload).error.at, "3 of them by itself"));
+}
+
+static void being_killed_from_outside_does_not_end_a_job(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    for (int i = 0; i < 3 * STORE_MAX_CRASHES; i++) {
+        claim(f);
+        restart(f, false);
+    }
+    finish_next(f, -1);
+    assert_int_equal(trace_of(f, &upload).state, TRACE_DONE);
+}
+
+static void a_job_that_was_in_a_crash_works_last_and_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct upload suspect = add(f, "r", 'a', 0, "x.json");
+    claim(f);
+    restart(f, true);
+    struct upload other = add(f, "r", 'b', 1, "y.json");
+    struct job first = claim(f), none;
+    assert_text(first.trace_id, other.traces[0].id.at);
+    bool found;
+    assert_ok(f, store_claim_job(f->store, &f->arena, &none, &found, &f->err));
+    assert_false(found);
+    assert_ok(f, store_fail_job(f->store, &first, "why not", &f->err));
+    assert_text(claim(f).trace_id, suspect.traces[0].id.at);
+    add(f, "r", 'c', 2, "z.json");
+    assert_ok(f, store_claim_job(f->store, &f->arena, &none, &found, &f->err));
+    assert_false(found);
 }
 
 static void a_job_put_back_does_not_count_its_attempt(void **state)
@@ -512,6 +549,8 @@ int main(void)
         TEST(a_run_is_not_joined_twice_at_a_time),
         TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
         TEST(three_crashes_end_a_job),
+        TEST(being_killed_from_outside_does_not_end_a_job),
+        TEST(a_job_that_was_in_a_crash_works_last_and_alone),
         TEST(a_job_put_back_does_not_count_its_attempt),
         TEST(reanalysis_queues_every_trace_of_a_run),
         TEST(results_read_back_as_they_were_written),
