@@ -209,7 +209,9 @@ static int http_error(struct mg_connection *connection, int status, const char *
     response_refuse(&response, &err, status == 413 ? 431 : status, "request",
                     "the request cannot be read: %s", message);
     problem_write(&request, &response, &err);
-    struct http_send send = {.connection = connection, .fd = -1, .closes = true};
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    struct http_send send = {.connection = connection, .closes = true, .discards = true};
+    send.fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
     http_send(&send, &request, &response);
     response_free(&response);
     return 0;

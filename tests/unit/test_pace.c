@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client that trickles is cut, one that sends or waits for us is not.
+#include "server/pace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// labels: threads
+
+// A connected pair of TCP sockets over loopback.
+struct pair {
+    int listener, client, server;
+    int client_port, server_port;
+};
+
+static int port_of(int fd)
+{
+    struct sockaddr_in address = {0};
+    socklen_t size = sizeof(address);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    return ntohs(address.sin_port);
+}
+
+static void open_pair(struct pair *pair)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof(address);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    pair->listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(pair->listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(pair->listener, 1), 0);
+    assert_int_equal(getsockname(pair->listener, (struct sockaddr *)&address, &size), 0);
+    pair->client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(pair->client, (struct sockaddr *)&address, size), 0);
+    pair->server = accept(pair->listener, NULL, NULL);
+    assert_true(pair->server >= 0);
+    pair->client_port = port_of(pair->client);
+    pair->server_port = port_of(pair->server);
+}
+
+static void close_pair(struct pair *pair)
+{
+    close(pair->client);
+    close(pair->server);
+    close(pair->listener);
+}
+
+static const struct pace_config quick = {.slots = 2, .window_ms = 60, .window_bytes = 1000};
+
+static void a_silent_client_is_cut_and_can_still_be_answered(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct err err = {0};
+    char byte;
+    open_pair(&pair);
+    struct pace *pace = pace_start(&quick, &err);
+    assert_non_null(pace);
+    int slot = pace_enter(pace, pair.server);
+    assert_true(slot >= 0);
+    assert_int_equal(recv(pair.server, &byte, 1, 0), 0); // returns when it was cut
+    assert_true(pace_was_cut(pace, slot));
+    assert_int_equal(send(pair.server, "408", 3, 0), 3);
+    pace_leave(pace, slot);
+    pace_stop(pace);
+    close_pair(&pair);
+}
+
+static void bytes_that_wait_for_us_are_not_held_against_a_client(void **state)
+{
+    (void)state;
+    struct pair pair, silent;
+    struct err err = {0};
+    char byte;
+    open_pair(&pair);
+    open_pair(&silent);
+    assert_int_equal(send(pair.client, "x", 1, 0), 1);
+    assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has come
+    struct pace *pace = pace_start(&quick, &err);
+    int slot = pace_enter(pace, pair.server);
+    int other = pace_enter(pace, silent.server);
+    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // a whole window has passed
+    assert_true(pace_was_cut(pace, other));
+    assert_false(pace_was_cut(pace, slot));
+    pace_leave(pace, slot);
+    pace_leave(pace, other);
+    pace_stop(pace);
+    close_pair(&pair);
+    close_pair(&silent);
+}
+
+static void no_slot_means_no_watch(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct pair pair;
+    open_pair(&pair);
+    struct pace *pace = pace_start(&quick, &err);
+    assert_int_equal(pace_enter(pace, -1), -1);
+    assert_true(pace_enter(pace, pair.server) >= 0);
+    assert_true(pace_enter(pace, pair.client) >= 0);
+    assert_int_equal(pace_enter(pace, pair.server), -1);
+    assert_false(pace_was_cut(pace, -1));
+    pace_stop(pace);
+    close_pair(&pair);
+}
+
+static void the_socket_of_a_peer_is_found(void **state)
+{
+    (void)state;
+    struct pair pair;
+    open_pair(&pair);
+    assert_int_equal(pace_find_socket("127.0.0.1", pair.client_port, pair.server_port),
+                     pair.server);
+    assert_int_equal(pace_find_socket("127.0.0.2", pair.client_port, pair.server_port), -1);
+    assert_int_equal(pace_find_socket("127.0.0.1", pair.client_port, 1), -1);
+    close_pair(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_silent_client_is_cut_and_can_still_be_answered),
+        cmocka_unit_test(bytes_that_wait_for_us_are_not_held_against_a_client),
+        cmocka_unit_test(no_slot_means_no_watch),
+        cmocka_unit_test(the_socket_of_a_peer_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
