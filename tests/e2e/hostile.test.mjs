@@ -172,7 +172,7 @@ test("extreme numbers, types and nesting in a trace cannot hurt", async () => {
 });
 
 test("a job over its memory budget fails with a clear limit error while the service lives", async () => {
-  const small = await start_server({ options: ["--job-memory", "8M"] });
+  const small = await start_server({ options: ["--job-memory", "2M"] });
   try {
     const big = await generate(["--ranks", "1", "--size", "40M", "--format", "zst"]);
     const run = await small.analysed("too-big", big.files);

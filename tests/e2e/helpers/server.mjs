@@ -12,6 +12,10 @@ const STOP_LIMIT_MS = 40_000;
 
 /** @typedef {import("./http.mjs").Reply} Reply */
 
+/** Services that a failed test left behind. @type {Set<import("node:child_process").ChildProcess>} */
+const live = new Set();
+process.on("exit", () => live.forEach((child) => child.kill("SIGKILL")));
+
 class Server {
   /** @param {string} data @param {string[]} options */
   constructor(data, options) {
@@ -24,9 +28,13 @@ class Server {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.on("data", (text) => (this.log += text));
     }
-    this.child.on("exit", (status, signal) => (this.exit = { status, signal }));
-    this.orphan = () => this.child.kill("SIGKILL");
-    process.on("exit", this.orphan);
+    this.child.on("exit", (status, signal) => {
+      live.delete(this.child);
+      this.exit = { status, signal };
+    });
+    live.add(this.child);
+    // A failed test must not wait for its service.
+    for (const handle of [this.child, this.child.stdout, this.child.stderr]) handle.unref();
   }
 
   /** Waits until the service says where it listens and answers there. */
@@ -102,14 +110,12 @@ class Server {
   async kill() {
     this.child.kill("SIGKILL");
     await this.ended();
-    process.off("exit", this.orphan);
   }
 
   /** SIGTERM; the service must end by itself, with status 0. */
   async stop() {
     this.child.kill("SIGTERM");
     const exit = await this.ended().finally(() => this.child.kill("SIGKILL"));
-    process.off("exit", this.orphan);
     assert.deepEqual(exit, { status: 0, signal: null }, `how the service ended\n${this.log}`);
   }
 }

@@ -36,11 +36,14 @@ export function has_command(name) {
   });
 }
 
+/** @type {string[]} */
+const folders = [];
+process.on("exit", () => folders.forEach((path) => rmSync(path, { recursive: true, force: true })));
+
 /** A folder that goes when the process ends. @param {string} what */
 export function temporary(what = "e2e") {
-  const path = mkdtempSync(join(tmpdir(), `stepscope-${what}-`));
-  process.on("exit", () => rmSync(path, { recursive: true, force: true }));
-  return path;
+  folders.push(mkdtempSync(join(tmpdir(), `stepscope-${what}-`)));
+  return folders[folders.length - 1];
 }
 
 const exec_file = promisify(execFile);
