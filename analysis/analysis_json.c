@@ -2,8 +2,6 @@
 // Picks from a report's tables what the command line's object holds under fixed keys.
 #include "analysis/analysis_json.h"
 
-#include "analysis/parts.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,31 +47,35 @@ static void put_summary(struct buf *out, const struct table *summary)
     put_cell(out, "world_size", table_cell(summary, 0, "world_size"));
 }
 
-// The row of all devices merged; it is the first.
-static void put_breakdown(struct buf *out, const struct table *breakdown)
+// Columns `first` to `last` of the row of all devices merged, which is the first.
+static void put_columns(struct buf *out, const struct table *breakdown, const char *first,
+                        const char *last)
 {
-    put_key(out, "breakdown");
     if (!breakdown) {
         buf_puts(out, "null");
         return;
     }
     assert(str_equal(table_cell(breakdown, 0, "scope")->s, STR("trace")));
-    int first = table_column(breakdown->desc, "window_ns");
+    const struct table_desc *desc = breakdown->desc;
     buf_putc(out, '{');
-    for (int c = first; c < first + PARTS_WIDTH; c++) {
-        const struct column *column = &breakdown->desc->columns[c];
+    for (int c = table_column(desc, first); c <= table_column(desc, last); c++) {
         const struct cell *cell = &breakdown->cells[c];
-        if (column->type == COLUMN_I64) {
-            put_cell(out, column->name, cell);
-            continue;
-        }
-        put_key(out, column->name);
-        if (cell->null)
-            buf_puts(out, "null");
-        else
+        if (cell->null || desc->columns[c].type == COLUMN_I64) {
+            put_cell(out, desc->columns[c].name, cell);
+        } else {
+            put_key(out, desc->columns[c].name);
             buf_f64(out, cell->f);
+        }
     }
     buf_putc(out, '}');
+}
+
+static void put_breakdown(struct buf *out, const struct table *breakdown)
+{
+    put_key(out, "breakdown");
+    put_columns(out, breakdown, "window_ns", "overlap_share");
+    put_key(out, "breakdown_split");
+    put_columns(out, breakdown, "gemm_ns", "idle_other_ns");
 }
 
 static void put_classes(struct buf *out, const struct table *classes)
