@@ -9,6 +9,21 @@
     ((size_t)64 << 10) // indexed ahead of the walk; its text and tokens fit the cache
 #define SLACK 64
 
+static bool reserve_tokens(struct json_window *window, size_t more, struct err *err)
+{
+    size_t need = window->token_count + more + SLACK;
+    if (need <= window->token_cap)
+        return true;
+    uint32_t *tokens =
+        budget_realloc(window->budget, window->tokens, window->token_cap * sizeof *tokens,
+                       need * sizeof *tokens, err);
+    if (!tokens)
+        return false;
+    window->tokens = tokens;
+    window->token_cap = need;
+    return true;
+}
+
 bool json_window_open(struct json_window *window, struct source *source, struct budget *budget,
                       struct err *err)
 {
@@ -18,7 +33,10 @@ bool json_window_open(struct json_window *window, struct source *source, struct 
         return false;
     window->cap = 2 * BLOCK_BYTES;
     window->text[0] = '\0';
-    return true;
+    if (reserve_tokens(window, INDEX_BYTES, err))
+        return true;
+    json_window_close(window);
+    return false;
 }
 
 void json_window_close(struct json_window *window)
@@ -96,21 +114,6 @@ bool json_window_read(struct json_window *window, bool *more, struct err *err)
     window->len += got;
     window->text[window->len] = '\0';
     *more = got > 0;
-    return true;
-}
-
-static bool reserve_tokens(struct json_window *window, size_t more, struct err *err)
-{
-    size_t need = window->token_count + more + SLACK;
-    if (need <= window->token_cap)
-        return true;
-    uint32_t *tokens =
-        budget_realloc(window->budget, window->tokens, window->token_cap * sizeof *tokens,
-                       need * sizeof *tokens, err);
-    if (!tokens)
-        return false;
-    window->tokens = tokens;
-    window->token_cap = need;
     return true;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes go through the whole trace reader without harm, and give the same in one piece as in
+// pieces of the size that the first byte says.
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "tests/golden/trace_dump.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_promises(struct str bytes)
+{
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct err err;
+    struct trace *trace = dump_read(bytes, 0, &budget, &err);
+    if (trace && dump_broken_promise(trace))
+        abort();
+    trace_free(trace);
+    if (budget.used)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    struct str bytes = {(const char *)data + 1, size - 1};
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct buf whole = {0}, pieces = {0};
+    dump_bytes(&whole, bytes, 0, &budget);
+    dump_bytes(&pieces, bytes, (size_t)data[0] + 1, &budget);
+    if (budget.used ||
+        !str_equal((struct str){whole.at, whole.len}, (struct str){pieces.at, pieces.len}))
+        abort();
+    buf_free(&whole);
+    buf_free(&pieces);
+    check_promises(bytes);
+    return 0;
+}

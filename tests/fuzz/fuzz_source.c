@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes go through detection, decompression and limits without harm, and in pieces give the
+// same bytes as in one.
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "ingest/base/hash.h"
+#include "ingest/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct source_limits limits = {.max_bytes = (uint64_t)8 << 20, .max_ratio = 200};
+
+struct outcome {
+    uint64_t bytes, hash;
+    enum err_code code;
+};
+
+static struct outcome drain(struct source *source)
+{
+    struct outcome outcome = {0};
+    struct err err = {0};
+    char block[4096];
+    size_t got = 1;
+    while (got > 0 && source_read(source, block, sizeof block, &got, &err)) {
+        for (size_t i = 0; i < got; i++)
+            outcome.hash = hash_u64(outcome.hash ^ (uint64_t)block[i]);
+        outcome.bytes += got;
+    }
+    outcome.code = err.code;
+    return outcome;
+}
+
+static struct outcome read_all(const uint8_t *data, size_t size, size_t step)
+{
+    struct err err = {0};
+    struct source *source = source_mem_open(data, size, step, &err);
+    if (source)
+        source = source_detect(source, &err);
+    if (source)
+        source = source_limit_open(source, limits, &err);
+    if (!source)
+        return (struct outcome){.code = err.code};
+    struct outcome outcome = drain(source);
+    source_close(source);
+    return outcome;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    struct outcome whole = read_all(data + 1, size - 1, 0);
+    struct outcome pieces = read_all(data + 1, size - 1, (size_t)data[0] + 1);
+    // Damage may be noticed a block earlier or later, but never in one case only.
+    if ((whole.code == ERR_NONE) != (pieces.code == ERR_NONE))
+        abort();
+    if (whole.code == ERR_NONE && (whole.bytes != pieces.bytes || whole.hash != pieces.hash))
+        abort();
+    return 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading a damaged trace file fails cleanly or gives a trace that keeps its promises. The header
+// checksum is not compared in fuzzing builds.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ingest/trace/trace_file.h"
+#include "tests/golden/trace_dump.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool write_all(int fd, const uint8_t *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n <= 0)
+            return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static void use(const struct trace *trace)
+{
+    struct buf out = {0};
+    if (dump_broken_promise(trace))
+        abort();
+    dump_trace(&out, trace);
+    buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("trace", MFD_CLOEXEC);
+    if (fd < 0 || !write_all(fd, data, size))
+        abort();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct err err = {0};
+    struct trace *trace = trace_file_load(path, &budget, &err);
+    if (trace)
+        use(trace);
+    trace_free(trace);
+    close(fd);
+    if (budget.used || (!trace && err.code == ERR_NONE))
+        abort();
+    return 0;
+}
