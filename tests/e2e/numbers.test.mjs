@@ -133,7 +133,7 @@ test("swapping the two sides of a comparison turns the sign of every bar", async
     `/compare/waterfall?base=${base}&cand=${cand}&level=bar&sort=bar`)).items;
   const there = await bars("cuda-ddp", "rocm-fsdp");
   const back = await bars("rocm-fsdp", "cuda-ddp");
-  assert.deepEqual(back.map(({ delta_ns }) => -delta_ns), there.map(({ delta_ns }) => delta_ns));
+  assert.deepEqual(back.map(({ delta_ns }) => 0 - delta_ns), there.map(({ delta_ns }) => delta_ns));
 });
 
 test("a slowed category shows in its bar and nowhere else among the compute bars", async () => {
@@ -176,12 +176,13 @@ test("analyze equals the reference of every real trace, exactly", { skip }, asyn
     const expected = real_reference(name);
     const out = await run_program(stepscope_bin(), ["analyze", "--format", "json", real_file(name)]);
     const [trace] = JSON.parse(out).traces;
-    for (const key of ["device_events", "linked_device_events", "quarantined", "classes"]) {
+    const given = (keys) => keys.filter((key) => key in expected);
+    for (const key of given(["device_events", "linked_device_events", "quarantined", "classes"])) {
       assert.deepEqual(trace[key], expected[key], `${name}: ${key}`);
     }
     const breakdown = expected.breakdown && picked(trace.breakdown, Object.keys(expected.breakdown));
     assert.deepEqual(breakdown ?? trace.breakdown, expected.breakdown, `${name}: breakdown`);
-    for (const key of ["kernels", "ops", "collectives"]) {
+    for (const key of given(["kernels", "ops", "collectives"])) {
       assert.deepEqual(like(trace[key], expected[key]), expected[key], `${name}: ${key}`);
     }
   }
