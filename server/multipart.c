@@ -76,15 +76,15 @@ static bool is_boundary(const char *text)
 bool multipart_boundary(struct str content_type, char boundary[MULTIPART_BOUNDARY_MAX + 1],
                         struct err *err)
 {
-    size_t semicolon = str_find(content_type, STR(";"));
-    struct str type = {content_type.at, semicolon == SIZE_MAX ? content_type.len : semicolon};
+    size_t end = str_find(content_type, STR(";"));
+    end = end == SIZE_MAX ? content_type.len : end;
+    struct str type = {content_type.at, end};
     while (type.len && type.at[type.len - 1] == ' ')
         type.len--;
     if (!str_equal_nocase(type, STR("multipart/form-data")))
         return err_set(err, ERR_USAGE, "found Content-Type '%.*s', expected multipart/form-data",
                        (int)(type.len < 80 ? type.len : 80), type.len ? type.at : "");
-    struct str rest = {content_type.at + semicolon, 0};
-    rest.len = semicolon == SIZE_MAX ? 0 : content_type.len - semicolon;
+    struct str rest = {content_type.at + end, content_type.len - end};
     struct str name;
     char value[MULTIPART_BOUNDARY_MAX + 2];
     while (rest.len && next_parameter(&rest, &name, value, sizeof(value))) {
