@@ -73,6 +73,17 @@ export function run_path(run, page = "") {
   return page ? `${base}/${page}` : base;
 }
 
+// Evidence names tables of the API; these are shown on a page of another name.
+const PAGE_OF_TABLE = {
+  steps: "",
+  breakdown: "",
+  parts: "",
+  quality: "data",
+  environment: "data",
+  launches: "data",
+  short_kernels: "kernels?sort=median_ns",
+};
+
 /**
  * The address of a finding's evidence inside a run, or null when it is not one of our pages:
  * evidence comes from the analysis of uploads and is not trusted to be an address.
@@ -80,6 +91,8 @@ export function run_path(run, page = "") {
  */
 export function evidence_path(run, href) {
   if (typeof href !== "string" || !/^[a-z_]+(\?[^#]*)?$/.test(href)) return null;
-  const path = `${run_path(run)}/${href}`;
+  const table = href.split("?")[0];
+  const page = Object.hasOwn(PAGE_OF_TABLE, table) ? PAGE_OF_TABLE[table] : href;
+  const path = run_path(run, page);
   return match_path(path.split("?")[0]).page === "none" ? null : path;
 }

@@ -115,6 +115,19 @@ export function when(time) {
   return `${day} ${two(then.getHours())}:${two(then.getMinutes())}`;
 }
 
+/** A server's lower-case phrase as a sentence. @param {string|null} text */
+export function sentence(text) {
+  const trimmed = (text ?? "").trim();
+  if (!trimmed) return "";
+  const end = /[.!?:;…]$/.test(trimmed) ? "" : ".";
+  return capital(trimmed) + end;
+}
+
+/** @param {string} text */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** "1 run", "2 runs". @param {number} n @param {string} word */
 export function plural(n, word, many = `${word}s`) {
   return `${count(n)} ${n === 1 ? word : many}`;

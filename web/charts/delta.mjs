@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference in time: an arrow, the number and, in a table, a bar to either side of zero.
 import { html } from "../ui.mjs";
-import { ms, ms_unit, percent } from "../format.mjs";
+import { ms, ms_unit } from "../format.mjs";
 
 /** Lower is better for every time we compare. @param {number} ns */
 export function tone_of(ns) {
@@ -25,9 +25,8 @@ export function DeltaCell({ ns, scale_ns }) {
       style=${{ ...side, width: `${share * 50}%` }}></span></span></span>`;
 }
 
-/** "64.5 ms per step faster (12.6 %)". @param {number} ns @param {number|null} share */
-export function delta_words(ns, share) {
+/** "64.5 ms per step faster". @param {number} ns */
+export function delta_words(ns) {
   if (ns === 0) return "takes the same time";
-  const size = share === null ? "" : ` (${percent(Math.abs(share))})`;
-  return `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}${size}`;
+  return `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // that has parts of its own opens them by click or Enter.
-import { html, useEffect, useId } from "../ui.mjs";
+import { html, useEffect, useId, useRef } from "../ui.mjs";
 import { ms, ms_signed, ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { part_of } from "../parts.mjs";
@@ -74,7 +74,10 @@ function Step({ column, at, x, wide, pitch, y, id, onopen }) {
 
 /** Opening a column removes it; the focus then goes to the chart and not to the page's top. */
 function use_focus_when_lost(ref, level) {
+  const shown = useRef(level);
   useEffect(() => {
+    if (shown.current === level) return;
+    shown.current = level;
     if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true });
   }, [level]);
 }

@@ -87,7 +87,7 @@ export default function ApiDocs() {
   const [query, change] = use_query({ q: "" });
   const resource = use_api("/openapi.json");
   return html`<header class="page-head"><h1 tabindex="-1">REST API</h1>
-      <p class="page-note">${resource.data?.info?.version}</p></header>
+      <p class="page-note">${resource.data && `version ${resource.data.info?.version}`}</p></header>
     <div class="filter-bar"><${SearchBox} label="Filter endpoints" value=${query.q}
         placeholder="Filter endpoints" oninput=${(q) => change({ q }, { replace: true })} />
       <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a></span>

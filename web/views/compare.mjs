@@ -6,7 +6,7 @@ import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
 import { address, run_path } from "../address.mjs";
 import { use_title } from "../hooks.mjs";
-import { count, ms_unit, percent, plural, short_gpu } from "../format.mjs";
+import { count, ms_unit, percent, plural, sentence, short_gpu } from "../format.mjs";
 import { delta_words, tone_of } from "../charts/delta.mjs";
 import { DotStrips } from "../charts/dot_strip.mjs";
 import { part_of } from "../parts.mjs";
@@ -86,15 +86,13 @@ function Verdict({ data, rows }) {
   const { summary, cand, base } = data;
   const same = summary.delta_ns === 0;
   return html`<section class="verdict verdict-${tone_of(summary.delta_ns)}" aria-label="Verdict">
-    <p class="verdict-line"><strong>${cand.name}</strong> ${same ? "" : "is "}${
-      delta_words(summary.delta_ns, summary.delta_share)}
+    <p class="verdict-line"><a href=${run_path(cand.id)}>${cand.name}</a>${same ? " " : " is "}
+      <strong>${delta_words(summary.delta_ns)}</strong> ${same ? "as" : "than"}${" "}
+      <a href=${run_path(base.id)}>${base.name}</a>
       <span class="chip chip-verdict">${summary.verdict}</span></p>
-    <p>Median steady step: <a href=${run_path(base.id)}>${base.name}</a>${" "}
-      ${ms_unit(summary.base_step_ns, 4)}, <a href=${run_path(cand.id)}>${cand.name}</a>${" "}
-      ${ms_unit(summary.cand_step_ns, 4)}${
-      summary.speedup ? `; speedup ${summary.speedup.toFixed(3)}×` : ""}.</p>
     <p>${biggest_text(rows)}</p>
-    ${summary.verdict_text && html`<p class="faint">${summary.verdict_text}</p>`}
+    <p class="faint">${sentence(summary.verdict_text)}${
+      summary.speedup ? ` Speedup ${summary.speedup.toFixed(3)}×.` : ""}</p>
   </section>`;
 }
 

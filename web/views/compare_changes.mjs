@@ -13,13 +13,18 @@ import { relevant_from_ns } from "./compare_model.mjs";
 const DEFAULTS = { q: "", sort: "-size_ns", bar: "", small: "" };
 const TEXT = ["op", "base_kernel", "cand_kernel", "category"];
 
+function label_of({ op, base_kernel, cand_kernel, bar }) {
+  const kernel = base_kernel ?? cand_kernel;
+  return op ?? (kernel ? short_kernel(kernel) : part_of(bar).label);
+}
+
 /** Rows with what the table sorts by: the size of the change, whatever its direction. */
 function changes_frame(rows, is_wanted) {
   const wanted = rows.filter((row) => row.level === "row" && is_wanted(row));
   return frame_of(wanted.map((row) => ({
     ...row,
     size_ns: Math.abs(row.delta_ns),
-    label: row.op ?? short_kernel(row.base_kernel ?? row.cand_kernel),
+    label: label_of(row),
   })));
 }
 

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
-import { bytes, count, ms, when } from "../format.mjs";
+import { bytes, capital, count, ms, plural, when } from "../format.mjs";
 import { frame_of, rows_of, value_at } from "../frame.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
@@ -31,8 +31,10 @@ function QualityTable({ reply }) {
     { key: "severity", label: "Severity", cell: (row) =>
       html`<span class="status status-${at("severity", row)}">${at("severity", row)}</span>` },
     { key: "rank", label: "Rank", kind: "count", cell: (row) => at("rank", row) ?? "run" },
-    { key: "detail", label: "What was found", className: "wrap" },
-    { key: "effect", label: "What it does to the numbers", className: "wrap" },
+    { key: "detail", label: "What was found", className: "wrap",
+      cell: (row) => capital(at("detail", row) ?? "–") },
+    { key: "effect", label: "What it does to the numbers", className: "wrap",
+      cell: (row) => capital(at("effect", row) ?? "–") },
     { key: "count", label: "Count", kind: "count" },
     { key: "time_ns", label: "Time", kind: "ms" },
     { key: "position", label: "At byte", kind: "count", priority: 3 },
@@ -128,6 +130,7 @@ export default function Data({ route }) {
       <${Downloads} run=${run} />
       <${EditRun} run=${full} etag=${own.etag} reload=${own.reload} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
-        ${" "}in ${count((full.traces ?? []).length)} files, kept on this server only.</p>`}<//>`}
+        ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}
+    <//>`}
   <//>`;
 }

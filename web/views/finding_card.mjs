@@ -2,7 +2,7 @@
 // One finding: what it costs on two lines; evidence, reason and advice on demand.
 import { html } from "../ui.mjs";
 import { evidence_path } from "../address.mjs";
-import { ms_unit, percent } from "../format.mjs";
+import { capital, ms_unit, percent, sentence } from "../format.mjs";
 
 const SEVERITY = {
   high: ["▲", "High"],
@@ -26,12 +26,13 @@ function Evidence({ run, evidence }) {
   if (facts.length === 0) return null;
   return html`<div><dt>Evidence</dt><dd><ul>${facts.map(({ fact, href }, i) => {
     const path = evidence_path(run, href);
-    return html`<li key=${i}>${fact}${path && html` <a href=${path}>show</a>`}</li>`;
+    const link = path && html` <a href=${path}>show</a>`;
+    return html`<li key=${i}>${capital(String(fact))}${link}</li>`;
   })}</ul></dd></div>`;
 }
 
 function Paragraph({ label, text }) {
-  return text && html`<div><dt>${label}</dt><dd>${text}</dd></div>`;
+  return text && html`<div><dt>${label}</dt><dd>${sentence(text)}</dd></div>`;
 }
 
 function cost_text(finding) {
@@ -44,7 +45,7 @@ export function FindingCard({ run, finding, open }) {
   const rank = finding.rank === null || finding.rank === undefined ? "" : ` · rank ${finding.rank}`;
   return html`<details class="finding finding-${finding.severity}" open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
-      <span class="finding-title">${finding.title}</span>
+      <span class="finding-title">${capital(finding.title)}</span>
       <span class="finding-cost">${cost_text(finding)} · ${finding.confidence} confidence${
         rank}</span>
     </summary>

@@ -20,8 +20,14 @@ export function KernelName({ frame, row, href, onopen, is_open }) {
     short_kernel(name)}</span></a>`;
 }
 
-/** The few top kernels of the overview. @param {{run: string, rows: any[]}} props */
-export function KernelRows({ run, rows }) {
+/** What has no meaning for a single rank. */
+export const ACROSS_RANKS = [
+  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 3 },
+  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 3, width_px: 106 },
+];
+
+/** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */
+export function KernelRows({ run, rows, ranks }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
   const link = (row) => address(run_path(run, "kernels"), { q: value_at(frame, "name", row) });
   return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
@@ -33,8 +39,9 @@ export function KernelRows({ run, rows }) {
     { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2 },
     { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
     { key: "p95_ns", label: "p95", kind: "ms", priority: 2 },
-    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 3 },
-    { key: "rank_cv", label: "Rank CV", kind: "share", priority: 3 },
-    { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 3 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 3 },
+    { key: "calls", label: "Calls", kind: "count", priority: 3 },
+    { key: "total_ns", label: "Total", kind: "ms", priority: 3 },
+    ...(ranks > 1 ? ACROSS_RANKS : []),
   ]} />`;
 }

@@ -9,7 +9,7 @@ import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_cou
   from "../frame.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
 import { Table } from "../table.mjs";
-import { KernelName } from "./kernel_rows.mjs";
+import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
@@ -31,15 +31,13 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "per_step_ns", label: "Per step", kind: "ms" },
     { key: "window_share", label: "Share", kind: "share" },
     { key: "exposed_ns", label: "Exposed", kind: "ms" },
-    { key: "mean_ns", label: "Mean", kind: "ms" },
     { key: "median_ns", label: "p50", kind: "ms" },
     { key: "p95_ns", label: "p95", kind: "ms" },
     { key: "p99_ns", label: "p99", kind: "ms" },
     { key: "max_ns", label: "Max", kind: "ms" },
-    { key: "rank_cv", label: "Rank CV", kind: "share", run_only: true },
-    { key: "slowest_rank", label: "Slowest rank", kind: "count", width_px: 106, run_only: true },
+    ...(of_rank ? [] : ACROSS_RANKS),
   ];
-  return all.filter(({ key, run_only }) => has(key) && !(of_rank && run_only));
+  return all.filter(({ key }) => has(key));
 }
 
 const FACTS = [
@@ -50,6 +48,7 @@ const FACTS = [
   ["Occupancy", "occupancy_percent", (v) => `${v} %`],
   ["Owned time", "owned_ns", (v) => `${ms(v)} ms`],
   ["Share of busy time", "busy_share", percent],
+  ["Mean", "mean_ns", (v) => `${ms(v)} ms`],
   ["Shortest call", "min_ns", (v) => `${ms(v)} ms`],
   ["Standard deviation", "stddev_ns", (v) => `${ms(v)} ms`],
   ["Ranks with it", "ranks", count],
@@ -111,7 +110,7 @@ function KernelTable({ reply, query, change, ranks, links }) {
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
       links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
-      columns=${columns_of(frame, opened, set_opened, query.rank !== "")}
+      columns=${columns_of(frame, opened, set_opened, query.rank !== "" || ranks.length < 2)}
       onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
       detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
       empty=${html`<p class="empty-line">No kernel matches. <button type="button" class="link"

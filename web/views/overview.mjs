@@ -79,7 +79,8 @@ function StepsOfRank({ run, rank }) {
 
 function WhereItGoes({ run, breakdown, summary }) {
   const [query, change] = use_query({ scope: "run_median" });
-  const scopes = SCOPES.filter(([scope]) => breakdown.some((row) => row.scope === scope));
+  const ranks = new Set(breakdown.map((one) => one.rank).filter((one) => one !== null));
+  const scopes = SCOPES.filter(([scope]) => breakdown.some((one) => one.scope === scope));
   const row = breakdown.find(({ scope }) => scope === query.scope) ?? breakdown[0];
   if (!row) return null;
   const rank = row.rank ?? summary.headline_rank;
@@ -87,8 +88,8 @@ function WhereItGoes({ run, breakdown, summary }) {
   const caption = `Mean of ${plural(row.steps ?? 1, "steady step")} of the ${which} rank${
     rank === null || rank === undefined ? "" : ` (${rank})`}: ${
     ms_unit(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
-  const actions = scopes.length > 1 && html`<${Segments} label="Rank" value=${row.scope}
-    options=${scopes} onchange=${(scope) => change({ scope })} />`;
+  const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
+    value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
   return html`<${Card} title="Where a step goes">
     <${StepStack} row=${row} steps=${row.steps} caption=${caption} actions=${actions} />
     <${StepsOfRank} run=${run} rank=${rank} /><//>`;
@@ -129,7 +130,7 @@ function Content({ data, run }) {
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
       note="by total time over all ranks">
-      <${KernelRows} run=${run} rows=${kernels} /><//>`;
+      <${KernelRows} run=${run} rows=${kernels} ranks=${summary.ranks ?? 1} /><//>`;
 }
 
 export default function Overview({ route }) {

@@ -5,7 +5,7 @@ import { use_api } from "../api.mjs";
 import { run_path } from "../address.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
 import { toggle_in_tray, tray } from "../tray.mjs";
-import { age, count, plural, when } from "../format.mjs";
+import { age, capital, count, plural, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 
 const TABS = [
@@ -32,6 +32,11 @@ export function use_summary(run) {
   );
 }
 
+/** A project's name, unless it is the one of runs without any. */
+export function shown_project({ project }) {
+  return project === "default" ? "" : project;
+}
+
 function Identity({ run, summary }) {
   const now = use_now();
   const gpu = run.gpu ?? summary?.gpu;
@@ -40,7 +45,7 @@ function Identity({ run, summary }) {
     <li><code>${run.id}</code></li>
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
     <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
-    ${run.project && html`<li>${run.project}</li>`}
+    ${shown_project(run) && html`<li>${run.project}</li>`}
     <li><time datetime=${run.created} title=${when(run.created)}>${age(run.created, now)} ago</time>
     </li>
     <li><${Tags} tags=${run.tags} /></li>
@@ -63,13 +68,21 @@ function Tabs({ run, page, findings }) {
 
 const SEVERITY_KIND = { error: "error", warning: "warning", info: "info" };
 
+/** Missing ranks are told by the strip about them. */
+const is_missing_ranks = ({ item }) => item === "missing_ranks";
+
+function trust_text({ detail, effect, count: n }) {
+  return `${capital(detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
+}
+
 /** The worst entry of the trust report, on every page. */
-function TrustStrip({ run, quality }) {
-  if (!quality?.length) return null;
-  const worst = quality.find(({ severity }) => severity === "error") ?? quality[0];
-  const others = quality.length - 1;
+function TrustStrip({ run, quality, partial }) {
+  const told = (quality ?? []).filter((row) => !partial || !is_missing_ranks(row));
+  if (told.length === 0) return null;
+  const worst = told.find(({ severity }) => severity === "error") ?? told[0];
+  const others = told.length - 1;
   return html`<${Notice} kind=${SEVERITY_KIND[worst.severity] ?? "warning"}>
-    <p><strong>Trust: </strong>${worst.detail}${worst.effect && ` ${worst.effect}`}
+    <p><strong>Trust: </strong>${trust_text(worst)}
       ${" "}<a href=${run_path(run, "data")}>${
         others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;
 }
@@ -114,7 +127,8 @@ export function RunFrame({ route, title, children }) {
       <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} />
       <${PartialStrip} run=${data.run} partial=${data.partial} />
-      ${route.page !== "data" && html`<${TrustStrip} run=${route.run} quality=${data.quality} />`}
+      ${route.page !== "data" && html`<${TrustStrip} run=${route.run}
+        quality=${data.quality} partial=${data.partial} />`}
       ${children(data, route.run)}`}
     <//>`;
 }

@@ -17,6 +17,7 @@ import { uploads } from "../uploads.mjs";
 import {
   Command, Dialog, Empty, ExportLinks, Loaded, ProblemNotice, SearchBox, Status, Tags,
 } from "../widgets.mjs";
+import { shown_project } from "./run_frame.mjs";
 import { first_curl } from "./upload.mjs";
 
 const DEFAULTS = { q: "", sort: "-created", cursor: "" };
@@ -46,7 +47,7 @@ function RunName({ run }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
       status=${run.status} progress=${run.progress} /></span>`}
-      ${run.project && html`<span>${run.project}</span>`}
+      ${shown_project(run) && html`<span>${run.project}</span>`}
       <${Tags} tags=${run.tags} /></span>
     ${run.error && html`<span class="run-error">${run.error}</span>`}</span>`;
 }

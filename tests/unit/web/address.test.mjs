@@ -40,6 +40,8 @@ test("arrays repeat their key and nulls are left out", () => {
 test("evidence links lead to pages of the run and nowhere else", () => {
   assert.equal(evidence_path("r_1", "kernels?category=gemm"), "/runs/r_1/kernels?category=gemm");
   assert.equal(evidence_path("r_1", "collectives"), "/runs/r_1/collectives");
+  assert.equal(evidence_path("r_1", "steps?sort=-idle_ns"), "/runs/r_1");
+  assert.equal(evidence_path("r_1", "quality"), "/runs/r_1/data");
   for (const href of ["javascript:alert(1)", "//example.com", "../../x", "https://example.com",
     "kernels#x", "nothing?x=1", "", null, 7, { x: 1 }]) {
     assert.equal(evidence_path("r_1", href), null);
