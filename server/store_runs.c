@@ -195,33 +195,49 @@ static const char *sort_column(struct str name)
     return NULL;
 }
 
-// Conditions stand in a fixed order, each with its parameter; only the number of tags varies.
+#define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
+
+// The pattern is ?1 and stands in several places; every other value follows in order. What is not
+// asked for is left out, so that SQLite need not look at it.
 static void add_conditions(struct buf *sql, const struct run_query *query)
 {
-    buf_puts(sql, "WHERE (?1 = '' OR project = ?1) AND (?2 = '' OR gpu = ?2) "
-                  "AND (?3 = '' OR status = ?3) AND (?4 = '' OR series = ?4) AND created >= ?5 "
-                  "AND (?6 = '' OR name LIKE ?6 ESCAPE '\\' OR project LIKE ?6 ESCAPE '\\' "
-                  "OR note LIKE ?6 ESCAPE '\\' OR gpu LIKE ?6 ESCAPE '\\' "
-                  "OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
-                  "AND (\"key\" || '=' || value) LIKE ?6 ESCAPE '\\')) ");
-    for (size_t i = 0; i < query->tag_count; i++)
-        buf_printf(sql,
-                   "AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
-                   "AND \"key\" = ?%zu AND (?%zu = '' OR value = ?%zu)) ",
-                   7 + 2 * i, 8 + 2 * i, 8 + 2 * i);
+    buf_puts(sql, "WHERE ?1 IS NOT NULL");
+    if (query->search.len)
+        buf_puts(sql, " AND (name " LIKE_PATTERN " OR project " LIKE_PATTERN
+                      " OR note " LIKE_PATTERN " OR gpu " LIKE_PATTERN
+                      " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
+                      "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
+    buf_puts(sql, query->project.len ? " AND project = ?" : "");
+    buf_puts(sql, query->gpu.len ? " AND gpu = ?" : "");
+    buf_puts(sql, query->status.len ? " AND status = ?" : "");
+    buf_puts(sql, query->series.len ? " AND series = ?" : "");
+    buf_puts(sql, query->since_ns > 0 ? " AND created >= ?" : "");
+    for (size_t i = 0; i < query->tag_count; i++) {
+        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
+                      "AND \"key\" = ?");
+        buf_puts(sql, query->tags[i].value.len ? " AND value = ?)" : ")");
+    }
+    buf_putc(sql, ' ');
+}
+
+static void bind_if_asked(struct stmt *stmt, struct str value)
+{
+    if (value.len)
+        sql_bind_text(stmt, value);
 }
 
 static void bind_conditions(struct stmt *stmt, const struct run_query *query, struct str pattern)
 {
-    sql_bind_text(stmt, query->project);
-    sql_bind_text(stmt, query->gpu);
-    sql_bind_text(stmt, query->status);
-    sql_bind_text(stmt, query->series);
-    sql_bind_i64(stmt, query->since_ns);
     sql_bind_text(stmt, pattern);
+    bind_if_asked(stmt, query->project);
+    bind_if_asked(stmt, query->gpu);
+    bind_if_asked(stmt, query->status);
+    bind_if_asked(stmt, query->series);
+    if (query->since_ns > 0)
+        sql_bind_i64(stmt, query->since_ns);
     for (size_t i = 0; i < query->tag_count; i++) {
         sql_bind_text(stmt, query->tags[i].key);
-        sql_bind_text(stmt, query->tags[i].value);
+        bind_if_asked(stmt, query->tags[i].value);
     }
 }
 

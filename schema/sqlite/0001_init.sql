@@ -267,7 +267,7 @@ CREATE TABLE run_environment (
     PRIMARY KEY (run_id, "row")
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX run_breakdown_median ON run_breakdown (run_id) WHERE scope = 'run_median';
+CREATE UNIQUE INDEX run_breakdown_median ON run_breakdown (run_id) WHERE scope = 'run_median';
 
 -- One row per run as lists and pages show it; the status follows from the traces and jobs.
 CREATE VIEW run_counts AS
