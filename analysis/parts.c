@@ -107,11 +107,11 @@ static void share_out(int64_t whole, const int64_t *weights, int64_t *out,
         given += out[i];
     }
     qsort(remainders, count, sizeof *remainders, compare_remainders);
-    // Fewer units are left than there are parts, unless all weights are 0.
-    for (size_t i = 0; given < whole && i < count; i++, given++)
+    // Fewer units are left than there are parts with a remainder.
+    for (size_t i = 0; sum && given < whole && i < count; i++, given++)
         out[remainders[i].index]++;
-    if (count)
-        out[0] += whole - given;
+    if (count && !sum)
+        out[0] = whole;
 }
 
 bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t count,

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces made by hand, event by event, for tests of the analyses.
+#ifndef TESTS_UNIT_HAND_TRACE_H
+#define TESTS_UNIT_HAND_TRACE_H
+
+#include "analysis/facts.h"
+#include "ingest/trace/trace_builder.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+struct hand {
+    struct budget budget;
+    struct trace_builder *builder;
+    struct trace *trace;
+    struct arena arena;
+    struct analysis_options options;
+    struct facts facts;
+    struct report report;
+    struct err err;
+};
+
+// One event; what is left out is absent.
+struct hand_event {
+    enum event_kind kind;
+    const char *name;
+    int64_t begin_ns, dur_ns;
+    int64_t pid, row;       // device and stream, or process and thread
+    int64_t correlation;    // 0: none
+    const char *collective; // of a kernel
+    const char *dtype, *group;
+    int64_t in_elems, out_elems, group_size;
+    int32_t grid;
+    int64_t bytes;
+};
+
+static inline str_id hand_text(struct hand *hand, const char *text)
+{
+    str_id id = 0;
+    if (text)
+        assert_true(
+            strtab_intern(trace_builder_strings(hand->builder), str_of(text), &id, &hand->err));
+    return id;
+}
+
+static inline void hand_begin(struct hand *hand)
+{
+    *hand = (struct hand){.options = {.warmup_steps = -1}};
+    hand->builder = trace_builder_new(&hand->budget, &hand->err);
+    assert_non_null(hand->builder);
+    arena_init(&hand->arena, &hand->budget);
+}
+
+static inline void hand_add(struct hand *hand, struct hand_event event)
+{
+    struct event_record record = {
+        .kind = event.kind,
+        .name = hand_text(hand, event.name),
+        .begin_ns = event.begin_ns,
+        .dur_ns = event.dur_ns,
+        .pid = {.number = event.pid},
+        .tid = {.number = event.row},
+        .correlation = event.correlation ? event.correlation : VALUE_ABSENT,
+        .shape = {.grid = {event.grid, event.grid ? 1 : 0, event.grid ? 1 : 0},
+                  .registers = -1,
+                  .occupancy_percent = -1,
+                  .shared_bytes = VALUE_ABSENT,
+                  .bytes = event.bytes ? event.bytes : VALUE_ABSENT},
+        .collective = {.name = hand_text(hand, event.collective),
+                       .dtype = hand_text(hand, event.dtype),
+                       .group = hand_text(hand, event.group),
+                       .in_elems = event.in_elems ? event.in_elems : VALUE_ABSENT,
+                       .out_elems = event.out_elems ? event.out_elems : VALUE_ABSENT,
+                       .group_size = event.group_size ? event.group_size : VALUE_ABSENT},
+    };
+    assert_true(trace_builder_add(hand->builder, &record, &hand->err));
+}
+
+// A kernel on device 0.
+static inline void hand_kernel(struct hand *hand, const char *name, int64_t stream,
+                               int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = name,
+                                       .row = stream,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns});
+}
+
+static inline void hand_member(struct hand *hand, const char *key, const char *json)
+{
+    assert_true(trace_builder_member(hand->builder, hand_text(hand, key), hand_text(hand, json),
+                                     &hand->err));
+}
+
+static inline void hand_seal(struct hand *hand)
+{
+    hand->trace = trace_builder_seal(hand->builder, &hand->err);
+    hand->builder = NULL;
+    assert_non_null(hand->trace);
+    hand->report.arena = &hand->arena;
+}
+
+// Seals and works out the facts.
+static inline void hand_facts(struct hand *hand)
+{
+    hand_seal(hand);
+    assert_true(facts_make(hand->trace, &hand->options, &hand->arena, &hand->facts, &hand->err));
+}
+
+// Seals and runs all analyses.
+static inline void hand_analyse(struct hand *hand)
+{
+    hand_seal(hand);
+    assert_true(analyse_trace(hand->trace, &hand->options, &hand->report, &hand->err));
+}
+
+// Frees everything and checks that the budget is back where it was.
+static inline void hand_end(struct hand *hand)
+{
+    arena_free(&hand->arena);
+    trace_free(hand->trace);
+    trace_builder_free(hand->builder);
+    assert_int_equal(hand->budget.used, 0);
+}
+
+// Cells of a table of the report.
+static inline const struct cell *hand_cell(const struct hand *hand, const char *table, size_t row,
+                                           const char *column)
+{
+    const struct table *found = report_find(&hand->report, table);
+    assert_non_null(found);
+    assert_true(row < found->row_count);
+    return table_cell(found, row, column);
+}
+
+static inline int64_t hand_i64(const struct hand *hand, const char *table, size_t row,
+                               const char *column)
+{
+    const struct cell *cell = hand_cell(hand, table, row, column);
+    assert_false(cell->null);
+    return cell->i;
+}
+
+static inline const char *hand_word(const struct hand *hand, const char *table, size_t row,
+                                    const char *column)
+{
+    const struct cell *cell = hand_cell(hand, table, row, column);
+    return cell->null ? NULL : cell->s.at;
+}
+
+static inline size_t hand_rows(const struct hand *hand, const char *table)
+{
+    const struct table *found = report_find(&hand->report, table);
+    return found ? found->row_count : 0;
+}
+
+// The first row whose text column has that value; fails the test when there is none.
+static inline size_t hand_find(const struct hand *hand, const char *table, const char *column,
+                               const char *value)
+{
+    for (size_t i = 0; i < hand_rows(hand, table); i++) {
+        const char *word = hand_word(hand, table, i, column);
+        if (word && strcmp(word, value) == 0)
+            return i;
+    }
+    fail_msg("%s has no row with %s = %s", table, column, value);
+    return 0;
+}
+
+#endif

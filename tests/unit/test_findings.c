@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule finds its planted case with the right cost, and a busy device gives no findings.
+#include "tests/unit/hand_trace.h"
+
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+
+// One kernel or copy and the call that launched it, which returns at once.
+static void add_work(struct hand *hand, struct hand_event work, const char *call, int64_t launch_ns)
+{
+    work.correlation = 1 + work.begin_ns;
+    hand_add(hand, work);
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = call,
+                                       .begin_ns = launch_ns,
+                                       .dur_ns = US,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = work.correlation});
+}
+
+static void add_gemm(struct hand *hand, int64_t begin_ns, int64_t dur_ns, int64_t launch_ns)
+{
+    add_work(hand,
+             (struct hand_event){.kind = EVENT_KERNEL,
+                                 .name = "sgemm",
+                                 .row = 7,
+                                 .begin_ns = begin_ns,
+                                 .dur_ns = dur_ns},
+             "cudaLaunchKernel", launch_ns);
+}
+
+static bool has_finding(const struct hand *hand, const char *rule)
+{
+    for (size_t i = 0; i < hand_rows(hand, "findings"); i++)
+        if (strcmp(hand_word(hand, "findings", i, "rule"), rule) == 0)
+            return true;
+    return false;
+}
+
+static int64_t cost_of(const struct hand *hand, const char *rule)
+{
+    return hand_i64(hand, "findings", hand_find(hand, "findings", "rule", rule), "cost_ns");
+}
+
+static void a_busy_device_gives_no_findings(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 10; i++)
+        add_gemm(&hand, i * MS, MS, i * MS / 10 - MS);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "findings"), 0);
+    hand_end(&hand);
+}
+
+static void a_device_that_waits_for_launches_is_starved(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 6 * MS, -MS);
+    add_gemm(&hand, 9 * MS, MS, 8 * MS);  // launched in the gap: 3 ms
+    add_gemm(&hand, 12 * MS, MS, 2 * MS); // launched long before the gap: not the host's
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "gpu_starved"), 3 * MS);
+    assert_string_equal(hand_word(&hand, "findings", 0, "severity"), "high"); // 3 of 13 ms
+    assert_non_null(strstr(hand_word(&hand, "findings", 0, "evidence"), "\"href\":\"steps?"));
+    hand_end(&hand);
+}
+
+static void add_comm(struct hand *hand, int64_t stream, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_kernel(hand, "ncclDevKernel_AllReduce_Sum", stream, begin_ns, dur_ns);
+}
+
+static void communication_that_nothing_hides_is_found(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_comm(&hand, 20, 2 * MS, 7 * MS);
+    add_comm(&hand, 20, 9 * MS, 3 * MS); // the last 2 ms run alone
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "exposed_communication"), 2 * MS);
+    assert_false(has_finding(&hand, "low_overlap")); // 8 of 10 ms are hidden
+    hand_end(&hand);
+}
+
+static void communication_beside_nothing_has_low_overlap(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_comm(&hand, 7, 10 * MS, 3 * MS);
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "low_overlap"), 3 * MS);
+    size_t row = hand_find(&hand, "findings", "rule", "low_overlap");
+    assert_string_equal(hand_word(&hand, "findings", row, "confidence"), "high"); // one stream
+    hand_end(&hand);
+}
+
+static void point_to_point_communication_is_not_expected_to_overlap(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    hand_kernel(&hand, "ncclDevKernel_SendRecv", 7, 10 * MS, 3 * MS);
+    hand_analyse(&hand);
+    assert_false(has_finding(&hand, "low_overlap"));
+    assert_true(has_finding(&hand, "exposed_communication"));
+    hand_end(&hand);
+}
+
+static void many_kernels_under_ten_microseconds_are_found(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, MS, -MS);
+    for (int i = 0; i < 20; i++) // 5 us each, 15 us apart, each launched in its gap
+        add_gemm(&hand, MS + 15 * US + i * 20 * US, 5 * US, MS + i * 20 * US + 10 * US);
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "tiny_kernels"), 20 * 20 * US);
+    hand_end(&hand);
+}
+
+static void add_copy(struct hand *hand, const char *name, const char *call)
+{
+    add_work(hand,
+             (struct hand_event){.kind = EVENT_MEMCPY,
+                                 .name = name,
+                                 .row = 7,
+                                 .begin_ns = 10 * MS,
+                                 .dur_ns = MS,
+                                 .bytes = 1000},
+             call, 9 * MS);
+}
+
+static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
+{
+    (void)state;
+    static const char *const copies[][2] = {
+        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync"},
+        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy"},
+        {"CopyHostToDevice", "hipMemcpyWithStream"},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_gemm(&hand, 0, 10 * MS, -MS);
+        add_copy(&hand, copies[i][0], copies[i][1]);
+        add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms behind the copy
+        hand_analyse(&hand);
+        assert_int_equal(cost_of(&hand, "blocking_copies"), 3 * MS);
+        hand_end(&hand);
+    }
+}
+
+static void copies_that_do_not_block_are_not_found(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync");
+    add_gemm(&hand, 13 * MS, MS, 12 * MS);
+    hand_analyse(&hand);
+    assert_false(has_finding(&hand, "blocking_copies"));
+    hand_end(&hand);
+}
+
+static void a_damaged_trace_is_a_finding(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    trace_builder_repair(hand.builder, REPAIR_TRUNCATED, 5);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "findings"), 1);
+    assert_string_equal(hand_word(&hand, "findings", 0, "rule"), "data_quality");
+    assert_int_equal(hand_i64(&hand, "findings", 0, "cost_ns"), 0);
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_busy_device_gives_no_findings),
+        cmocka_unit_test(a_device_that_waits_for_launches_is_starved),
+        cmocka_unit_test(communication_that_nothing_hides_is_found),
+        cmocka_unit_test(communication_beside_nothing_has_low_overlap),
+        cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
+        cmocka_unit_test(many_kernels_under_ten_microseconds_are_found),
+        cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
+        cmocka_unit_test(copies_that_do_not_block_are_not_found),
+        cmocka_unit_test(a_damaged_trace_is_a_finding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
