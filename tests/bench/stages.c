@@ -20,7 +20,7 @@
 static bool run_zstd(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err)
 {
     (void)stage;
-    static char block[BLOCK_BYTES];
+    char block[BLOCK_BYTES];
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (!stream)
         return err_set(err, ERR_LIMIT, "out of memory");
@@ -58,7 +58,7 @@ static bool run_simdjson(struct lap *lap, const struct stage *stage, int64_t *to
 
 static bool drain(struct lap *lap, struct source *source, int64_t *took_ns, struct err *err)
 {
-    static char block[BLOCK_BYTES];
+    char block[BLOCK_BYTES];
     size_t got = 1;
     bool ok = source != NULL;
     int64_t begin_ns = clock_mono_ns();
@@ -96,8 +96,8 @@ static bool run_index(struct lap *lap, const struct stage *stage, int64_t *took_
 {
     (void)stage;
     (void)err;
-    static char piece[PIECE_BYTES];
-    static uint32_t tokens[PIECE_BYTES + 64];
+    char piece[PIECE_BYTES];
+    uint32_t tokens[PIECE_BYTES + 64];
     struct json_index_state state = {0};
     json_index_fn *index = json_index_best();
     struct str text = lap->corpus->text;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Uploads a trace with curl and writes the same bytes with dd to the same disk, in turn, and compares.
+# Uploads a trace with curl and writes the same bytes with dd to the same disk, in turn.
 set -euo pipefail
 
 usage() {
@@ -48,7 +48,9 @@ trap finish EXIT
 start_server() {
     rm -rf "$work/data"
     mkdir "$work/data"
-    coproc serve { exec "$build/stepscope" serve --listen 127.0.0.1:0 --data "$work/data" 2>"$work/log"; }
+    coproc serve {
+        exec "$build/stepscope" serve --listen 127.0.0.1:0 --data "$work/data" 2>"$work/log"
+    }
     # shellcheck disable=SC2154 # set by coproc
     server=$serve_PID
     local line=
@@ -83,7 +85,8 @@ measure_upload() {
     local answer
     start_server
     before_kib=$(peak_kib)
-    answer=$(curl -sS -o "$work/answer" -w '%{http_code} %{time_total}' -F "trace=@$trace" "${url}upload")
+    answer=$(curl -sS -o "$work/answer" -w '%{http_code} %{time_total}' -F "trace=@$trace" \
+        "${url}upload")
     after_kib=$(peak_kib)
     if [[ $answer != 202* ]]; then
         echo "upload was answered with ${answer% *}: $(head -c 500 "$work/answer")" >&2
@@ -99,17 +102,28 @@ bytes=$(stat -c %s "$trace")
 cat "$trace" >/dev/null # both read it from the page cache
 
 date -u '+%Y-%m-%d %H:%M UTC'
-echo "$(lscpu | sed -n 's/^Model name: *//p'), $(nproc) cores, disk $(df --output=source "$work" | tail -1)"
+model=$(lscpu | sed -n 's/^Model name: *//p')
+echo "$model, $(nproc) cores, disk $(df --output=source "$work" | tail -1)"
 printf '%-6s %12s %12s %8s %22s\n' round "dd MB/s" "upload MB/s" ratio "server VmHWM MiB"
+
+# row NAME DD_NS UPLOAD_NS [BEFORE_KIB AFTER_KIB]
+row() {
+    awk -v name="$1" -v bytes="$bytes" -v dd="$2" -v up="$3" -v before="${4-}" -v after="${5-}" '
+        BEGIN {
+            printf "%-6s %12.0f %12.0f %8.2f", name, bytes * 1e3 / dd, bytes * 1e3 / up, dd / up
+            if (after)
+                printf " %10.1f -> %8.1f", before / 1024, after / 1024
+            print ""
+        }'
+}
+
 best_dd=0
 best_upload=0
 for ((round = 1; round <= rounds; round++)); do
     measure_dd
     measure_upload
-    awk -v n="$round" -v b="$bytes" -v d="$dd_ns" -v u="$upload_ns" -v m="$before_kib" -v a="$after_kib" \
-        'BEGIN { printf "%-6s %12.0f %12.0f %8.2f %10.1f -> %8.1f\n", n, b*1e3/d, b*1e3/u, d/u, m/1024, a/1024 }'
-    ((best_dd == 0 || dd_ns < best_dd)) && best_dd=$dd_ns
-    ((best_upload == 0 || upload_ns < best_upload)) && best_upload=$upload_ns
+    row "$round" "$dd_ns" "$upload_ns" "$before_kib" "$after_kib"
+    if ((best_dd == 0 || dd_ns < best_dd)); then best_dd=$dd_ns; fi
+    if ((best_upload == 0 || upload_ns < best_upload)); then best_upload=$upload_ns; fi
 done
-awk -v b="$bytes" -v d="$best_dd" -v u="$best_upload" \
-    'BEGIN { printf "%-6s %12.0f %12.0f %8.2f\n", "best", b*1e3/d, b*1e3/u, d/u }'
+row best "$best_dd" "$best_upload"
