@@ -312,7 +312,7 @@ static bool times_of(struct kineto_events *events, const struct event_fields *fi
     }
     if (record->dur_ns < 0 && !event_kind_is_device(fields->kind)) {
         trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, pos);
-        return false;
+        record->dur_ns = 0;
     }
     return true;
 }
@@ -376,7 +376,7 @@ static bool add_pair(struct kineto_events *events, const struct open_thread *thr
                                             .bytes = VALUE_ABSENT}};
     if (record.dur_ns < 0) {
         trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, begin->pos);
-        return true;
+        record.dur_ns = 0;
     }
     return trace_builder_add(events->builder, &record, err);
 }
@@ -445,6 +445,8 @@ bool kineto_events_finish(struct kineto_events *events, struct err *err)
     int64_t last_ns = trace_builder_last_ns(events->builder);
     while (open_begins_take(&events->begins, &thread, &begin)) {
         trace_builder_repair(events->builder, REPAIR_BEGIN_WITHOUT_END, begin.pos);
+        if (event_kind_is_device(begin.kind))
+            continue; // a kernel of invented length would hide all that follows
         int64_t end_ns = last_ns > begin.begin_ns ? last_ns : begin.begin_ns;
         if (!add_pair(events, &thread, &begin, end_ns, err))
             return false;

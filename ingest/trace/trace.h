@@ -77,14 +77,14 @@ enum repair {
     REPAIR_INCOMPLETE,        // device, launch or operator event without ts, dur or name; left out
     REPAIR_INCOMPLETE_OTHER,  // any other event without ts or name; left out
     REPAIR_NO_DURATION,       // other complete event without dur; taken as 0
-    REPAIR_NEGATIVE_DURATION, // host event that ends before it begins; left out
+    REPAIR_NEGATIVE_DURATION, // host event that ends before it begins; taken as 0 long
     REPAIR_BAD_NUMBER,        // inf, nan, N/A or an overflow where a number was expected
     REPAIR_TEXT,              // a text with invalid UTF-8, escapes or control characters, repaired
     REPAIR_LONG_TEXT,         // a name or argument longer than 64 KiB, cut
     REPAIR_COMMA,             // a missing or surplus comma
     REPAIR_UNKNOWN_PHASE,     // an event without ph, or one that nobody defines
     REPAIR_END_WITHOUT_BEGIN, // E without B; left out
-    REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end of the trace
+    REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end, device work is left out
     REPAIR_BYTE_ORDER_MARK,   // a UTF-8 mark before the first character
     REPAIR_TRAILING,          // bytes behind the end of the document, left out
     REPAIR_METADATA,          // a top-level member too large to keep
