@@ -2,6 +2,7 @@
 // The small pieces of every page: cards, notices, badges, figures, buttons.
 import { html, useEffect, useId, useRef, useState } from "./ui.mjs";
 import { announce } from "./announce.mjs";
+import { sentence } from "./format.mjs";
 
 /** A titled section. `href` makes the title a link to the full page. */
 export function Card({ title, note, href, actions, flush, className = "", children }) {
@@ -19,30 +20,31 @@ export function Card({ title, note, href, actions, flush, className = "", childr
 const NOTICE_MARK = { info: "i", warning: "!", error: "×" };
 
 /** A message that stays: what is the matter and what can be done. */
-export function Notice({ kind = "info", title, fix, children, role }) {
+export function Notice({ kind = "info", title, fix, foot, children, role }) {
   return html`<div class="notice notice-${kind}" role=${role}>
     <span class="notice-mark" aria-hidden="true">${NOTICE_MARK[kind]}</span>
     <div class="notice-text">
       ${title && html`<p class="notice-title">${title}</p>`}
       ${children}
       ${fix && html`<p class="notice-fix"><span>What helps: </span>${fix_text(fix)}</p>`}
+      ${foot && html`<p class="notice-foot">${foot}</p>`}
     </div>
   </div>`;
 }
 
 function fix_text(fix) {
-  return /^(curl|stepscope) /.test(fix) ? html`<code>${fix}</code>` : fix;
+  return /^(curl|stepscope) /.test(fix) ? html`<code>${fix}</code>` : sentence(fix);
 }
 
 /** A problem reply as a notice, with a way to try again. */
 export function ProblemNotice({ problem, retry }) {
-  return html`<${Notice} kind="error" role="alert" title=${problem.title} fix=${problem.fix}>
-    ${problem.detail && problem.detail !== problem.title && html`<p>${problem.detail}</p>`}
-    <p class="notice-foot">
-      ${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
-      ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
-      ${retry && html`<button type="button" class="link" onClick=${retry}>Try again</button>`}
-    </p>
+  const foot = html`${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
+    ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
+    ${retry && html`<button type="button" class="link" onClick=${retry}>Try again</button>`}`;
+  return html`<${Notice} kind="error" role="alert" title=${problem.title} fix=${problem.fix}
+      foot=${foot}>
+    ${problem.detail && problem.detail !== problem.title
+      && html`<p>${sentence(problem.detail)}</p>`}
   <//>`;
 }
 

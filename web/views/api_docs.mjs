@@ -16,7 +16,7 @@ function Prose({ text }) {
 
 function Parameters({ list }) {
   if (list.length === 0) return null;
-  return html`<h4>Parameters</h4><dl class="api-params">${list.map((one) => html`
+  return html`<h3>Parameters</h3><dl class="api-params">${list.map((one) => html`
     <div key=${one.name}>
     <dt><code>${one.name}</code><span class="faint"> ${one.in}${one.required ? ", required" : ""}${
       one.schema ? `, ${type_text(one.schema)}` : ""}</span></dt>
@@ -33,7 +33,7 @@ function Properties({ api, schema }) {
 }
 
 function Responses({ api, responses }) {
-  return html`<h4>Answers</h4><dl class="api-params">${Object.entries(responses ?? {}).map(
+  return html`<h3>Answers</h3><dl class="api-params">${Object.entries(responses ?? {}).map(
     ([status, given]) => {
       const response = resolve(api, given);
       const content = Object.values(response.content ?? {})[0];
@@ -57,7 +57,7 @@ function Operation({ api, operation }) {
     <div class="operation-body"><${Prose} text=${description} />
       <${Command} text=${curl_of(operation)} />
       <${Parameters} list=${parameters} />
-      ${body && html`<h4>Body</h4><${Prose} text=${body.description} />
+      ${body && html`<h3>Body</h3><${Prose} text=${body.description} />
         ${Object.entries(body.content ?? {}).map(([type, { schema }]) => html`<div key=${type}>
           <p><code>${type}</code></p><${Properties} api=${api} schema=${schema} /></div>`)}`}
       <${Responses} api=${api} responses=${responses} /></div>

@@ -117,8 +117,8 @@ function Content({ data, run }) {
   if (!summary) return html`<${NoResult} data=${data} />`;
   if (!summary.device_events) {
     return html`<${Empty} title="No device activity was recorded">
-      <p>This trace has host events only, so there is no device time to divide. Record with
-        <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+      <p>This trace has host events only, so there is no device time to divide. Record
+        with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
   }
   return html`<${Figures} summary=${summary} breakdown=${breakdown} step_stats=${data.step_stats} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />

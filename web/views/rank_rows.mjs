@@ -46,11 +46,10 @@ const MORE = [
   { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 2 },
   { key: "compute_ns", label: "Compute", kind: "ms" },
   { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms" },
-  { key: "exposed_memory_ns", label: "Exposed memory", kind: "ms", priority: 3 },
+  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 3 },
   { key: "idle_host_wait_ns", label: "Host wait", kind: "ms" },
   { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3 },
-  { key: "steady_steps", label: "Steady steps", kind: "count", priority: 3 },
-  { key: "device_events", label: "Device events", kind: "count", priority: 3 },
+  { key: "steady_steps", label: "Steps", kind: "count", priority: 3 },
   { key: "gpu", label: "GPU", priority: 2 },
 ];
 

@@ -162,9 +162,9 @@ function FirstRun() {
 
 function NoMatch({ q }) {
   return html`<${Empty} title="No run matches “${q}”">
-    <p class="faint">Words match names; filters are <code>gpu:MI300X</code>,
-      <code>tag:branch=main</code>, <code>project:llm</code>, <code>status:failed</code>,
-      <code>since:14d</code>.</p>
+    <p class="faint">Words match names. Filters: <code>gpu:MI300X</code>${" "}
+      <code>tag:branch=main</code> <code>project:llm</code> <code>status:failed</code>${" "}
+      <code>since:14d</code></p>
     <p><a href="/">Show all runs</a></p><//>`;
 }
 
