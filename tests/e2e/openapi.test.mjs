@@ -18,7 +18,9 @@ before(async () => {
   const slow = await generate(small_job("--slow", "120"));
   await server.analysed("b", slow.files);
   await server.settled("a");
-  names = { run: "a", rank: "0", upload: reply.json.upload };
+  const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
+  const own = { page: `${reply.json.run}/kernels`, tree, path: "app.mjs" };
+  names = { run: "a", rank: "0", upload: reply.json.upload, ...own };
 });
 after(() => server?.stop());
 

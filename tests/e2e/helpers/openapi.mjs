@@ -53,9 +53,9 @@ export function reply_faults(method, path, reply) {
   if (!response) return [`${method} ${path}: status ${reply.status} is not described`];
   const type = (reply.headers["content-type"] ?? "").split(";")[0];
   if (reply.body.length === 0 || [204, 304].includes(reply.status)) return [];
-  const content = response.content?.[type];
+  const content = response.content?.[type] ?? response.content?.["*/*"];
   if (!content) return [`${method} ${path} ${reply.status}: ${type} is not described`];
-  if (!content.schema || !/json$/.test(type)) return [];
+  if (!content.schema || !/^application\/(.+\+)?json$/.test(type)) return [];
   const validate = validator(content.schema);
   if (validate(reply.json)) return [];
   return validate.errors.slice(0, 5).map(({ instancePath, message, params }) =>
