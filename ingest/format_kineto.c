@@ -231,7 +231,6 @@ static void lose_place(struct reader *reader)
     reader->in_list = reader->place == PLACE_EVENTS;
     reader->event_count += reader->in_list;
     reader->place = PLACE_RESYNC;
-    reader->window.pos++;
 }
 
 // A value that outgrows what is kept is passed over; its key, if any, is consumed first.
@@ -347,7 +346,7 @@ static bool find_restart(struct reader *reader, size_t *at)
 static bool resync(struct reader *reader, bool *more, struct err *err)
 {
     struct json_window *window = &reader->window;
-    size_t at = window->pos;
+    size_t at = window->pos + 1;
     while (!find_restart(reader, &at)) {
         *more = !window->ended;
         if (!*more)

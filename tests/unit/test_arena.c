@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocations that die together.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ingest/base/arena.h"
+
+static void blocks_are_zeroed_aligned_and_apart(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct arena arena;
+    struct err err;
+    arena_init(&arena, &budget);
+    unsigned char *blocks[300];
+    for (size_t i = 0; i < 300; i++) {
+        size_t size = i * i % 2000 + (i % 50 == 0 ? 100000 : 1);
+        blocks[i] = arena_alloc(&arena, size, &err);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % _Alignof(max_align_t), 0);
+        for (size_t b = 0; b < size; b++)
+            assert_int_equal(blocks[i][b], 0);
+        memset(blocks[i], (int)(i % 255) + 1, size);
+    }
+    for (size_t i = 0; i < 300; i++)
+        assert_int_equal(blocks[i][0], (i % 255) + 1);
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+}
+
+static void what_passes_the_budget_fails_with_a_limit(void **state)
+{
+    (void)state;
+    struct budget budget = {.limit = 200000};
+    struct arena arena;
+    struct err err;
+    arena_init(&arena, &budget);
+    assert_non_null(arena_alloc(&arena, 100000, &err));
+    assert_null(arena_alloc(&arena, 150000, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_non_null(arena_alloc(&arena, 10, &err));
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+}
+
+static void sizes_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct err err;
+    arena_init(&arena, NULL);
+    assert_null(arena_array(&arena, SIZE_MAX / 4, 8, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_null(arena_alloc(&arena, SIZE_MAX, &err));
+    assert_non_null(arena_array(&arena, 0, 8, &err));
+    arena_free(&arena);
+}
+
+static void texts_are_copied_and_formatted(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct err err;
+    arena_init(&arena, NULL);
+    assert_string_equal(arena_strdup(&arena, (struct str){"abcd", 2}, &err), "ab");
+    assert_string_equal(arena_strdup(&arena, (struct str){NULL, 0}, &err), "");
+    assert_string_equal(arena_printf(&arena, &err, "%s-%d", "x", 5), "x-5");
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(what_passes_the_budget_fails_with_a_limit),
+        cmocka_unit_test(sizes_that_overflow_are_refused),
+        cmocka_unit_test(texts_are_copied_and_formatted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
