@@ -18,7 +18,7 @@ static json_t *read_object(struct request *request, struct response *response, s
     json_t *object = NULL;
     if (!request_has_type(request, "application/json") &&
         !request_has_type(request, "application/merge-patch+json")) {
-        response_refuse(response, err, 415, "media-type",
+        response_refuse(response, err, (struct refusal){415, "media-type"},
                         "found another Content-Type, expected application/json");
         return NULL;
     }
@@ -149,7 +149,7 @@ static bool expected_revision(struct request *request, struct response *response
     struct str list = request_header(request, "If-Match");
     *revision = STORE_ANY;
     if (!list.at)
-        return response_refuse(response, err, 428, "precondition-required",
+        return response_refuse(response, err, (struct refusal){428, "precondition-required"},
                                "expected If-Match with the ETag of this run, or *");
     if (str_equal(list, STR("*")))
         return true;
@@ -161,7 +161,7 @@ static bool expected_revision(struct request *request, struct response *response
     if (str_find(list, str_of(prefix)) != SIZE_MAX)
         return true;
     response->fix = STR("GET the run again, look at what changed, and repeat with its new ETag");
-    return response_refuse(response, err, 412, "changed-meanwhile",
+    return response_refuse(response, err, (struct refusal){412, "changed-meanwhile"},
                            "the run is not the one that If-Match names any more");
 }
 

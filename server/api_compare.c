@@ -34,7 +34,7 @@ static bool load_report(struct request *request, struct response *response, cons
     if (summary && summary->row_count)
         return true;
     response->fix = STR("wait until the run's status is done or partial");
-    return response_refuse(response, err, 409, "not-analysed",
+    return response_refuse(response, err, (struct refusal){409, "not-analysed"},
                            "run %.*s has no results yet, or none of its traces could be read",
                            (int)run->id.len, run->id.at);
 }

@@ -144,7 +144,8 @@ static void answer(struct http *http, struct request *request, struct response *
     bool drains = atomic_load(http->services.draining);
     if (drains) {
         response_retry_later(response, request);
-        response_refuse(response, &err, 503, "stopping", "the service is about to stop");
+        response_refuse(response, &err, (struct refusal){503, "stopping"},
+                        "the service is about to stop");
     }
     if (drains || !precheck_request(&http->precheck, request, response, &err))
         problem_write(request, response, &err);
@@ -206,7 +207,7 @@ static int http_error(struct mg_connection *connection, int status, const char *
     struct err err = {0};
     response_init(&response);
     name_request(&request);
-    response_refuse(&response, &err, status == 413 ? 431 : status, "request",
+    response_refuse(&response, &err, (struct refusal){status == 413 ? 431 : status, "request"},
                     "the request cannot be read: %s", message);
     problem_write(&request, &response, &err);
     const struct mg_request_info *info = mg_get_request_info(connection);

@@ -8,7 +8,7 @@ static bool check_headers(const struct request *request, struct response *respon
 {
     if (request->header_count <= REQUEST_MAX_HEADERS)
         return true;
-    return response_refuse(response, err, 431, "too-many-headers",
+    return response_refuse(response, err, (struct refusal){431, "too-many-headers"},
                            "found %zu or more header lines, expected at most %d",
                            request->header_count, REQUEST_MAX_HEADERS);
 }
@@ -71,15 +71,15 @@ static bool check_host(const struct precheck *precheck, const struct request *re
 {
     size_t count = request_header_count(request, "Host");
     if (count != 1)
-        return response_refuse(response, err, 400, "host", "found %zu Host headers, expected one",
-                               count);
+        return response_refuse(response, err, (struct refusal){400, "host"},
+                               "found %zu Host headers, expected one", count);
     struct str authority = request_header(request, "Host");
     struct str host;
     if (split_host(authority, &host) && is_known_host(precheck, host))
         return true;
     response->fix = STR("name the host in --public-url, or open the address that the service "
                         "listens on");
-    return response_refuse(response, err, 421, "unknown-host",
+    return response_refuse(response, err, (struct refusal){421, "unknown-host"},
                            "found Host '%.*s', which is not a name of this service",
                            (int)(authority.len < 80 ? authority.len : 80), authority.at);
 }
@@ -99,20 +99,20 @@ static bool check_length(const struct request *request, struct response *respons
     size_t lengths = request_header_count(request, "Content-Length");
     size_t codings = request_header_count(request, "Transfer-Encoding");
     if (lengths + codings > 1)
-        return response_refuse(response, err, 400, "length",
+        return response_refuse(response, err, (struct refusal){400, "length"},
                                "found %zu Content-Length and %zu Transfer-Encoding headers, "
                                "expected one of either",
                                lengths, codings);
     if (lengths && !all_digits(request_header(request, "Content-Length")))
-        return response_refuse(response, err, 400, "length",
+        return response_refuse(response, err, (struct refusal){400, "length"},
                                "found a Content-Length that is not a decimal number");
     struct str coding = request_header(request, "Transfer-Encoding");
     if (codings && !str_equal_nocase(coding, STR("chunked")))
-        return response_refuse(response, err, 501, "length",
+        return response_refuse(response, err, (struct refusal){501, "length"},
                                "found a Transfer-Encoding other than chunked");
     struct str expect = request_header(request, "Expect");
     if (expect.at && !str_equal_nocase(expect, STR("100-continue")))
-        return response_refuse(response, err, 417, "expectation",
+        return response_refuse(response, err, (struct refusal){417, "expectation"},
                                "found an Expect header other than 100-continue");
     return true;
 }
@@ -132,7 +132,7 @@ static bool check_address(const struct request *request, struct response *respon
 {
     struct str decoded;
     if (request->path.len == 0 || request->path.at[0] != '/')
-        return response_refuse(response, err, 400, "address",
+        return response_refuse(response, err, (struct refusal){400, "address"},
                                "expected an address that begins "
                                "with '/'");
     if (query_decode(request->path, false, request->arena, &decoded, err))
@@ -156,7 +156,7 @@ static bool check_origin(const struct precheck *precheck, const struct request *
     if (is_safe_method(request->method))
         return true;
     if (site.at && !str_equal(site, STR("same-origin")) && !str_equal(site, STR("none")))
-        return response_refuse(response, err, 403, "cross-site",
+        return response_refuse(response, err, (struct refusal){403, "cross-site"},
                                "a page of another site sent this request; expected one of our own");
     if (!origin.at)
         return true;
@@ -166,7 +166,7 @@ static bool check_origin(const struct precheck *precheck, const struct request *
         (str_equal_nocase(from, request_header(request, "Host")) ||
          (precheck->public_url.len && str_equal_nocase(from, url_authority(precheck->public_url)))))
         return true;
-    return response_refuse(response, err, 403, "cross-site",
+    return response_refuse(response, err, (struct refusal){403, "cross-site"},
                            "found Origin '%.*s', expected the address of this service",
                            (int)(origin.len < 80 ? origin.len : 80), origin.at);
 }

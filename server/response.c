@@ -75,7 +75,7 @@ bool response_unchanged(const struct request *request, struct response *response
     return true;
 }
 
-bool response_refuse(struct response *response, struct err *err, int status, const char *word,
+bool response_refuse(struct response *response, struct err *err, struct refusal refusal,
                      const char *fmt, ...)
 {
     char text[sizeof(err->msg)];
@@ -83,8 +83,8 @@ bool response_refuse(struct response *response, struct err *err, int status, con
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    response->status = status;
-    response->word = word;
+    response->status = refusal.status;
+    response->word = refusal.word;
     return err_set(err, ERR_USAGE, "%s", text);
 }
 

@@ -41,9 +41,15 @@ void response_header(struct response *response, struct arena *arena, const char 
 bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
                         ...) PRINTF_LIKE(3, 4);
 
+// An answer's status and the word of its problem type.
+struct refusal {
+    int status;
+    const char *word;
+};
+
 // Fails with a status and problem word of its own; returns false as err_set does.
-bool response_refuse(struct response *response, struct err *err, int status, const char *word,
-                     const char *fmt, ...) PRINTF_LIKE(5, 6);
+bool response_refuse(struct response *response, struct err *err, struct refusal refusal,
+                     const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 // "Retry-After" of a few seconds, spread so that clients do not come back all at once.
 void response_retry_later(struct response *response, struct request *request);

@@ -131,9 +131,9 @@ static bool refuse_method(struct request *request, struct response *response, st
         response->status = 204;
         return true;
     }
-    return response_refuse(response, err, 405, "method", "found method %.*s, expected one of: %s",
-                           (int)(request->method.len < 20 ? request->method.len : 20),
-                           request->method.at, allow);
+    return response_refuse(
+        response, err, (struct refusal){405, "method"}, "found method %.*s, expected one of: %s",
+        (int)(request->method.len < 20 ? request->method.len : 20), request->method.at, allow);
 }
 
 bool routes_find(struct request *request, struct response *response, struct err *err)

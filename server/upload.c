@@ -15,7 +15,7 @@ static bool check_length(struct request *request, struct response *response, str
     uint64_t free_bytes = 0;
     uint64_t length = request->body->length;
     if (!request_header(request, "Content-Length").at && length != BODY_UNKNOWN)
-        return response_refuse(response, err, 411, "length-required",
+        return response_refuse(response, err, (struct refusal){411, "length-required"},
                                "found no Content-Length, expected the length of the upload");
     if (!body_limit(request->body, services->max_upload_bytes, err))
         return false;
@@ -110,7 +110,7 @@ bool upload_post(struct request *request, struct response *response, struct err 
         return false;
     if (!request_has_type(request, "multipart/form-data")) {
         response->fix = STR("curl -F run=NAME -F trace=@FILE http://HOST/upload");
-        return response_refuse(response, err, 415, "media-type",
+        return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found another Content-Type, expected multipart/form-data");
     }
     if (!check_length(request, response, err) || !enter_gate(request, response, err))
@@ -163,7 +163,7 @@ bool upload_put(struct request *request, struct response *response, struct err *
         return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
                        (int)(text.len < 20 ? text.len : 20), text.at);
     if (request_has_type(request, "multipart/form-data"))
-        return response_refuse(response, err, 415, "media-type",
+        return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found multipart/form-data, expected the bytes of the file "
                                "(curl -T FILE)");
     if (!check_length(request, response, err) || !enter_gate(request, response, err))
