@@ -96,10 +96,10 @@ static void print_memory(const struct results *results)
 {
     const struct lap *lap = &results->last;
     const struct job_memory *memory = &lap->memory;
-    double events = (double)lap->event_count, strings = (double)memory->string_bytes;
-    if (memory->job_peak_bytes)
-        printf("memory, strings apart: peak %.1f bytes per event (%.1f until sealed), sealed %.1f; "
-               "strings %.2f MB\n",
+    double events = (double)lap->kept_count, strings = (double)memory->string_bytes;
+    if (lap->kept_count)
+        printf("memory, strings apart: peak %.1f bytes per kept event (%.1f until sealed), "
+               "sealed %.1f; strings %.2f MB\n",
                ((double)memory->job_peak_bytes - strings) / events,
                ((double)memory->ingest_peak_bytes - strings) / events,
                ((double)memory->kept_bytes - strings) / events, strings / 1e6);

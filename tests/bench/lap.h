@@ -21,6 +21,7 @@ struct lap {
     struct simdjson_pass *simdjson; // kept over all laps
     uint64_t sink;                  // takes results, so that no work can be left out
     uint64_t event_count;           // items of the event list
+    uint64_t kept_count;            // of them in the sealed trace
     uint64_t simdjson_events;       // what simdjson counted
     uint64_t trace_file_bytes;
     struct job_memory memory;

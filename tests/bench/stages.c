@@ -273,6 +273,7 @@ static bool whole(struct lap *lap, const char *path, int64_t *took_ns, struct er
     *took_ns = clock_mono_ns() - begin_ns;
     lap->memory.job_peak_bytes = budget.peak;
     lap->event_count = trace->input_events;
+    lap->kept_count = trace->event_count;
     trace_free(trace);
     return ok;
 }
