@@ -81,7 +81,7 @@ struct run_patch {
 
 struct run_query {
     struct str search;          // substring of name, project, note, a tag or the GPU; "" all
-    struct str project, gpu;    // equal; "" all
+    struct str project, gpu;    // equal; held in its name, in any case; "" all
     struct str status;          // its word; "" all
     struct str series;          // equal; "" all
     const struct run_tag *tags; // all of them must be there; an empty value: any value

@@ -208,7 +208,7 @@ static void add_conditions(struct buf *sql, const struct run_query *query)
                       " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
                       "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
     buf_puts(sql, query->project.len ? " AND project = ?" : "");
-    buf_puts(sql, query->gpu.len ? " AND gpu = ?" : "");
+    buf_puts(sql, query->gpu.len ? " AND instr(lower(gpu), lower(?)) > 0" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
     buf_puts(sql, query->since_ns > 0 ? " AND created >= ?" : "");
