@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to the REST API: errors as problems, replies kept with their ETag, cheap polling.
-import { useEffect, useRef, useState } from "./ui.mjs";
+import { use_store } from "./hooks.mjs";
+import { create_store, useEffect, useRef, useState } from "./ui.mjs";
 
 const BASE = "/api/v1";
 const KEPT_REPLIES = 64;
@@ -73,6 +74,9 @@ async function read_json(response) {
   }
 }
 
+/** How many changes this page has sent; after each, what is shown is asked for again. */
+const changes = create_store(0);
+
 /**
  * Sends a change. @param {string} method @param {string} path
  * @param {{body?: unknown, etag?: string|null, type?: string}} [options]
@@ -84,6 +88,7 @@ export async function api_send(method, path, { body, etag, type } = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const response = await request(path, { method, headers, body: text });
   if (!response.ok) throw await problem_of(response);
+  changes.set(changes.get() + 1);
   return response.status === 204 ? null : response.json().catch(() => null);
 }
 
@@ -101,15 +106,15 @@ export async function api_send(method, path, { body, etag, type } = {}) {
  */
 export function use_api(path, poll_ms) {
   const [turn, set_turn] = useState(0);
+  const changed = use_store(changes);
   const [state, set_state] = useState({ path: "", data: null, etag: null, problem: null });
   const poll = useRef(poll_ms);
   poll.current = poll_ms;
 
   useEffect(() => {
     if (path === null) return undefined;
-    const watch = start_watch(path, (next) => set_state({ path, ...next }), poll);
-    return watch;
-  }, [path, turn]);
+    return start_watch(path, (next) => set_state({ path, ...next }), poll);
+  }, [path, turn, changed]);
 
   const current = state.path === path;
   const early = path === null ? null : kept.get(path);

@@ -82,10 +82,10 @@ function Environment({ run }) {
   <//>`;
 }
 
-function Launches({ run }) {
-  const resource = use_api(address(run_api(run, "launches"), { format: "json", limit: "all" }));
+function Launches({ run, rank }) {
+  const resource = use_api(address(run_api(run, "launches"), { rank, limit: "all" }));
   return html`<${Card} title="Launch links" flush=${true}
-      note="how device work ties to the host that launched it">
+      note="how device work ties to the host that launched it, headline rank">
     <${Loaded} resource=${resource}>${(reply) => html`<${LaunchTable}
       frame=${frame_of(reply)} />`}<//><//>`;
 }
@@ -126,9 +126,10 @@ export default function Data({ route }) {
     <${Quality} run=${run} />
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
-      <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run} /></div>
+      <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}
+        rank=${data.summary?.headline_rank} /></div>
       <${Downloads} run=${run} />
-      <${EditRun} run=${full} etag=${own.etag} reload=${own.reload} />
+      <${EditRun} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}
     <//>`}

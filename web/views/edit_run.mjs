@@ -45,7 +45,7 @@ function DeleteRun({ run, etag, onclose }) {
     </form><//>`;
 }
 
-export function EditRun({ run, etag, reload }) {
+export function EditRun({ run, etag }) {
   const [problem, set_problem] = useState(null);
   const [deleting, set_deleting] = useState(false);
   const attempt = async (action, said) => {
@@ -53,7 +53,6 @@ export function EditRun({ run, etag, reload }) {
       await action();
       set_problem(null);
       announce(said);
-      reload();
     } catch (error) {
       set_problem(error);
     }

@@ -20,11 +20,11 @@ function columns_of(frame, opened, set_opened, of_rank) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
   const all = [
-    { key: "name", label: "Kernel", className: "kernel-cell", width_px: 360, cell: (row) =>
+    { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
     { key: "category", label: "Category" },
-    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 190 },
+    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180 },
     { key: "calls", label: "Calls", kind: "count" },
     { key: "calls_per_step", label: "Calls/step", kind: "number" },
     { key: "total_ns", label: "Total", kind: "ms" },
@@ -76,6 +76,8 @@ function FilterBar({ frame, query, change, ranks, links }) {
       oninput=${(q) => change({ q }, { replace: true })} />
     <label class="pick"><span>Category</span><select value=${query.category}
         onChange=${pick("category")}><option value="">all</option>
+      ${query.category && !categories.some(([name]) => name === query.category) && html`<option
+        value=${query.category}>${query.category} (0)</option>`}
       ${categories.map(([name, n]) => html`<option key=${name} value=${name}>${name} (${n})
       </option>`)}
     </select></label>
@@ -124,6 +126,11 @@ function use_ranks(run) {
   return data?.columns?.rank ?? [];
 }
 
+function note_of(rank, ranks) {
+  if (rank !== "") return `rank ${rank}`;
+  return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
+}
+
 function AllKernels({ run }) {
   const [query, change] = use_query(DEFAULTS);
   const path = run_api(run, "kernels");
@@ -132,8 +139,7 @@ function AllKernels({ run }) {
   const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
   const links = [["CSV", href("csv")], ["JSON", href("json")]];
   return html`<${Card} title="Kernels" flush=${true}
-      note=${query.rank === "" ? "totals over all ranks, distributions of the median rank"
-        : `rank ${query.rank}`}>
+      note=${note_of(query.rank, ranks)}>
     <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} reply=${reply} query=${query}
       change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
 }

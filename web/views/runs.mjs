@@ -107,13 +107,12 @@ function columns_of(frame, picked, now) {
   ];
 }
 
-function DeleteDialog({ picked, onclose, ondone }) {
+function DeleteDialog({ picked, onclose }) {
   const [problem, set_problem] = useState(null);
   const remove = async () => {
     try {
       for (const { id } of picked) await delete_run(id);
       set_tray([]);
-      ondone();
       onclose();
     } catch (error) {
       set_problem(error);
@@ -135,7 +134,7 @@ async function delete_run(id) {
   await api_send("DELETE", path, { etag });
 }
 
-function SelectionBar({ picked, ondone }) {
+function SelectionBar({ picked }) {
   const [deleting, set_deleting] = useState(false);
   if (picked.length === 0) return null;
   return html`<div class="selection-bar" role="region" aria-label="Selected runs">
@@ -148,7 +147,7 @@ function SelectionBar({ picked, ondone }) {
           picked.length === 2 ? "Compare" : "Compare: choose one more"}</button>
       <button type="button" onClick=${() => set_deleting(true)}>Delete…</button>
       <button type="button" class="link" onClick=${() => set_tray([])}>Clear</button></span>
-    ${deleting && html`<${DeleteDialog} picked=${picked} ondone=${ondone}
+    ${deleting && html`<${DeleteDialog} picked=${picked}
       onclose=${() => set_deleting(false)} />`}
   </div>`;
 }
@@ -224,5 +223,5 @@ export default function Runs() {
         ? query.q ? html`<${NoMatch} q=${query.q} />` : html`<${FirstRun} />`
         : html`<${RunsTable} reply=${reply} query=${query} change=${change} picked=${picked} />`}
     <//>
-    <${SelectionBar} picked=${picked} ondone=${resource.reload} />`;
+    <${SelectionBar} picked=${picked} />`;
 }
