@@ -57,7 +57,10 @@ static bool add_devices(const struct facts *facts, struct arena *arena, struct r
         struct parts parts = {0};
         char text[32];
         struct str name = facts_label(facts->trace, facts->gpus[g], text);
-        sweep_run(facts, list + first[g], first[g + 1] - first[g], add_to_parts, &parts);
+        if (facts->gpu_count == 1)
+            parts = facts->whole;
+        else
+            sweep_run(facts, list + first[g], first[g + 1] - first[g], add_to_parts, &parts);
         if (!add_row(report, (struct scope){"device", name.at, -1}, &parts, err))
             return false;
     }

@@ -63,6 +63,12 @@ static void add_tiny(void *context, const struct segment *segment)
         tiny->wait_ns += length_ns;
 }
 
+static bool are_many(const struct tiny *tiny)
+{
+    return tiny->short_calls > 0 &&
+           (double)tiny->short_calls >= FINDING_TINY_CALLS_SHARE * (double)tiny->calls;
+}
+
 static struct tiny measure_tiny(const struct facts *facts)
 {
     struct tiny tiny = {.facts = facts};
@@ -74,7 +80,8 @@ static struct tiny measure_tiny(const struct facts *facts)
         tiny.calls++;
         tiny.short_calls += is_short(facts, i);
     }
-    sweep_run(facts, NULL, facts->device_count, add_tiny, &tiny);
+    if (are_many(&tiny))
+        sweep_run(facts, NULL, facts->device_count, add_tiny, &tiny);
     return tiny;
 }
 
@@ -83,9 +90,7 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
 {
     struct tiny tiny = measure_tiny(the_case->facts);
     int64_t cost_ns = (tiny.owned_ns + tiny.wait_ns) / the_case->steps;
-    *fires = tiny.short_calls > 0 &&
-             (double)tiny.short_calls >= FINDING_TINY_CALLS_SHARE * (double)tiny.calls &&
-             (double)cost_ns >= FINDING_TINY_SHARE * (double)the_case->step_ns;
+    *fires = are_many(&tiny) && (double)cost_ns >= FINDING_TINY_SHARE * (double)the_case->step_ns;
     if (!*fires)
         return true;
     finding->cost_ns = cost_ns;
