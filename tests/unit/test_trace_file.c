@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Saving and loading sealed traces.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ingest/trace/trace_file.h"
+#include "tests/golden/trace_dump.h"
+
+static const char text[] =
+    "{\"schemaVersion\": 1, \"traceEvents\": ["
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":2,"
+    "\"args\":"
+    "{\"correlation\":9,\"grid\":[4,2,1],\"Collective name\":\"allreduce\",\"In msg nelems\":8}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1,\"tid\":\"t\",\"ts\":1,"
+    "\"dur\":1},"
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":2,\"ts\":1.5,\"dur\":9},"
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":7,\"args\":{\"name\":\"stream 7\"}},"
+    "17]}";
+
+struct place {
+    char folder[64], path[96];
+};
+
+static int make_folder(void **state)
+{
+    struct place *place = malloc(sizeof *place);
+    snprintf(place->folder, sizeof place->folder, "/tmp/stepscope-trace-XXXXXX");
+    if (!mkdtemp(place->folder))
+        return -1;
+    snprintf(place->path, sizeof place->path, "%s/t.trace", place->folder);
+    *state = place;
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    struct place *place = *state;
+    unlink(place->path);
+    int rc = rmdir(place->folder);
+    free(place);
+    return rc;
+}
+
+static struct trace *read_text(struct budget *budget)
+{
+    struct err err;
+    struct trace *trace = dump_read((struct str){text, sizeof text - 1}, 0, budget, &err);
+    assert_non_null(trace);
+    return trace;
+}
+
+static void save(const struct place *place)
+{
+    struct budget budget = {0};
+    struct err err = {0};
+    struct trace *trace = read_text(&budget);
+    unlink(place->path);
+    assert_true(trace_file_save(trace, place->path, &err));
+    trace_free(trace);
+}
+
+static enum err_code load(const struct place *place, struct buf *out)
+{
+    struct budget budget = {.limit = 64 << 20};
+    struct err err = {0};
+    struct trace *trace = trace_file_load(place->path, &budget, &err);
+    if (trace && out)
+        dump_trace(out, trace);
+    trace_free(trace);
+    assert_int_equal(budget.used, 0);
+    assert_int_equal(trace == NULL, err.code != ERR_NONE);
+    return err.code;
+}
+
+static void what_is_saved_is_loaded(void **state)
+{
+    const struct place *place = *state;
+    struct budget budget = {0};
+    struct buf before = {0}, after = {0};
+    struct trace *trace = read_text(&budget);
+    dump_trace(&before, trace);
+    trace_free(trace);
+    save(place);
+    assert_int_equal(load(place, &after), ERR_NONE);
+    assert_string_equal(before.at, after.at);
+    assert_non_null(strstr(after.at, "allreduce"));
+    buf_free(&before);
+    buf_free(&after);
+}
+
+static void many_blocks_are_saved_and_loaded(void **state)
+{
+    const struct place *place = *state;
+    struct budget budget = {0};
+    struct err err = {0};
+    struct trace_builder *builder = trace_builder_new(&budget, &err);
+    for (uint32_t i = 0; i < 200001; i++) {
+        struct event_record event = {.kind = EVENT_CPU_OP, .begin_ns = (int64_t)i * i, .dur_ns = i};
+        assert_true(trace_builder_add(builder, &event, &err));
+    }
+    struct trace *trace = trace_builder_seal(builder, &err);
+    unlink(place->path);
+    assert_true(trace_file_save(trace, place->path, &err));
+    struct trace *back = trace_file_load(place->path, &budget, &err);
+    assert_non_null(back);
+    assert_memory_equal(back->begin_ns, trace->begin_ns, 200001 * sizeof(int64_t));
+    assert_memory_equal(back->dur_ns, trace->dur_ns, 200001 * sizeof(int64_t));
+    trace_free(trace);
+    trace_free(back);
+    assert_int_equal(budget.used, 0);
+}
+
+static size_t read_bytes(const struct place *place, unsigned char bytes[4096])
+{
+    FILE *file = fopen(place->path, "rb");
+    size_t size = fread(bytes, 1, 4096, file);
+    fclose(file);
+    assert_in_range(size, 100, 4095);
+    return size;
+}
+
+static void write_bytes(const struct place *place, const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(place->path, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void every_damaged_byte_and_every_cut_is_noticed(void **state)
+{
+    const struct place *place = *state;
+    unsigned char bytes[4096];
+    save(place);
+    size_t size = read_bytes(place, bytes);
+    for (size_t at = 0; at < size; at++) {
+        bytes[at] ^= 0x41;
+        write_bytes(place, bytes, size);
+        bytes[at] ^= 0x41;
+        assert_int_not_equal(load(place, NULL), ERR_NONE);
+        write_bytes(place, bytes, at);
+        assert_int_equal(load(place, NULL), ERR_FORMAT);
+    }
+    write_bytes(place, bytes, size);
+    assert_int_equal(load(place, NULL), ERR_NONE);
+}
+
+static void a_file_is_never_overwritten_and_a_missing_one_is_named(void **state)
+{
+    const struct place *place = *state;
+    struct budget budget = {0};
+    struct err err = {0};
+    save(place);
+    struct trace *trace = read_text(&budget);
+    assert_false(trace_file_save(trace, place->path, &err));
+    assert_int_equal(err.code, ERR_IO);
+    trace_free(trace);
+    assert_int_equal(load(place, NULL), ERR_NONE);
+    unlink(place->path);
+    assert_null(trace_file_load(place->path, &budget, &err));
+    assert_non_null(strstr(err.msg, place->path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(many_blocks_are_saved_and_loaded),
+        cmocka_unit_test(every_damaged_byte_and_every_cut_is_noticed),
+        cmocka_unit_test(a_file_is_never_overwritten_and_a_missing_one_is_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
