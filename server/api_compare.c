@@ -11,6 +11,7 @@ struct comparison {
     struct run base, cand;
     struct report base_report, cand_report; // the runs' tables
     struct report report;                   // the comparison's
+    enum table_format format;
 };
 
 static const char *const own_parameters[] = {"base", "cand", NULL};
@@ -43,12 +44,11 @@ static bool load_report(struct request *request, struct response *response, cons
 static bool begin(struct request *request, struct response *response, struct comparison *both,
                   bool *unchanged, struct err *err)
 {
-    *both = (struct comparison){0};
     if (!load_side(request, response, "base", &both->base, err) ||
         !load_side(request, response, "cand", &both->cand, err))
         return false;
     uint64_t form = hash_bytes(request->query_text.at, request->query_text.len) ^
-                    hash_bytes(both->base.id.at, both->base.id.len);
+                    hash_bytes(both->base.id.at, both->base.id.len) ^ (uint64_t)both->format;
     *unchanged = response_unchanged(request, response, "%.*s.%lld.%lld-%d-%016llx",
                                     (int)both->cand.id.len, both->cand.id.at,
                                     (long long)both->base.revision, (long long)both->cand.revision,
@@ -82,12 +82,14 @@ static struct str download_name(struct request *request, const struct comparison
 
 bool api_get_waterfall(struct request *request, struct response *response, struct err *err)
 {
-    struct comparison both;
+    struct comparison both = {0};
     struct table_request table;
     struct table_page page;
     bool unchanged = false;
-    if (!table_request_parse(request, &table_compare_waterfall, own_parameters, &table, err) ||
-        !begin(request, response, &both, &unchanged, err))
+    if (!table_request_parse(request, &table_compare_waterfall, own_parameters, &table, err))
+        return false;
+    both.format = table.format;
+    if (!begin(request, response, &both, &unchanged, err))
         return false;
     return unchanged || (compare(request, response, &both, err) &&
                          select_rows(request, &both, &table, &page, err) &&
@@ -160,12 +162,16 @@ static bool reply_json(struct request *request, struct response *response,
 
 bool api_get_compare(struct request *request, struct response *response, struct err *err)
 {
-    struct comparison both;
+    struct comparison both = {0};
     struct table_request table;
     struct table_page page;
     bool unchanged = false;
-    if (!table_request_parse(request, &table_compare_summary, own_parameters, &table, err) ||
-        !begin(request, response, &both, &unchanged, err))
+    static const char *const known[] = {"base", "cand", "fields", "format", NULL};
+    if (!query_allow(&request->query, known, err) ||
+        !table_request_parse(request, &table_compare_summary, own_parameters, &table, err))
+        return false;
+    both.format = table.format;
+    if (!begin(request, response, &both, &unchanged, err))
         return false;
     if (unchanged)
         return true;

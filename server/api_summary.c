@@ -84,10 +84,12 @@ static bool reply_json(struct request *request, struct response *response, const
 
 bool api_get_summary(struct request *request, struct response *response, struct err *err)
 {
+    static const char *const known[] = {"fields", "format", NULL};
     struct table_request table;
     struct table_page page;
     struct run run;
-    if (!api_find_run(request, response, request->captures[0], &run, err) ||
+    if (!query_allow(&request->query, known, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err) ||
         !table_request_parse(request, &table_run_summary, NULL, &table, err) ||
         !store_read_table(request->services->intake.store,
                           (struct run_table){run.id, &table_run_summary}, &table.query,

@@ -154,6 +154,20 @@ static bool begins_formula(struct str line)
     return i < line.len && memchr("=+-@\t\r", line.at[i], 6);
 }
 
+// Text that is UTF-8, within the quotes; *line_begins carries on from piece to piece.
+static void csv_text(struct str text, bool *line_begins, struct buf *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (*line_begins && begins_formula((struct str){text.at + i, text.len - i}))
+            buf_putc(out, '\'');
+        if (c == '"')
+            buf_putc(out, '"');
+        buf_putc(out, c);
+        *line_begins = c == '\n' || c == '\r';
+    }
+}
+
 void table_csv_cell(struct cell cell, enum column_type type, struct buf *out)
 {
     if (cell.null)
@@ -163,15 +177,15 @@ void table_csv_cell(struct cell cell, enum column_type type, struct buf *out)
         return;
     }
     bool line_begins = true;
+    struct str rest = cell.s;
     buf_putc(out, '"');
-    for (size_t i = 0; i < cell.s.len; i++) {
-        char c = cell.s.at[i];
-        if (line_begins && begins_formula((struct str){cell.s.at + i, cell.s.len - i}))
-            buf_putc(out, '\'');
-        if (c == '"')
-            buf_putc(out, '"');
-        buf_putc(out, c);
-        line_begins = c == '\n' || c == '\r';
+    while (rest.len) {
+        size_t valid = str_valid_utf8(rest);
+        csv_text((struct str){rest.at, valid}, &line_begins, out);
+        size_t bad = valid < rest.len; // a byte that readers of UTF-8 would stumble over
+        if (bad)
+            buf_puts(out, "\xEF\xBF\xBD");
+        rest = (struct str){rest.at + valid + bad, rest.len - valid - bad};
     }
     buf_putc(out, '"');
 }

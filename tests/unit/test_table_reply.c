@@ -122,6 +122,10 @@ static void no_line_of_a_csv_cell_is_a_formula(void **state)
     assert_csv_text(STR("\t1"), "\"'\t1\"");
     assert_csv_text(STR("a\n=b"), "\"a\n'=b\"");
     assert_csv_text(STR("a=b-c"), "\"a=b-c\"");
+    assert_csv_text(STR("a\xFF"
+                        "b"),
+                    "\"a\xEF\xBF\xBD"
+                    "b\"");
     assert_csv_text(STR(""), "\"\"");
 }
 
