@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces that are too large or too many to be written by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "tests/golden/trace_dump.h"
+
+#define EVENT \
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}"
+
+static struct trace *read_steps(const struct buf *text, size_t step, struct budget *budget)
+{
+    struct err err = {0};
+    struct trace *trace = dump_read((struct str){text->at, text->len}, step, budget, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_null(dump_broken_promise(trace));
+    return trace;
+}
+
+static void drop(struct trace *trace, const struct budget *budget)
+{
+    trace_free(trace);
+    assert_int_equal(budget->used, 0);
+}
+
+static void swap(int *a, int *b)
+{
+    int kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Brings the keys into their next order; false after the last.
+static bool next_order(int order[8])
+{
+    int i = 6, j = 7;
+    while (i >= 0 && order[i] > order[i + 1])
+        i--;
+    if (i < 0)
+        return false;
+    while (order[j] < order[i])
+        j--;
+    swap(&order[i], &order[j]);
+    for (i++, j = 7; i < j; i++, j--)
+        swap(&order[i], &order[j]);
+    return true;
+}
+
+static void the_keys_of_an_event_may_come_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const keys[8] = {
+        "\"ph\":\"X\"",   "\"cat\":\"kernel\"",
+        "\"name\":\"k\"", "\"pid\":0",
+        "\"tid\":7",      "\"ts\":1.5",
+        "\"dur\":2",      "\"args\":{\"correlation\":9,\"stream\":3}"};
+    int order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct buf text = {0};
+    unsigned seen = 0;
+    do {
+        buf_clear(&text);
+        buf_puts(&text, "[{");
+        for (int i = 0; i < 8; i++)
+            buf_printf(&text, "%s%s", i ? "," : "", keys[order[i]]);
+        buf_puts(&text, "}]");
+        struct budget budget = {0};
+        struct trace *trace = read_steps(&text, 0, &budget);
+        assert_int_equal(trace->event_count, 1);
+        assert_int_equal(trace->kind[0], EVENT_KERNEL);
+        assert_int_equal(trace->begin_ns[0], 1500);
+        assert_int_equal(trace->dur_ns[0], 2000);
+        assert_int_equal(trace->device_args[0].correlation, 9);
+        assert_int_equal(trace->tracks[0].tid.number, 3);
+        drop(trace, &budget);
+        seen++;
+    } while (next_order(order));
+    assert_int_equal(seen, 40320);
+    buf_free(&text);
+}
+
+static void names_of_any_length_are_kept_or_cut_at_64_kib(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {5000, 65535, 65536, 65537, 3000000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct buf text = {0};
+        struct budget budget = {0};
+        buf_puts(&text, "[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"");
+        for (size_t n = 0; n < lengths[i]; n++)
+            buf_putc(&text, 'n');
+        buf_puts(&text, "\"}," EVENT "]");
+        struct trace *trace = read_steps(&text, 0, &budget);
+        bool cut = lengths[i] > 65536;
+        assert_int_equal(trace->event_count, 2);
+        assert_int_equal(trace_text(trace, trace->name[0]).len, cut ? 65536 : lengths[i]);
+        assert_int_equal(trace->repairs[REPAIR_LONG_TEXT].count, cut);
+        drop(trace, &budget);
+        buf_free(&text);
+    }
+}
+
+static void nesting_of_any_depth_is_passed_over(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text, "{\"deep\":");
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&text, "[");
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&text, "]");
+    buf_puts(&text, ",\"traceEvents\":[{\"ph\":\"X\",\"name\":\"n\",\"ts\":1,\"dur\":1,\"args\":");
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&text, "{\"a\":");
+    buf_puts(&text, "1");
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&text, "}");
+    buf_puts(&text, "}," EVENT "]}");
+    struct trace *trace = read_steps(&text, 5000, &budget);
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace_member_text(trace, STR("deep")).len, 200000);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void nesting_without_end_is_an_error_or_a_cut(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    for (int i = 0; i < 3000000; i++)
+        buf_puts(&text, i % 2 ? "{\"a\":" : "[");
+    struct trace *trace = dump_read((struct str){text.at, text.len}, 0, &budget, &err);
+    if (trace)
+        assert_int_equal(trace->repairs[REPAIR_TRUNCATED].count, 1);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+// A list of three events, the middle one with `len` bytes of args.
+static void add_large(struct buf *text, size_t len)
+{
+    buf_puts(text, "{\"traceEvents\":[" EVENT
+                   ",{\"ph\":\"X\",\"name\":\"big\",\"ts\":5,\"dur\":1,\"args\":{\"x\":[0");
+    for (size_t n = 0; n < len / 4; n++)
+        buf_puts(text, ",123");
+    buf_puts(text, "]}}," EVENT "],\"baseTimeNanoseconds\":5}");
+}
+
+static void check_large(size_t len, size_t step, uint32_t events)
+{
+    struct buf text = {0};
+    struct budget budget = {.limit = (uint64_t)512 << 20};
+    add_large(&text, len);
+    struct trace *trace = read_steps(&text, step, &budget);
+    assert_int_equal(trace->event_count, events);
+    assert_int_equal(trace->input_events, 3);
+    assert_int_equal(trace->repairs[REPAIR_OVERSIZE].count, events == 2);
+    assert_true(str_equal(trace_member_text(trace, STR("baseTimeNanoseconds")), STR("5")));
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void an_event_of_more_than_16_mib_is_skipped_however_it_arrives(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {0, 100000, 4096};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        check_large((size_t)15 << 20, steps[i], 3);
+        check_large((size_t)17 << 20, steps[i], 2);
+        check_large((size_t)40 << 20, steps[i], 2);
+    }
+}
+
+static void many_tokens_in_one_event_take_linear_time_and_bounded_memory(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {.limit = (uint64_t)256 << 20};
+    buf_puts(&text, "[" EVENT ",{\"ph\":");
+    for (size_t n = 0; n < (size_t)10 << 20; n++)
+        buf_puts(&text, "[]");
+    buf_puts(&text, "}," EVENT "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->event_count, 2);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void add_member(struct buf *text, bool as_text, size_t len)
+{
+    buf_puts(text, as_text ? "\"big\":\"" : "\"big\":[\"");
+    for (size_t n = 0; n < len; n++)
+        buf_putc(text, 'm');
+    buf_puts(text, as_text ? "\"," : "\"],");
+}
+
+static void a_member_of_more_than_1_mib_is_dropped_and_the_rest_kept(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 12; kind++) {
+        struct buf text = {0};
+        struct budget budget = {0};
+        size_t len = (size_t)(kind / 4 * 3 + 2) << 20;
+        buf_puts(&text, "{\"a\":1,");
+        if (kind & 2)
+            buf_puts(&text, "\"traceEvents\":[" EVENT "],");
+        add_member(&text, kind & 1, len);
+        buf_puts(&text, "\"distributedInfo\":{\"rank\":3}");
+        if (!(kind & 2))
+            buf_puts(&text, ",\"traceEvents\":[" EVENT "]");
+        buf_puts(&text, ",\"z\":26}");
+        struct trace *trace = read_steps(&text, kind < 8 ? 0 : 30000, &budget);
+        assert_int_equal(trace->event_count, 1);
+        assert_int_equal(trace->member_count, 3);
+        assert_int_equal(trace->repairs[REPAIR_METADATA].count, 1);
+        assert_int_equal(trace->repairs[REPAIR_MALFORMED].count, 0);
+        assert_true(str_equal(trace_member_text(trace, STR("z")), STR("26")));
+        drop(trace, &budget);
+        buf_free(&text);
+    }
+}
+
+static void a_hundred_thousand_members_rows_and_thread_names_are_read_quickly(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text, "{");
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&text, "\"m%d\":%d,", i, i);
+    buf_puts(&text, "\"traceEvents\":[");
+    for (int i = 0; i < 100000; i++) {
+        buf_printf(&text, "{\"ph\":\"X\",\"name\":\"n\",\"pid\":%d,\"tid\":%d,\"ts\":1,\"dur\":1},",
+                   i, i);
+        buf_printf(&text,
+                   "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
+                   "\"name\":\"t%d\"}},",
+                   i, i, i);
+    }
+    buf_puts(&text, "]}");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->track_count, 100000);
+    assert_int_equal(trace->member_count, 100001 - 1);
+    assert_true(str_equal(trace_text(trace, trace->tracks[77777].name), STR("t77777")));
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void garbage_between_events_is_passed_over_in_linear_time(void **state)
+{
+    (void)state;
+    static const char *const garbage[] = {":{",   "{ ",        "\"", "{\"ph\":", "[",
+                                          "\\\"", "{\"ph\":{", "}",  ","};
+    for (size_t g = 0; g < sizeof garbage / sizeof *garbage; g++) {
+        struct buf text = {0};
+        struct budget budget = {0};
+        struct err err = {0};
+        buf_puts(&text, "[" EVENT ",");
+        for (int i = 0; i < 400000; i++)
+            buf_puts(&text, garbage[g]);
+        buf_puts(&text, "\n" EVENT "]");
+        struct trace *trace = dump_read((struct str){text.at, text.len}, 70000, &budget, &err);
+        assert_non_null(trace);
+        assert_in_range(trace->event_count, 1, 2);
+        drop(trace, &budget);
+        buf_free(&text);
+    }
+}
+
+static void running_out_of_budget_fails_cleanly_wherever_it_happens(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_puts(&text, "{\"traceEvents\":[");
+    for (int i = 0; i < 3000; i++)
+        buf_printf(&text,
+                   "{\"ph\":\"%s\",\"cat\":\"kernel\",\"name\":\"n%d\",\"pid\":%d,\"tid\":1,\"ts\":"
+                   "1,\"dur\":1},",
+                   i % 3 ? "X" : "B", i, i % 100);
+    buf_puts(&text, "]}");
+    struct budget whole = {0};
+    drop(read_steps(&text, 0, &whole), &whole);
+    for (uint64_t limit = 1; limit < whole.peak; limit += 9973) {
+        struct budget budget = {.limit = limit};
+        struct err err = {0};
+        assert_null(dump_read((struct str){text.at, text.len}, 0, &budget, &err));
+        assert_int_equal(err.code, ERR_LIMIT);
+        assert_int_equal(budget.used, 0);
+    }
+    buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_keys_of_an_event_may_come_in_any_order),
+        cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
+        cmocka_unit_test(nesting_of_any_depth_is_passed_over),
+        cmocka_unit_test(nesting_without_end_is_an_error_or_a_cut),
+        cmocka_unit_test(an_event_of_more_than_16_mib_is_skipped_however_it_arrives),
+        cmocka_unit_test(many_tokens_in_one_event_take_linear_time_and_bounded_memory),
+        cmocka_unit_test(a_member_of_more_than_1_mib_is_dropped_and_the_rest_kept),
+        cmocka_unit_test(a_hundred_thousand_members_rows_and_thread_names_are_read_quickly),
+        cmocka_unit_test(garbage_between_events_is_passed_over_in_linear_time),
+        cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
