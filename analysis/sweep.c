@@ -131,6 +131,8 @@ void sweep_run(const struct facts *facts, const uint32_t *list, uint32_t count,
                segment_visitor *visit, void *context)
 {
     struct sweep sweep = {.facts = facts, .list = list, .count = count};
+    if (list)
+        sweep.step = facts->step_count;
     for (int64_t now = facts->begin_ns; now < facts->end_ns;) {
         struct segment segment = segment_at(&sweep, now);
         visit(context, &segment);

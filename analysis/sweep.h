@@ -22,7 +22,7 @@ void sweep_add(struct parts *parts, const struct segment *segment);
 typedef void segment_visitor(void *context, const struct segment *segment);
 
 // Calls visit for each stretch of the window in order of time, without gaps. list holds the indices
-// of the device events to look at, ascending; NULL means all. Linear.
+// of the device events to look at, ascending, and leaves steps out; NULL means all events. Linear.
 void sweep_run(const struct facts *facts, const uint32_t *list, uint32_t count,
                segment_visitor *visit, void *context);
 
