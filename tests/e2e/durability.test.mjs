@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { chance, has_command, run_program, temporary, until } from "./helpers/tools.mjs";
+import {
+  chance, fast_tmpdir, has_command, run_program, temporary, until,
+} from "./helpers/tools.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const ROUNDS = Number(process.env.STEPSCOPE_KILLS ?? 30);
@@ -53,7 +55,7 @@ async function upload_until_killed(server, round) {
 
 test(`after ${ROUNDS} kills at random moments every acknowledged upload is there and right`,
   async (t) => {
-    const data = join(temporary("kills"), "data");
+    const data = join(temporary("kills", fast_tmpdir()), "data");
     const random = chance(SEED);
     const acknowledged = [];
     let expected = null;
