@@ -2,10 +2,10 @@
 // Writes an uploaded file: reserved, hashed and flushed on the way, named by its content at the
 // end.
 #include "server/blob_dirs.h"
+#include "server/hasher.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 struct spool {
     struct blobs *blobs;
-    EVP_MD_CTX *hash;
+    struct hasher *hasher;
     int fd;
     uint64_t bytes, reserved_bytes, flushed_bytes;
     bool is_sealed, is_kept;
@@ -51,10 +51,11 @@ static bool reserve(struct spool *spool, uint64_t bytes, struct err *err)
 static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
 {
     unsigned char random[12];
-    spool->hash = EVP_MD_CTX_new();
-    if (!spool->hash || EVP_DigestInit_ex(spool->hash, EVP_sha256(), NULL) != 1 ||
-        RAND_bytes(random, sizeof random) != 1)
-        return err_set(err, ERR_INTERNAL, "cannot begin a hash");
+    spool->hasher = hasher_new(err);
+    if (!spool->hasher)
+        return false;
+    if (RAND_bytes(random, sizeof random) != 1)
+        return err_set(err, ERR_INTERNAL, "cannot make up a file name");
     put_hex(spool->name, random, sizeof random);
     memcpy(spool->name + 2 * sizeof random, ".part", 6);
     spool->fd = openat(spool->blobs->spool_fd, spool->name,
@@ -93,11 +94,8 @@ static void flush_behind(struct spool *spool)
     spool->flushed_bytes = spool->bytes;
 }
 
-bool blob_spool_write(struct spool *spool, const void *bytes, size_t size, struct err *err)
+static bool write_all(struct spool *spool, const char *at, size_t size, struct err *err)
 {
-    if (EVP_DigestUpdate(spool->hash, bytes, size) != 1)
-        return err_set(err, ERR_INTERNAL, "cannot hash");
-    const char *at = bytes;
     while (size > 0) {
         ssize_t written = write(spool->fd, at, size);
         if (written < 0 && errno == EINTR)
@@ -113,13 +111,17 @@ bool blob_spool_write(struct spool *spool, const void *bytes, size_t size, struc
     return true;
 }
 
+bool blob_spool_write(struct spool *spool, const void *bytes, size_t size, struct err *err)
+{
+    hasher_begin(spool->hasher, bytes, size);
+    bool written = write_all(spool, bytes, size, err);
+    return hasher_wait(spool->hasher, written ? err : NULL) && written;
+}
+
 bool blob_spool_seal(struct spool *spool, struct err *err)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    if (EVP_DigestFinal_ex(spool->hash, digest, &size) != 1 || size != 32)
-        return err_set(err, ERR_INTERNAL, "cannot finish a hash");
-    put_hex(spool->sha256, digest, size);
+    if (!hasher_end(spool->hasher, spool->sha256, err))
+        return false;
     bool gives_back = spool->reserved_bytes > spool->bytes;
     if ((gives_back && ftruncate(spool->fd, (off_t)spool->bytes) != 0) || fdatasync(spool->fd) != 0)
         return err_set_errno(err, "flushing an uploaded file");
@@ -173,6 +175,6 @@ void blob_spool_close(struct spool *spool)
         if (!spool->is_kept)
             unlinkat(spool->blobs->spool_fd, spool->name, 0);
     }
-    EVP_MD_CTX_free(spool->hash);
+    hasher_free(spool->hasher);
     free(spool);
 }
