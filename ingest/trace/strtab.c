@@ -95,19 +95,19 @@ static bool spans_fit(const struct strtab *table)
     return true;
 }
 
-bool strtab_adopt(struct strtab *table, struct budget *budget, char *text, size_t text_len,
-                  uint64_t *span, uint32_t count, struct err *err)
+bool strtab_adopt(struct strtab *table, struct budget *budget, struct strtab_parts parts,
+                  struct err *err)
 {
     *table = (struct strtab){.budget = budget,
-                             .text = text,
-                             .text_len = text_len,
-                             .text_cap = text_len,
-                             .span = span,
-                             .count = count,
-                             .span_cap = count,
+                             .text = parts.text,
+                             .text_len = parts.text_len,
+                             .text_cap = parts.text_len,
+                             .span = parts.span,
+                             .count = parts.count,
+                             .span_cap = parts.count,
                              .key = hash_key_random()};
     uint32_t cap = FIRST_SLOTS;
-    while (cap / 2 <= count && count <= MAX_IDS)
+    while (cap / 2 <= parts.count && parts.count <= MAX_IDS)
         cap *= 2;
     bool ok = spans_fit(table) ? rehash(table, cap, err)
                                : err_set(err, ERR_FORMAT, "a text lies outside the text block");

@@ -37,11 +37,18 @@ str_id strtab_find(const struct strtab *table, struct str text);
 // The text of an id; NUL-terminated, valid until the next intern.
 struct str strtab_get(const struct strtab *table, str_id id);
 
-// Takes over count texts that stand in text[0..text_len) as spans tell (both allocated in budget,
-// also released on failure). ERR_FORMAT when a span is out of bounds or the first is not the empty
-// text.
-MUST_CHECK bool strtab_adopt(struct strtab *table, struct budget *budget, char *text,
-                             size_t text_len, uint64_t *span, uint32_t count, struct err *err);
+// A table as it is stored: count texts that stand in text[0..text_len) as the spans tell.
+struct strtab_parts {
+    char *text;
+    size_t text_len;
+    uint64_t *span;
+    uint32_t count;
+};
+
+// Takes over parts that were allocated in budget; they are released also on failure. ERR_FORMAT
+// when a span is out of bounds or the first is not the empty text.
+MUST_CHECK bool strtab_adopt(struct strtab *table, struct budget *budget, struct strtab_parts parts,
+                             struct err *err);
 
 // Bytes held, for the memory account.
 size_t strtab_bytes(const struct strtab *table);

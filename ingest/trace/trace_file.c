@@ -335,10 +335,11 @@ static bool take_tracks(struct loader *loader, struct trace *trace, struct err *
 static bool take_strings(struct loader *loader, struct trace *trace, struct err *err)
 {
     const struct section *s = loader->header.sections;
-    char *text = take(loader, SECTION_TEXT);
-    uint64_t *span = take(loader, SECTION_SPANS);
-    return strtab_adopt(&trace->strings, loader->budget, text, s[SECTION_TEXT].count, span,
-                        (uint32_t)s[SECTION_SPANS].count, err);
+    struct strtab_parts parts = {.text = take(loader, SECTION_TEXT),
+                                 .text_len = s[SECTION_TEXT].count,
+                                 .span = take(loader, SECTION_SPANS),
+                                 .count = (uint32_t)s[SECTION_SPANS].count};
+    return strtab_adopt(&trace->strings, loader->budget, parts, err);
 }
 
 static void take_columns(struct loader *loader, struct trace *trace)

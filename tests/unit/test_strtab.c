@@ -99,7 +99,8 @@ static bool adopt(const char *text, size_t len, const uint64_t *span, uint32_t c
     uint64_t *own_span = budget_alloc(&budget, count * sizeof *span, &err);
     memcpy(own_text, text, len);
     memcpy(own_span, span, count * sizeof *span);
-    bool ok = strtab_adopt(&table, &budget, own_text, len, own_span, count, &err);
+    struct strtab_parts parts = {own_text, len, own_span, count};
+    bool ok = strtab_adopt(&table, &budget, parts, &err);
     if (ok) {
         assert_int_equal(strtab_find(&table, STR("ab")), 1);
         strtab_free(&table);
