@@ -91,7 +91,9 @@ function Rows({ frame, caption, query, change, empty }) {
     detail=${(row) => html`<${Detail} frame=${frame} row=${row} />`} />`;
 }
 
-const is_unmatched = (row) => row.match === "unmatched";
+/** Idle time has no counterpart to be matched with; it is a change like any other. */
+const is_unmatched = (row) =>
+  row.match === "unmatched" && Boolean(row.op ?? row.base_kernel ?? row.cand_kernel);
 
 function sum_text(rows, side) {
   const own = rows.filter((row) => row[`${side}_ns`] > 0);

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
-import { bytes, capital, count, ms, plural, when } from "../format.mjs";
+import { bytes, capital, count, ms, plural, sentence, when } from "../format.mjs";
 import { frame_of, rows_of, value_at } from "../frame.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
@@ -12,16 +12,17 @@ import { run_api, RunFrame } from "./run_frame.mjs";
 
 const BUSY_POLL_MS = 1500;
 
-function Quality({ run }) {
+function Quality({ run, analysed }) {
   const resource = use_api(address(run_api(run, "quality"), { format: "columns" }));
   return html`<${Card} title="Trust report" flush=${true}
       note="what was odd in the recordings and what it does to the numbers">
-    <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply} />`}<//><//>`;
+    <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply}
+      analysed=${analysed} />`}<//><//>`;
 }
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
 
-function QualityTable({ reply }) {
+function QualityTable({ reply, analysed }) {
   const frame = useMemo(() => frame_of(reply), [reply]);
   const at = (key, row) => value_at(frame, key, row);
   const rows = Array.from({ length: frame.length }, (_, i) => i).sort(
@@ -38,7 +39,8 @@ function QualityTable({ reply }) {
     { key: "count", label: "Count", kind: "count" },
     { key: "time_ns", label: "Time", kind: "ms" },
     { key: "position", label: "At byte", kind: "count", priority: 3 },
-  ]} empty=${html`<p class="empty-line">Nothing odd was found in the recordings.</p>`} />`;
+  ]} empty=${html`<p class="empty-line">${analysed ? "Nothing odd was found in the recordings."
+    : "Nothing has been analysed yet."}</p>`} />`;
 }
 
 function TraceName({ run, trace }) {
@@ -47,7 +49,7 @@ function TraceName({ run, trace }) {
   return html`<span class="trace-name">${rank === null || rank === undefined
     ? html`<span>${filename}</span>`
     : html`<a href=${href} download title="Download the original bytes">${filename}</a>`}
-    ${error && html`<span class="trace-error">${error}</span>`}</span>`;
+    ${error && html`<span class="trace-error">${sentence(error)}</span>`}</span>`;
 }
 
 function Files({ run, traces }) {
@@ -58,7 +60,8 @@ function Files({ run, traces }) {
     <${Table} caption="Files" frame=${frame} columns=${[
       { key: "filename", label: "File", className: "wrap", cell: (row) =>
         html`<${TraceName} run=${run} trace=${at(row)} />` },
-      { key: "rank", label: "Rank", kind: "count", cell: (row) => at(row).rank ?? "pending" },
+      { key: "rank", label: "Rank", kind: "count", cell: (row) =>
+        at(row).rank ?? (at(row).status === "failed" ? "–" : "pending") },
       { key: "rank_from", label: "Rank from", priority: 2 },
       { key: "status", label: "State", cell: (row) =>
         html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
@@ -123,7 +126,7 @@ export default function Data({ route }) {
   const own = use_api(run_api(route.run), (run) =>
     run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
-    <${Quality} run=${run} />
+    <${Quality} run=${run} analysed=${data.summary !== null} />
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
       <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}

@@ -5,7 +5,7 @@ import { use_api } from "../api.mjs";
 import { run_path } from "../address.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
 import { toggle_in_tray, tray } from "../tray.mjs";
-import { age, capital, count, plural, when } from "../format.mjs";
+import { age, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 
 const TABS = [
@@ -98,11 +98,12 @@ function PartialStrip({ run, partial }) {
   <//>`;
 }
 
-function FailedNotice({ run }) {
+function FailedNotice({ run, page }) {
   if (run.status !== "failed") return null;
   return html`<${Notice} kind="error" title="The analysis of this run failed">
-    ${run.error && html`<p>${run.error}</p>`}
-    <p><a href=${run_path(run.id, "data")}>Files and their errors</a></p><//>`;
+    ${run.error && html`<p>${sentence(run.error)}</p>`}
+    ${page !== "data" && html`<p><a href=${run_path(run.id, "data")}>Files and their errors</a>
+    </p>`}<//>`;
 }
 
 /**
@@ -125,7 +126,7 @@ export function RunFrame({ route, title, children }) {
     <${Loaded} resource=${resource}>${(data) => html`
       <${Identity} run=${data.run} summary=${data.summary} />
       <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
-      <${FailedNotice} run=${data.run} />
+      <${FailedNotice} run=${data.run} page=${route.page} />
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${route.run}
         quality=${data.quality} partial=${data.partial} />`}

@@ -8,7 +8,7 @@ import { use_now, use_store, use_title } from "../hooks.mjs";
 import { compare_address, set_tray, toggle_in_tray, tray } from "../tray.mjs";
 import { frame_of, row_at } from "../frame.mjs";
 import { parse_search } from "../search_query.mjs";
-import { age, count, plural, short_gpu, when } from "../format.mjs";
+import { age, count, plural, sentence, short_gpu, when } from "../format.mjs";
 import { MiniStack } from "../charts/stack.mjs";
 import { Legend } from "../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../parts.mjs";
@@ -49,7 +49,7 @@ function RunName({ run }) {
       status=${run.status} progress=${run.progress} /></span>`}
       ${shown_project(run) && html`<span>${run.project}</span>`}
       <${Tags} tags=${run.tags} /></span>
-    ${run.error && html`<span class="run-error">${run.error}</span>`}</span>`;
+    ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
 }
 
 /** How many ranks have come of how many, as a bar and in figures, with the state. */
