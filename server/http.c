@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define DEFAULT_THREADS   1100
@@ -30,7 +31,7 @@ struct http {
     struct precheck precheck;
     struct pace *pace;
     struct mg_context *context;
-    bool started;
+    atomic_bool started;
     char start_error[START_ERROR_BYTES]; // what the library said while starting
     atomic_uint uploads;
     atomic_bool draining;
@@ -222,7 +223,7 @@ static int log_message(const struct mg_connection *connection, const char *messa
 {
     const struct mg_context *context = mg_get_context(connection);
     struct http *http = context ? mg_get_user_data(context) : NULL;
-    if (http && !http->started)
+    if (http && !atomic_load(&http->started))
         snprintf(http->start_error, sizeof(http->start_error), "%s", message);
     else
         log_warn("http: %s", message);
@@ -282,7 +283,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
     struct mg_callbacks callbacks = {
         .begin_request = begin_request, .http_error = http_error, .log_message = log_message};
     http->context = mg_start(&callbacks, http, options);
-    http->started = true;
+    atomic_store(&http->started, true);
     if (http->context)
         return true;
     return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
@@ -307,8 +308,20 @@ static void init(struct http *http, const struct http_config *config)
                                        str_of(config->public_url ? config->public_url : "")};
 }
 
+// Every connection and every file of an upload takes a descriptor; the usual soft limit of 1,024 is
+// less than the threads we have.
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 struct http *http_start(const struct http_config *config, struct err *err)
 {
+    raise_file_limit();
     if (!check_listen(config->listen, err))
         return NULL;
     struct http *http = calloc(1, sizeof(*http));
