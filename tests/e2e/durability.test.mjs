@@ -134,11 +134,12 @@ test("what was analysed is served unchanged after an orderly stop", async () => 
   const expected = [await figures(first, "kept"), (await first.get("/runs/kept")).tags];
   await first.stop();
   const second = await start_server({ data });
-  assert.deepEqual([await figures(second, "kept"), (await second.get("/runs/kept")).tags], expected);
+  const again = [await figures(second, "kept"), (await second.get("/runs/kept")).tags];
+  assert.deepEqual(again, expected);
   await second.stop();
 });
 
-test("SIGTERM during an upload and an analysis ends the service soon and loses nothing", async () => {
+test("SIGTERM during an analysis ends the service soon and loses nothing", async () => {
   const data = join(temporary("term"), "data");
   const first = await start_server({ data });
   const big = await generate(["--ranks", "1", "--size", "60M", "--format", "zst"]);

@@ -2,14 +2,17 @@
 // Uploads: every form that is promised, with plain curl and by hand.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { http_bytes } from "./helpers/http.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, run_shell, run_status, temporary } from "./helpers/tools.mjs";
+import {
+  root, run_program, run_shell, run_status, temporary, until,
+} from "./helpers/tools.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 let server;
@@ -85,8 +88,8 @@ test("several files of one request become the ranks of one run", async () => {
   const trace = (i) => `trace=@${file(`rank${i}.json`, job.files[i].data)}`;
   const to = `${server.base}/upload?wait=60`;
   const reply = await curl([
-    "-F", "run=both", "-F", "tag=branch=main", "-F", "tag=mode=fast", "-F", trace(0), "-F", trace(1),
-    "-F", "note=written after the files", to]);
+    "-F", "run=both", "-F", "tag=branch=main", "-F", "tag=mode=fast", "-F", trace(0),
+    "-F", trace(1), "-F", "note=written after the files", to]);
   assert.ok([200, 202].includes(reply.status), reply.text);
   assert.deepEqual(reply.json.traces.map(({ rank }) => rank), [0, 1]);
   assert.equal(reply.json.received, 2);
@@ -115,7 +118,7 @@ test("fields may stand before or after the file", async () => {
   }
 });
 
-test("the rank comes from field, metadata, file name or the next free one, and it says so", async () => {
+test("the rank is of field, metadata, file name or the next free one, and it says so", async () => {
   const upload = async (run, data, filename, more = {}) => {
     const reply = await server.post([...fields({ run, ...more }), file_part(data, filename)]);
     assert.equal(reply.status, 202, reply.text);
@@ -269,4 +272,78 @@ test("many clients upload ranks of one run at once", async () => {
   assert.equal(run.status, "done");
   const { items } = await server.get("/runs/crowd/kernels?limit=all&sort=name");
   assert.equal(items.length, 24);
+});
+
+/** The curl lines of the README, comments cut off. */
+const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
+  .filter((line) => line.startsWith("curl "))
+  .map((line) => line.replace(/\s+#.*$/, ""));
+
+test("every curl line of the README works as it stands", async () => {
+  const [{ data }, { data: other }] = job.files;
+  const inputs = { "rank0.json.gz": gzipSync(data), "rank1.json.gz": gzipSync(other),
+    "rank4.json": small_json({ names: ["rank4"] }) };
+  Object.entries(inputs).forEach(([name, bytes]) => file(name, bytes));
+  file("rank0.json", data);
+  await run_shell("zstd -q -f rank0.json; cp rank0.json.zst rank3.json.zst", { cwd: folder });
+  const lines = readme_lines();
+  assert.ok(lines.length >= 4, `${lines.length} curl lines`);
+  for (const line of lines) {
+    const real = line.replaceAll(/http:\/\/(HOST|127\.0\.0\.1:8080)/g, server.base);
+    assert.ok(real.includes(server.base), line);
+    const reply = JSON.parse(await run_shell(`${real} -sS`, { cwd: folder }));
+    assert.match(reply.url ?? "", /\/runs\/r_/, `${line}: ${JSON.stringify(reply)}`);
+    assert.equal((await server.settled(reply.run)).status, "done", line);
+  }
+});
+
+/** Begins an upload that never ends by itself; gives what ends it. */
+async function hanging_upload(to, name) {
+  const stop = new AbortController();
+  const socket = connect(to.port, "127.0.0.1");
+  stop.signal.addEventListener("abort", () => socket.destroy());
+  socket.on("error", () => {});
+  socket.write(`PUT /api/v1/runs/${name}/ranks/0/trace HTTP/1.1\r\nHost: localhost\r\n` +
+    "Content-Length: 100000000\r\n\r\n");
+  socket.write(Buffer.alloc(300_000, '{"a": [1, 2]}\n'));
+  await until("the upload is being received", () =>
+    readdirSync(join(to.data, "spool")).length > 0);
+  return () => stop.abort();
+}
+
+test("an upload above the cap is told to come back, and then is taken", async () => {
+  const narrow = await start_server({ options: ["--uploads-in-flight", "1"] });
+  const end = await hanging_upload(narrow, "first");
+  const parts = [...fields({ run: "second" }), file_part(small_json())];
+  const refused = await narrow.post(parts);
+  assert.equal(refused.status, 503, refused.text);
+  assert.match(refused.headers["retry-after"], /^\d+$/);
+  assert.equal(refused.headers["content-type"], "application/problem+json");
+  end();
+  const taken = await until("there is room again", async () => {
+    const reply = await narrow.post(parts);
+    return reply.status === 202 && reply;
+  });
+  assert.equal((await narrow.settled(taken.json.run)).status, "done");
+  assert.equal((await narrow.request("/api/v1/runs/first")).status, 404);
+  await narrow.stop();
+});
+
+test("a run that is deleted while it is analysed goes, and its bytes can come again", async () => {
+  const big = await generate(["--ranks", "1", "--size", "30M", "--format", "zst"]);
+  const [{ data, filename }] = big.files;
+  const parts = [...fields({ run: "short-lived" }), file_part(data, filename)];
+  for (let i = 0; i < 3; i++) {
+    const reply = await server.post(parts);
+    assert.equal(reply.status, 202, reply.text);
+    const gone = await server.request(`/api/v1/runs/${reply.json.run}`,
+      { method: "DELETE", headers: { "If-Match": "*" } });
+    assert.equal(gone.status, 204, gone.text);
+    assert.equal((await server.request(`/api/v1/runs/${reply.json.run}`)).status, 404);
+  }
+  const last = await server.post(parts);
+  assert.equal((await server.settled(last.json.run)).status, "done");
+  const back = await server.request(`/api/v1/runs/${last.json.run}/ranks/${
+    (await server.get(`/runs/${last.json.run}`)).traces[0].rank}/trace`);
+  assert.equal(back.body.equals(data), true);
 });

@@ -12,7 +12,9 @@ const STOP_LIMIT_MS = 40_000;
 
 /** @typedef {import("./http.mjs").Reply} Reply */
 
-/** Services that a failed test left behind. @type {Set<import("node:child_process").ChildProcess>} */
+/** @typedef {import("node:child_process").ChildProcess} ChildProcess */
+
+/** Services that a failed test left behind. @type {Set<ChildProcess>} */
 const live = new Set();
 process.on("exit", () => live.forEach((child) => child.kill("SIGKILL")));
 

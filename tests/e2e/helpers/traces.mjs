@@ -31,7 +31,8 @@ function launch_rows(name, number, ts, dur) {
   const ids = { "External id": number, correlation: number };
   const host = { ph: "X", pid: 1, tid: 1 };
   return [
-    { ...host, cat: "cpu_op", name: "aten::mul", ts: ts - 3, dur: 3, args: { "External id": number } },
+    { ...host, cat: "cpu_op", name: "aten::mul", ts: ts - 3, dur: 3,
+      args: { "External id": number } },
     { ...host, cat: "cuda_runtime", name: "cudaLaunchKernel", ts: ts - 2, dur: 1, args: ids },
     { ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts, dur,
       args: { ...ids, device: 0, stream: 7, grid: [1, 1, 1], block: [64, 1, 1] } },
@@ -56,11 +57,11 @@ export function small_trace(what = {}) {
       events.push(...launch_rows(name, 1 + step * names.length + i, ts, kernel_us));
     });
   }
-  const distributed = rank === null ? {} : { distributedInfo: { backend: "nccl", rank, world_size } };
+  const info = { distributedInfo: { backend: "nccl", rank, world_size } };
   return {
     schemaVersion: 1,
     deviceProperties: [{ id: 0, name: "NVIDIA H100", numSms: 132 }],
-    ...distributed,
+    ...(rank === null ? {} : info),
     traceEvents: events,
   };
 }
