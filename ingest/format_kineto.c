@@ -116,15 +116,14 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
         return true;
     }
     uint64_t pos = reader->window.base + (uint64_t)(walk.at - 1 - reader->window.text);
-    struct event_fields fields;
-    *got = kineto_event_walk(&reader->events, &walk, &fields);
+    *got = kineto_event_walk(&reader->events, &walk);
     if (*got != WALK_OK)
         return true;
     reader->event_count++;
     // An event of this size may be complete in memory or not, as the blocks of the stream fall.
     if (walk_size(reader, &walk) > JSON_WINDOW_MAX_ITEM)
         repair(reader, REPAIR_OVERSIZE);
-    else if (!kineto_event_add(&reader->events, &fields, pos, err))
+    else if (!kineto_event_add(&reader->events, pos, err))
         return false;
     commit(reader, &walk);
     return true;

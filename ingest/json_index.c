@@ -88,6 +88,7 @@ __attribute__((target("bmi"))) static inline uint32_t *flatten(uint64_t bits, ui
 {
     uint32_t *end = out + __builtin_popcountll(bits);
     while (out < end) {
+#pragma GCC unroll 8 // without it -O2 keeps the loop: a tenth of the index's time
         for (int i = 0; i < 8; i++) {
             out[i] = base + (uint32_t)_tzcnt_u64(bits);
             bits &= bits - 1;

@@ -70,13 +70,28 @@ static int64_t integer_part(const struct decimal *decimal, int shift, int64_t ma
     return decimal->negative ? -value : value;
 }
 
+// Eight digits at once: pairs, then fours, then all eight, each in one multiplication.
+static bool eight_digits(const char *at, uint64_t *value)
+{
+    uint64_t w;
+    memcpy(&w, at, 8);
+    uint64_t zeros = w - 0x3030303030303030u;
+    if (((zeros | (zeros + 0x7676767676767676u)) & 0x8080808080808080u) != 0)
+        return false;
+    zeros = zeros * 10 + (zeros >> 8);
+    *value = (((zeros & 0x000000FF000000FFu) * 0x000F424000000064u) +
+              (((zeros >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
+             32;
+    return true;
+}
+
 // Up to 15 digits and three decimals, which is nearly every number of a trace.
 static bool simple_us_to_ns(struct str text, int64_t *ns)
 {
-    if (text.len == 0 || text.len > 18)
+    if (text.len == 0 || text.len > 19)
         return false;
     uint64_t whole = 0;
-    size_t i = 0;
+    size_t i = text.len >= 8 && eight_digits(text.at, &whole) ? 8 : 0;
     for (; i < text.len && is_digit(text.at[i]); i++)
         whole = whole * 10 + (uint64_t)(text.at[i] - '0');
     if (i == 0 || i > 15)

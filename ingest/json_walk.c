@@ -3,25 +3,44 @@
 // here.
 #include "ingest/json_walk.h"
 
-static inline void skip_space(struct json_walk *walk)
+// What may stand between tokens, and what ends a scalar.
+enum { SPACE = 1, ENDS_SCALAR = 2 };
+
+static const unsigned char class_of[256] = {
+    [' '] = SPACE | ENDS_SCALAR,  ['\n'] = SPACE | ENDS_SCALAR, ['\r'] = SPACE | ENDS_SCALAR,
+    ['\t'] = SPACE | ENDS_SCALAR, [','] = ENDS_SCALAR,          ['}'] = ENDS_SCALAR,
+    [']'] = ENDS_SCALAR,          ['"'] = ENDS_SCALAR,          ['{'] = ENDS_SCALAR,
+    ['['] = ENDS_SCALAR,          [':'] = ENDS_SCALAR,          ['\0'] = ENDS_SCALAR,
+};
+
+// The NUL behind the text stops both.
+static inline const char *past_space(const char *at)
 {
-    while (*walk->at == ' ' || *walk->at == '\n' || *walk->at == '\r' || *walk->at == '\t')
-        walk->at++;
+    while (class_of[(unsigned char)*at] & SPACE)
+        at++;
+    return at;
 }
 
-// The byte at walk->at is none that may stand here.
-static enum walk unexpected(const struct json_walk *walk)
+static inline const char *past_scalar(const char *at)
 {
-    return walk->at >= walk->end ? WALK_MORE : WALK_BAD;
+    while (!(class_of[(unsigned char)*at] & ENDS_SCALAR))
+        at++;
+    return at;
 }
 
-// Consumes a text whose opening quote stands at walk->at.
-static inline enum walk take_text(struct json_walk *walk, struct str *text)
+// The byte at `at` is none that may stand here.
+static enum walk unexpected(const struct json_walk *walk, const char *at)
+{
+    return at >= walk->end ? WALK_MORE : WALK_BAD;
+}
+
+// Consumes the text whose opening quote stands at `at`.
+static inline enum walk take_text(struct json_walk *walk, const char *at, struct str *text)
 {
     if (walk->token_end - walk->token < 2)
         return WALK_MORE;
     const char *open = walk->text + walk->token[0], *close = walk->text + walk->token[1];
-    if (open != walk->at)
+    if (open != at)
         return WALK_BAD;
     *text = (struct str){open + 1, (size_t)(close - open - 1)};
     walk->token += 2;
@@ -30,103 +49,90 @@ static inline enum walk take_text(struct json_walk *walk, struct str *text)
     return WALK_OK;
 }
 
-// Consumes an opening or closing bracket.
-static inline enum walk take_bracket(struct json_walk *walk, bool closes)
+// Consumes the opening or closing bracket at `at`.
+static inline enum walk take_bracket(struct json_walk *walk, const char *at, bool closes)
 {
     if (walk->token == walk->token_end)
         return WALK_MORE;
-    if (walk->text + *walk->token != walk->at)
+    if (walk->text + *walk->token != at)
         return WALK_BAD;
     walk->token++;
-    walk->at++;
+    walk->at = at + 1;
     walk->comma_due = closes;
     return WALK_OK;
 }
 
-static inline bool ends_scalar(char c)
+static inline enum walk take_scalar(struct json_walk *walk, const char *at, struct str *text)
 {
-    switch (c) {
-    case ',':
-    case '}':
-    case ']':
-    case ' ':
-    case '\n':
-    case '\r':
-    case '\t':
-    case '"':
-    case '{':
-    case '[':
-    case ':':
-    case '\0': return true;
-    default: return false;
-    }
+    const char *end = past_scalar(at);
+    if (end >= walk->end)
+        return WALK_MORE;
+    *text = (struct str){at, (size_t)(end - at)};
+    walk->at = end;
+    walk->comma_due = true;
+    return end > at ? WALK_OK : WALK_BAD;
 }
 
-static inline enum walk take_scalar(struct json_walk *walk, struct str *text)
+static inline enum walk take_value(struct json_walk *walk, const char *at, struct json_value *value)
 {
-    const char *from = walk->at;
-    while (!ends_scalar(*walk->at))
-        walk->at++;
-    if (walk->at >= walk->end)
-        return WALK_MORE;
-    *text = (struct str){from, (size_t)(walk->at - from)};
-    walk->comma_due = true;
-    return text->len ? WALK_OK : WALK_BAD;
+    at = past_space(at);
+    switch (*at) {
+    case '"': value->type = JSON_TEXT; return take_text(walk, at, &value->text);
+    case '{': value->type = JSON_OBJECT; return take_bracket(walk, at, false);
+    case '[': value->type = JSON_ARRAY; return take_bracket(walk, at, false);
+    default: value->type = JSON_SCALAR; return take_scalar(walk, at, &value->text);
+    }
 }
 
 enum walk json_walk_value(struct json_walk *walk, struct json_value *value)
 {
-    skip_space(walk);
-    switch (*walk->at) {
-    case '"': value->type = JSON_TEXT; return take_text(walk, &value->text);
-    case '{': value->type = JSON_OBJECT; return take_bracket(walk, false);
-    case '[': value->type = JSON_ARRAY; return take_bracket(walk, false);
-    default: value->type = JSON_SCALAR; return take_scalar(walk, &value->text);
-    }
+    return take_value(walk, walk->at, value);
 }
 
-// Moves to the next key or item, or consumes `close`.
-static inline enum walk next_element(struct json_walk *walk, char close)
+// Moves *at to the next key or item, or consumes `close`.
+static inline enum walk next_element(struct json_walk *walk, char close, const char **at)
 {
-    skip_space(walk);
-    while (*walk->at == ',') {
-        walk->comma_faults += !walk->comma_due;
-        walk->comma_due = false;
-        walk->at++;
-        skip_space(walk);
-        walk->comma_faults += *walk->at == close;
+    const char *p = past_space(walk->at);
+    bool due = walk->comma_due;
+    while (*p == ',') {
+        walk->comma_faults += !due;
+        due = false;
+        p = past_space(p + 1);
+        walk->comma_faults += *p == close;
     }
-    if (*walk->at == close) {
-        enum walk got = take_bracket(walk, true);
+    if (*p == close) {
+        enum walk got = take_bracket(walk, p, true);
         return got == WALK_OK ? WALK_END : got;
     }
-    if (walk->at >= walk->end)
+    if (p >= walk->end)
         return WALK_MORE;
-    walk->comma_faults += walk->comma_due;
+    walk->comma_faults += due;
+    *at = p;
     return WALK_OK;
 }
 
 enum walk json_walk_member(struct json_walk *walk, struct str *key, struct json_value *value)
 {
-    enum walk got = next_element(walk, '}');
+    const char *at;
+    enum walk got = next_element(walk, '}', &at);
     if (got != WALK_OK)
         return got;
-    if (*walk->at != '"')
+    if (*at != '"')
         return WALK_BAD;
-    got = take_text(walk, key);
+    got = take_text(walk, at, key);
     if (got != WALK_OK)
         return got;
-    skip_space(walk);
-    if (*walk->at != ':')
-        return unexpected(walk);
-    walk->at++;
-    return json_walk_value(walk, value);
+    at = past_space(walk->at);
+    if (*at != ':')
+        return unexpected(walk, at);
+    return take_value(walk, at + 1, value);
 }
 
 enum walk json_walk_item(struct json_walk *walk, struct json_value *value)
 {
-    enum walk got = next_element(walk, ']');
-    return got == WALK_OK ? json_walk_value(walk, value) : got;
+    const char *at;
+    enum walk got = next_element(walk, ']', &at);
+    return got == WALK_OK ? take_value(walk, at, value) : got;
 }
 
 enum walk json_walk_skip(struct json_walk *walk)

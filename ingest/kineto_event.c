@@ -26,41 +26,44 @@ void kineto_events_free(struct kineto_events *events)
 // Argument names, found by their length; at most two of one length are read.
 struct arg_key {
     const char *name;
-    size_t offset; // of the struct json_value in struct event_args
+    enum event_field field;
 };
 
-#define ARG(name, member)                         \
-    {                                             \
-        name, offsetof(struct event_args, member) \
-    }
 #define MAX_KEY 25
 
 static const struct arg_key arg_keys[MAX_KEY + 1][2] = {
-    [4] = {ARG("name", name)},
-    [5] = {ARG("bytes", bytes), ARG("dtype", dtype)},
-    [6] = {ARG("device", device), ARG("stream", stream)},
-    [10] = {ARG("Group size", group_size)},
-    [11] = {ARG("correlation", correlation)},
-    [13] = {ARG("shared memory", shared_bytes), ARG("In msg nelems", in_elems)},
-    [14] = {ARG("Out msg nelems", out_elems)},
-    [15] = {ARG("Collective name", collective)},
-    [18] = {ARG("Process Group Name", group)},
-    [19] = {ARG("Process Group Ranks", group_ranks)},
-    [20] = {ARG("registers per thread", registers)},
-    [25] = {ARG("est. achieved occupancy %", occupancy),
-            ARG("Process Group Description", group_description)},
+    [4] = {{"name", ARG_NAME}},
+    [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}},
+    [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
+    [10] = {{"Group size", ARG_GROUP_SIZE}},
+    [11] = {{"correlation", ARG_CORRELATION}},
+    [13] = {{"shared memory", ARG_SHARED_BYTES}, {"In msg nelems", ARG_IN_ELEMS}},
+    [14] = {{"Out msg nelems", ARG_OUT_ELEMS}},
+    [15] = {{"Collective name", ARG_COLLECTIVE}},
+    [18] = {{"Process Group Name", ARG_GROUP}},
+    [19] = {{"Process Group Ranks", ARG_GROUP_RANKS}},
+    [20] = {{"registers per thread", ARG_REGISTERS}},
+    [25] = {{"est. achieved occupancy %", ARG_OCCUPANCY},
+            {"Process Group Description", ARG_GROUP_DESCRIPTION}},
 };
 
-static struct json_value *arg_named(struct event_args *args, struct str key)
+static inline void set(struct event_fields *fields, enum event_field field, struct str text)
+{
+    fields->value[field] = text;
+    fields->present |= 1u << field;
+}
+
+static void set_arg(struct event_fields *fields, struct str key, struct str text)
 {
     if (key.len > MAX_KEY)
-        return NULL;
+        return;
     for (int i = 0; i < 2; i++) {
         const struct arg_key *known = &arg_keys[key.len][i];
-        if (known->name && memcmp(known->name, key.at, key.len) == 0)
-            return (struct json_value *)(void *)((char *)args + known->offset);
+        if (known->name && memcmp(known->name, key.at, key.len) == 0) {
+            set(fields, known->field, text);
+            return;
+        }
     }
-    return NULL;
 }
 
 // The numbers of a launch shape, [x, y, z].
@@ -87,28 +90,28 @@ static bool is(struct str key, const char *name, size_t len)
 }
 
 static enum walk walk_arg(struct json_walk *walk, struct str key, const struct json_value *value,
-                          struct event_args *args)
+                          struct event_fields *fields)
 {
     if (value->type == JSON_ARRAY && is(key, "grid", 4))
-        return walk_triple(walk, args->grid);
+        return walk_triple(walk, fields->grid);
     if (value->type == JSON_ARRAY && is(key, "block", 5))
-        return walk_triple(walk, args->block);
+        return walk_triple(walk, fields->block);
     if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
         return json_walk_skip(walk);
-    struct json_value *arg = arg_named(args, key);
-    if (arg)
-        *arg = *value;
+    set_arg(fields, key, value->text);
     return WALK_OK;
 }
 
-static enum walk walk_args(struct json_walk *walk, struct event_args *args)
+static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
 {
+    memset(fields->grid, 0, sizeof fields->grid);
+    memset(fields->block, 0, sizeof fields->block);
     for (;;) {
         struct str key;
         struct json_value value;
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_OK)
-            got = walk_arg(walk, key, &value, args);
+            got = walk_arg(walk, key, &value, fields);
         if (got != WALK_OK)
             return got == WALK_END ? WALK_OK : got;
     }
@@ -133,62 +136,77 @@ static enum event_kind kind_of(struct kineto_events *events, struct str category
     return kind;
 }
 
+static inline bool has(const struct event_fields *fields, enum event_field field)
+{
+    return fields->present >> field & 1;
+}
+
+// The letter of the event's phase, NUL when it has none.
+static inline char phase_of(const struct event_fields *fields)
+{
+    return has(fields, FIELD_PHASE) && fields->value[FIELD_PHASE].len
+               ? *fields->value[FIELD_PHASE].at
+               : '\0';
+}
+
 static bool wants_args(const struct event_fields *fields)
 {
     return event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
-           (fields->phase.text.len == 1 && *fields->phase.text.at == 'M');
+           phase_of(fields) == 'M';
 }
 
 static enum walk walk_event_args(struct json_walk *walk, struct event_fields *fields)
 {
     fields->has_args = wants_args(fields);
     if (fields->has_args)
-        return walk_args(walk, &fields->args);
+        return walk_args(walk, fields);
     fields->late = *walk;
     return json_walk_skip(walk);
 }
 
-static struct json_value *field_named(struct event_fields *fields, struct str key)
+static void set_field(struct event_fields *fields, struct str key, struct str text)
 {
-    switch (key.len) {
-    case 2: return is(key, "ph", 2) ? &fields->phase : is(key, "ts", 2) ? &fields->ts : NULL;
-    case 3:
-        return is(key, "dur", 3)   ? &fields->dur
-               : is(key, "pid", 3) ? &fields->pid
-               : is(key, "tid", 3) ? &fields->tid
-                                   : NULL;
-    case 4: return is(key, "name", 4) ? &fields->name : NULL;
-    default: return NULL;
-    }
+    if (key.len == 4 && is(key, "name", 4))
+        set(fields, FIELD_NAME, text);
+    else if (key.len == 2 && is(key, "ph", 2))
+        set(fields, FIELD_PHASE, text);
+    else if (key.len == 2 && is(key, "ts", 2))
+        set(fields, FIELD_TS, text);
+    else if (key.len == 3 && is(key, "dur", 3))
+        set(fields, FIELD_DUR, text);
+    else if (key.len == 3 && is(key, "pid", 3))
+        set(fields, FIELD_PID, text);
+    else if (key.len == 3 && is(key, "tid", 3))
+        set(fields, FIELD_TID, text);
 }
 
 static enum walk walk_field(struct kineto_events *events, struct json_walk *walk, struct str key,
-                            const struct json_value *value, struct event_fields *fields)
+                            const struct json_value *value)
 {
     if (value->type == JSON_OBJECT && is(key, "args", 4))
-        return walk_event_args(walk, fields);
+        return walk_event_args(walk, &events->fields);
     if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
         return json_walk_skip(walk);
-    if (is(key, "cat", 3)) {
-        fields->kind = kind_of(events, value->text);
-        return WALK_OK;
-    }
-    struct json_value *field = field_named(fields, key);
-    if (field)
-        *field = *value;
+    if (is(key, "cat", 3))
+        events->fields.kind = kind_of(events, value->text);
+    else
+        set_field(&events->fields, key, value->text);
     return WALK_OK;
 }
 
-enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk,
-                            struct event_fields *fields)
+enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk)
 {
-    memset(fields, 0, sizeof *fields);
+    struct event_fields *fields = &events->fields;
+    fields->present = 0;
+    fields->kind = EVENT_OTHER;
+    fields->has_args = false;
+    fields->late.text = NULL;
     for (;;) {
         struct str key;
         struct json_value value;
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_OK)
-            got = walk_field(events, walk, key, &value, fields);
+            got = walk_field(events, walk, key, &value);
         if (got == WALK_END)
             break;
         if (got != WALK_OK)
@@ -196,16 +214,12 @@ enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk
     }
     if (fields->has_args || !fields->late.text || !wants_args(fields))
         return WALK_OK;
-    return walk_args(&fields->late, &fields->args);
+    fields->has_args = true;
+    return walk_args(&fields->late, fields);
 }
 
 // ---- adding
 // --------------------------------------------------------------------------------------
-
-static bool has(const struct json_value *value)
-{
-    return value->text.at != NULL;
-}
 
 // Interns a raw text with its escapes resolved; counts what had to be repaired.
 static bool intern(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
@@ -226,87 +240,92 @@ static bool intern(struct kineto_events *events, struct str raw, uint64_t pos, s
     return strtab_intern(strings, (struct str){events->scratch.at, events->scratch.len}, id, err);
 }
 
-static bool intern_value(struct kineto_events *events, const struct json_value *value, uint64_t pos,
+static bool intern_field(struct kineto_events *events, enum event_field field, uint64_t pos,
                          str_id *id, struct err *err)
 {
     *id = 0;
-    return !has(value) || intern(events, value->text, pos, id, err);
+    return !has(&events->fields, field) ||
+           intern(events, events->fields.value[field], pos, id, err);
 }
 
 // Processes, threads, devices and streams come as numbers, as quoted numbers or as texts.
-static bool label_of(struct kineto_events *events, const struct json_value *value, uint64_t pos,
+static bool label_of(struct kineto_events *events, enum event_field field, uint64_t pos,
                      struct label *label, struct err *err)
 {
+    const struct event_fields *fields = &events->fields;
     *label = (struct label){VALUE_ABSENT, 0};
-    if (!has(value) || str_to_i64(value->text, &label->number))
+    if (!has(fields, field) || str_to_i64(fields->value[field], &label->number))
         return true;
-    return intern(events, value->text, pos, &label->text, err);
+    return intern(events, fields->value[field], pos, &label->text, err);
 }
 
-static int64_t integer_of(const struct json_value *value)
+static int64_t integer_of(const struct event_fields *fields, enum event_field field)
 {
     int64_t number;
-    return has(value) && json_to_i64(value->text, &number) ? number : VALUE_ABSENT;
+    return has(fields, field) && json_to_i64(fields->value[field], &number) ? number : VALUE_ABSENT;
 }
 
-static int32_t small_of(const struct json_value *value)
+static int32_t small_of(const struct event_fields *fields, enum event_field field)
 {
-    int64_t number = integer_of(value);
+    int64_t number = integer_of(fields, field);
     return number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-static bool collective_of(struct kineto_events *events, const struct event_args *args, uint64_t pos,
-                          struct collective *collective, struct err *err)
+static bool collective_of(struct kineto_events *events, uint64_t pos, struct collective *collective,
+                          struct err *err)
 {
-    *collective = (struct collective){.in_elems = integer_of(&args->in_elems),
-                                      .out_elems = integer_of(&args->out_elems),
-                                      .group_size = integer_of(&args->group_size)};
-    return intern_value(events, &args->collective, pos, &collective->name, err) &&
-           intern_value(events, &args->dtype, pos, &collective->dtype, err) &&
-           intern_value(events, &args->group, pos, &collective->group, err) &&
-           intern_value(events, &args->group_description, pos, &collective->group_description,
-                        err) &&
-           intern_value(events, &args->group_ranks, pos, &collective->group_ranks, err);
+    *collective = (struct collective){.in_elems = integer_of(&events->fields, ARG_IN_ELEMS),
+                                      .out_elems = integer_of(&events->fields, ARG_OUT_ELEMS),
+                                      .group_size = integer_of(&events->fields, ARG_GROUP_SIZE)};
+    return intern_field(events, ARG_COLLECTIVE, pos, &collective->name, err) &&
+           intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) &&
+           intern_field(events, ARG_GROUP, pos, &collective->group, err) &&
+           intern_field(events, ARG_GROUP_DESCRIPTION, pos, &collective->group_description, err) &&
+           intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err);
 }
 
 // A device event lies on the stream that its args name, if they do.
-static bool fill_device(struct kineto_events *events, const struct event_args *args, uint64_t pos,
-                        struct event_record *record, struct err *err)
+static bool fill_device(struct kineto_events *events, uint64_t pos, struct event_record *record,
+                        struct err *err)
 {
-    if (has(&args->device) && !label_of(events, &args->device, pos, &record->pid, err))
+    const struct event_fields *fields = &events->fields;
+    if (has(fields, ARG_DEVICE) && !label_of(events, ARG_DEVICE, pos, &record->pid, err))
         return false;
-    if (has(&args->stream) && !label_of(events, &args->stream, pos, &record->tid, err))
+    if (has(fields, ARG_STREAM) && !label_of(events, ARG_STREAM, pos, &record->tid, err))
         return false;
-    record->shape = (struct launch_shape){.registers = small_of(&args->registers),
-                                          .occupancy_percent = small_of(&args->occupancy),
-                                          .shared_bytes = integer_of(&args->shared_bytes),
-                                          .bytes = integer_of(&args->bytes)};
-    memcpy(record->shape.grid, args->grid, sizeof args->grid);
-    memcpy(record->shape.block, args->block, sizeof args->block);
+    record->shape = (struct launch_shape){.registers = small_of(fields, ARG_REGISTERS),
+                                          .occupancy_percent = small_of(fields, ARG_OCCUPANCY),
+                                          .shared_bytes = integer_of(fields, ARG_SHARED_BYTES),
+                                          .bytes = integer_of(fields, ARG_BYTES)};
+    if (fields->has_args) {
+        memcpy(record->shape.grid, fields->grid, sizeof fields->grid);
+        memcpy(record->shape.block, fields->block, sizeof fields->block);
+    }
     record->collective = (struct collective){0};
-    return !has(&args->collective) || collective_of(events, args, pos, &record->collective, err);
+    return !has(fields, ARG_COLLECTIVE) || collective_of(events, pos, &record->collective, err);
+}
+
+static bool time_of(const struct event_fields *fields, enum event_field field, int64_t *ns)
+{
+    return has(fields, field) && json_us_to_ns(fields->value[field], TRACE_MAX_NS, ns);
 }
 
 // Times of an event; counts why it has none. A missing duration counts as 0 where nobody sums it.
-static bool times_of(struct kineto_events *events, const struct event_fields *fields, uint64_t pos,
-                     struct event_record *record)
+static bool times_of(struct kineto_events *events, uint64_t pos, struct event_record *record)
 {
+    const struct event_fields *fields = &events->fields;
     bool summed = event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
                   fields->kind == EVENT_CPU_OP;
-    bool bad_ts =
-        has(&fields->ts) && !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &record->begin_ns);
-    bool bad_dur =
-        has(&fields->dur) && !json_us_to_ns(fields->dur.text, TRACE_MAX_NS, &record->dur_ns);
-    if (bad_ts || bad_dur)
+    bool begins = time_of(fields, FIELD_TS, &record->begin_ns);
+    bool lasts = time_of(fields, FIELD_DUR, &record->dur_ns);
+    if (begins != has(fields, FIELD_TS) || lasts != has(fields, FIELD_DUR))
         trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
-    bool complete = has(&fields->name) && has(&fields->ts) && !bad_ts;
-    bool timed = has(&fields->dur) && !bad_dur;
-    if (!complete || (summed && !timed)) {
+    if (!has(fields, FIELD_NAME) || !begins || (summed && !lasts)) {
         trace_builder_repair(events->builder, summed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
                              pos);
         return false;
     }
-    if (!timed) {
+    if (!lasts) {
         trace_builder_repair(events->builder, REPAIR_NO_DURATION, pos);
         record->dur_ns = 0;
     }
@@ -317,45 +336,45 @@ static bool times_of(struct kineto_events *events, const struct event_fields *fi
     return true;
 }
 
-static bool add_complete(struct kineto_events *events, const struct event_fields *fields,
-                         uint64_t pos, struct err *err)
+static bool add_complete(struct kineto_events *events, uint64_t pos, struct err *err)
 {
-    struct event_record record = {.kind = fields->kind, .correlation = VALUE_ABSENT};
-    if (!times_of(events, fields, pos, &record))
+    struct event_record *record = &events->record;
+    record->kind = events->fields.kind;
+    record->correlation = VALUE_ABSENT;
+    if (!times_of(events, pos, record))
         return true;
-    if (!intern_value(events, &fields->name, pos, &record.name, err) ||
-        !label_of(events, &fields->pid, pos, &record.pid, err) ||
-        !label_of(events, &fields->tid, pos, &record.tid, err))
+    if (!intern_field(events, FIELD_NAME, pos, &record->name, err) ||
+        !label_of(events, FIELD_PID, pos, &record->pid, err) ||
+        !label_of(events, FIELD_TID, pos, &record->tid, err))
         return false;
-    if (event_kind_is_device(record.kind) || event_kind_is_launch(record.kind))
-        record.correlation = integer_of(&fields->args.correlation);
-    if (event_kind_is_device(record.kind) && !fill_device(events, &fields->args, pos, &record, err))
+    if (event_kind_is_device(record->kind) || event_kind_is_launch(record->kind))
+        record->correlation = integer_of(&events->fields, ARG_CORRELATION);
+    if (event_kind_is_device(record->kind) && !fill_device(events, pos, record, err))
         return false;
-    return trace_builder_add(events->builder, &record, err);
+    return trace_builder_add(events->builder, record, err);
 }
 
-static bool thread_of(struct kineto_events *events, const struct event_fields *fields, uint64_t pos,
-                      struct open_thread *thread, struct err *err)
+static bool thread_of(struct kineto_events *events, uint64_t pos, struct open_thread *thread,
+                      struct err *err)
 {
     struct label pid, tid;
-    if (!label_of(events, &fields->pid, pos, &pid, err) ||
-        !label_of(events, &fields->tid, pos, &tid, err))
+    if (!label_of(events, FIELD_PID, pos, &pid, err) ||
+        !label_of(events, FIELD_TID, pos, &tid, err))
         return false;
     *thread = (struct open_thread){pid.number, tid.number, pid.text, tid.text};
     return true;
 }
 
-static bool add_begin(struct kineto_events *events, const struct event_fields *fields, uint64_t pos,
-                      struct err *err)
+static bool add_begin(struct kineto_events *events, uint64_t pos, struct err *err)
 {
-    struct open_begin begin = {.pos = pos, .kind = fields->kind};
+    struct open_begin begin = {.pos = pos, .kind = events->fields.kind};
     struct open_thread thread;
-    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &begin.begin_ns)) {
+    if (!time_of(&events->fields, FIELD_TS, &begin.begin_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }
-    return intern_value(events, &fields->name, pos, &begin.name, err) &&
-           thread_of(events, fields, pos, &thread, err) &&
+    return intern_field(events, FIELD_NAME, pos, &begin.name, err) &&
+           thread_of(events, pos, &thread, err) &&
            open_begins_push(&events->begins, &thread, &begin, err);
 }
 
@@ -381,18 +400,17 @@ static bool add_pair(struct kineto_events *events, const struct open_thread *thr
     return trace_builder_add(events->builder, &record, err);
 }
 
-static bool add_end(struct kineto_events *events, const struct event_fields *fields, uint64_t pos,
-                    struct err *err)
+static bool add_end(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct open_thread thread;
     struct open_begin begin;
     int64_t end_ns;
     bool found;
-    if (!has(&fields->ts) || !json_us_to_ns(fields->ts.text, TRACE_MAX_NS, &end_ns)) {
+    if (!time_of(&events->fields, FIELD_TS, &end_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }
-    if (!thread_of(events, fields, pos, &thread, err) ||
+    if (!thread_of(events, pos, &thread, err) ||
         !open_begins_pop(&events->begins, &thread, &begin, &found, err))
         return false;
     if (!found) {
@@ -402,40 +420,39 @@ static bool add_end(struct kineto_events *events, const struct event_fields *fie
     return add_pair(events, &thread, &begin, end_ns, err);
 }
 
-static bool add_metadata(struct kineto_events *events, const struct event_fields *fields,
-                         uint64_t pos, struct err *err)
+static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err *err)
 {
-    if (!has(&fields->args.name) || !str_equal(fields->name.text, STR("thread_name")))
+    const struct event_fields *fields = &events->fields;
+    if (!has(fields, ARG_NAME) || !has(fields, FIELD_NAME) ||
+        !str_equal(fields->value[FIELD_NAME], STR("thread_name")))
         return true;
     struct label pid, tid;
     str_id name;
-    return label_of(events, &fields->pid, pos, &pid, err) &&
-           label_of(events, &fields->tid, pos, &tid, err) &&
-           intern_value(events, &fields->args.name, pos, &name, err) &&
+    return label_of(events, FIELD_PID, pos, &pid, err) &&
+           label_of(events, FIELD_TID, pos, &tid, err) &&
+           intern_field(events, ARG_NAME, pos, &name, err) &&
            trace_builder_name_thread(events->builder, pid, tid, name, err);
 }
 
-bool kineto_event_add(struct kineto_events *events, const struct event_fields *fields, uint64_t pos,
-                      struct err *err)
+bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     // Flows, instants, counters, async, object, sample and other events are defined but not used.
     static const char defined[] = "stfiIRCbenSTpFNODPcv()=";
-    if (!has(&fields->phase)) {
-        if (has(&fields->name) || has(&fields->ts)) // else "{}", which may end an event list
-            trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
-        return true;
-    }
-    char phase = fields->phase.text.len ? *fields->phase.text.at : '\0';
+    const struct event_fields *fields = &events->fields;
+    char phase = phase_of(fields);
     switch (phase) {
-    case 'X': return add_complete(events, fields, pos, err);
-    case 'B': return add_begin(events, fields, pos, err);
-    case 'E': return add_end(events, fields, pos, err);
-    case 'M': return add_metadata(events, fields, pos, err);
+    case 'X': return add_complete(events, pos, err);
+    case 'B': return add_begin(events, pos, err);
+    case 'E': return add_end(events, pos, err);
+    case 'M': return add_metadata(events, pos, err);
+    case '\0': break;
     default:
-        if (phase == '\0' || !strchr(defined, phase))
-            trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
-        return true;
+        if (strchr(defined, phase))
+            return true;
     }
+    if (fields->present) // else "{}", which may end an event list
+        trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
+    return true;
 }
 
 bool kineto_events_finish(struct kineto_events *events, struct err *err)

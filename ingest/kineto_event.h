@@ -10,21 +10,39 @@
 
 #define KINETO_CATEGORIES 16
 
-// A value that the event does not have has text.at NULL.
-struct event_args {
-    struct json_value correlation, device, stream;
-    struct json_value bytes, registers, shared_bytes, occupancy;
-    struct json_value collective, dtype, in_elems, out_elems, group_size;
-    struct json_value group, group_description, group_ranks;
-    struct json_value name; // of a metadata row
-    int32_t grid[3], block[3];
+// The values that are read: raw texts of members of the event, then of its args.
+enum event_field {
+    FIELD_PHASE,
+    FIELD_NAME,
+    FIELD_TS,
+    FIELD_DUR,
+    FIELD_PID,
+    FIELD_TID,
+    ARG_CORRELATION,
+    ARG_DEVICE,
+    ARG_STREAM,
+    ARG_BYTES,
+    ARG_REGISTERS,
+    ARG_SHARED_BYTES,
+    ARG_OCCUPANCY,
+    ARG_COLLECTIVE,
+    ARG_DTYPE,
+    ARG_IN_ELEMS,
+    ARG_OUT_ELEMS,
+    ARG_GROUP_SIZE,
+    ARG_GROUP,
+    ARG_GROUP_DESCRIPTION,
+    ARG_GROUP_RANKS,
+    ARG_NAME, // of a metadata row
+    EVENT_FIELD_COUNT
 };
 
 struct event_fields {
-    struct json_value phase, name, ts, dur, pid, tid;
+    uint32_t present; // bit f: value[f] was read; the others are not initialized
     enum event_kind kind;
-    struct event_args args;
-    bool has_args;         // args were read; else args_at is where to read them
+    bool has_args; // args were read; else `late` is where to read them
+    int32_t grid[3], block[3];
+    struct str value[EVENT_FIELD_COUNT];
     struct json_walk late; // at args that came before the event's kind was known, text NULL if none
 };
 
@@ -39,6 +57,9 @@ struct kineto_events {
     struct trace_builder *builder;
     struct open_begins begins;
     struct buf scratch;
+    // Of the event at hand; too large to clear for each, so each use sets what it reads.
+    struct event_fields fields;
+    struct event_record record;
     struct category_kind categories[KINETO_CATEGORIES]; // met so far
     unsigned category_count;
 };
@@ -47,13 +68,11 @@ void kineto_events_init(struct kineto_events *events, struct trace_builder *buil
                         struct budget *budget);
 void kineto_events_free(struct kineto_events *events);
 
-// Walks one event whose opening brace was consumed. The fields are slices of the window.
-enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk,
-                            struct event_fields *fields);
+// Walks one event whose opening brace was consumed. Its fields are slices of the window.
+enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk);
 
 // Adds it to the trace, or counts why not. pos is its offset in the stream.
-MUST_CHECK bool kineto_event_add(struct kineto_events *events, const struct event_fields *fields,
-                                 uint64_t pos, struct err *err);
+MUST_CHECK bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err);
 
 // Ends begin events that have no end, at the end of the trace.
 MUST_CHECK bool kineto_events_finish(struct kineto_events *events, struct err *err);
