@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes that read as a trace go through all analyses, a run of two ranks and a comparison
+// without harm, and every breakdown sums to its window.
+#include "analysis/analysis_json.h"
+#include "ingest/ingest.h"
+
+#include "analysis/analysis.h"
+#include "analysis/parts.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define LIMIT ((uint64_t)64 << 20)
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_parts(const struct report *report, const char *name)
+{
+    const struct table *table = report_find(report, name);
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        struct parts parts = parts_read(table, i);
+        check(parts_window_ns(&parts) == table_cell(table, i, "window_ns")->i);
+        check(parts.total_comm_ns >= parts.bar_ns[BAR_EXPOSED_COMM]);
+        for (int b = 0; b < BAR_COUNT; b++)
+            check(parts.bar_ns[b] >= 0);
+    }
+}
+
+static void check_kernels(const struct report *report)
+{
+    const struct table *kernels = report_find(report, "kernels");
+    const struct table *breakdown = report_find(report, "breakdown");
+    int64_t owned_ns = 0;
+    for (size_t i = 0; kernels && i < kernels->row_count; i++)
+        owned_ns += table_cell(kernels, i, "owned_ns")->i;
+    check(!kernels || owned_ns == table_cell(breakdown, 0, "busy_ns")->i);
+}
+
+static int64_t sum_of(const struct table *table, const char *level, const char *column)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < table->row_count; i++)
+        if (str_equal(table_cell(table, i, "level")->s, str_of(level)))
+            sum += table_cell(table, i, column)->i;
+    return sum;
+}
+
+static void compare_with_itself(const struct report *run, struct arena *arena)
+{
+    struct report report = {.arena = arena};
+    struct err err;
+    if (!analyse_compare(run, run, &report, &err))
+        return;
+    const struct table *fall = report_find(&report, "compare_waterfall");
+    const struct table *summary = report_find(&report, "compare_summary");
+    int64_t mean_ns = table_cell(summary, 0, "base_mean_ns")->i;
+    check(sum_of(fall, "bar", "base_ns") == mean_ns);
+    check(sum_of(fall, "category", "base_ns") == mean_ns);
+    check(sum_of(fall, "row", "cand_ns") == mean_ns);
+    for (size_t i = 0; i < fall->row_count; i++)
+        check(table_cell(fall, i, "delta_ns")->i == 0);
+}
+
+// What was saved loads as it was.
+static void check_saved(const struct report *report, struct arena *arena)
+{
+    struct report loaded = {.arena = arena};
+    struct buf saved = {0}, first = {0}, second = {0};
+    struct err err;
+    check(report_save(report, &saved, &err));
+    if (report_load(&loaded, (struct str){saved.at, saved.len}, trace_tables, &err)) {
+        report_json(report, &first);
+        report_json(&loaded, &second);
+        check(str_equal((struct str){first.at, first.len}, (struct str){second.at, second.len}));
+    } else {
+        check(err.code == ERR_LIMIT);
+    }
+    buf_free(&saved);
+    buf_free(&first);
+    buf_free(&second);
+}
+
+static void analyse(const struct trace *trace, struct arena *arena)
+{
+    const struct analysis_options options = {.warmup_steps = -1};
+    struct report report = {.arena = arena}, run = {.arena = arena};
+    const struct rank_report ranks[] = {{0, &report}, {3, &report}};
+    struct buf json = {0};
+    struct err err;
+    if (!analyse_trace(trace, &options, &report, &err))
+        return;
+    check(analysis_json_trace(&report, &json, &err));
+    buf_free(&json);
+    check_parts(&report, "breakdown");
+    check_parts(&report, "steps");
+    check_kernels(&report);
+    check_saved(&report, arena);
+    if (!analyse_run(ranks, 2, &run, &err))
+        return;
+    check_parts(&run, "ranks");
+    compare_with_itself(&run, arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct budget budget = {.limit = LIMIT};
+    struct arena arena;
+    struct err err;
+    struct source *source = source_mem_open(data, size, 0, &err);
+    struct trace *trace = source ? ingest_source(source, &budget, NULL, &err) : NULL;
+    if (!trace)
+        return 0;
+    arena_init(&arena, &budget);
+    analyse(trace, &arena);
+    arena_free(&arena);
+    trace_free(trace);
+    check(budget.used == 0);
+    return 0;
+}
