@@ -94,16 +94,24 @@ const SPANS = [
   [86400, "d"],
   [3600, "h"],
   [60, "min"],
-  [1, "s"],
 ];
 
-/** How long ago an RFC 3339 time was: "3 h". @param {string|null} time @param {number} now ms */
+/**
+ * How long ago an RFC 3339 time was, in the largest unit that fits: "3 h".
+ * @param {string|null} time @param {number} now in ms
+ */
 export function age(time, now) {
   const then = Date.parse(time ?? "");
   if (Number.isNaN(then)) return NONE;
   const seconds = Math.max(0, (now - then) / 1000);
-  const [span, unit] = SPANS.find(([length]) => seconds >= length) ?? [1, "s"];
-  return seconds < 5 ? "now" : `${Math.floor(seconds / span)} ${unit}`;
+  const found = SPANS.find(([length]) => seconds >= length);
+  return found ? `${Math.floor(seconds / found[0])} ${found[1]}` : "now";
+}
+
+/** The same in a sentence: "3 h ago". */
+export function ago(time, now) {
+  const text = age(time, now);
+  return text === "now" ? "just now" : text === NONE ? NONE : `${text} ago`;
 }
 
 /** A local date and time to the minute. @param {string|null} time */

@@ -44,7 +44,13 @@ function Responses({ api, responses }) {
     })}</dl>`;
 }
 
-function curl_of({ method, path }) {
+/** A line to try an operation with; what is in braces is the reader's. */
+function curl_of({ method, path, body }) {
+  const types = Object.keys(body?.content ?? {});
+  if (types.includes("multipart/form-data")) {
+    return `curl -F run=NAME -F trace=@rank0.json.gz '${location.origin}${path}'`;
+  }
+  if (method === "put") return `curl -T rank0.json.gz '${location.origin}${path}'`;
   const verb = method === "get" ? "" : ` -X ${method.toUpperCase()}`;
   return `curl${verb} '${location.origin}${path}'`;
 }

@@ -4,10 +4,11 @@ import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
 import { bytes, capital, count, ms, plural, sentence, when } from "../format.mjs";
-import { frame_of, rows_of, value_at } from "../frame.mjs";
+import { frame_of, rows_of } from "../frame.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { EditRun } from "./edit_run.mjs";
+import { quality_groups } from "./quality_model.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const BUSY_POLL_MS = 1500;
@@ -20,22 +21,16 @@ function Quality({ run, analysed }) {
       analysed=${analysed} />`}<//><//>`;
 }
 
-const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
-
 function QualityTable({ reply, analysed }) {
-  const frame = useMemo(() => frame_of(reply), [reply]);
-  const at = (key, row) => value_at(frame, key, row);
-  const rows = Array.from({ length: frame.length }, (_, i) => i).sort(
-    (a, b) => (SEVERITY_ORDER[at("severity", a)] ?? 3) - (SEVERITY_ORDER[at("severity", b)] ?? 3),
-  );
-  return html`<${Table} caption="Trust report" frame=${frame} rows=${rows} columns=${[
+  const groups = useMemo(() => quality_groups(rows_of(frame_of(reply))), [reply]);
+  const text = (name) => (row) => capital(groups[row][name] ?? "–");
+  return html`<${Table} caption="Trust report" frame=${frame_of(groups)} columns=${[
     { key: "severity", label: "Severity", cell: (row) =>
-      html`<span class="status status-${at("severity", row)}">${at("severity", row)}</span>` },
-    { key: "rank", label: "Rank", kind: "count", cell: (row) => at("rank", row) ?? "run" },
-    { key: "detail", label: "What was found", className: "wrap",
-      cell: (row) => capital(at("detail", row) ?? "–") },
+      html`<span class="status status-${groups[row].severity}">${groups[row].severity}</span>` },
+    { key: "ranks", label: "Ranks", className: "wrap-narrow" },
+    { key: "detail", label: "What was found", className: "wrap", cell: text("detail") },
     { key: "effect", label: "What it does to the numbers", className: "wrap",
-      cell: (row) => capital(at("effect", row) ?? "–") },
+      cell: text("effect") },
     { key: "count", label: "Count", kind: "count" },
     { key: "time_ns", label: "Time", kind: "ms" },
     { key: "position", label: "At byte", kind: "count", priority: 3 },

@@ -5,7 +5,7 @@ import { use_api } from "../api.mjs";
 import { run_path } from "../address.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
 import { toggle_in_tray, tray } from "../tray.mjs";
-import { age, capital, count, plural, sentence, when } from "../format.mjs";
+import { ago, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 
 const TABS = [
@@ -46,7 +46,7 @@ function Identity({ run, summary }) {
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
     <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
     ${shown_project(run) && html`<li>${run.project}</li>`}
-    <li><time datetime=${run.created} title=${when(run.created)}>${age(run.created, now)} ago</time>
+    <li><time datetime=${run.created} title=${when(run.created)}>${ago(run.created, now)}</time>
     </li>
     <li><${Tags} tags=${run.tags} /></li>
   </ul>`;
@@ -66,8 +66,6 @@ function Tabs({ run, page, findings }) {
     </li>`)}</ul></nav>`;
 }
 
-const SEVERITY_KIND = { error: "error", warning: "warning", info: "info" };
-
 /** Missing ranks are told by the strip about them. */
 const is_missing_ranks = ({ item }) => item === "missing_ranks";
 
@@ -81,7 +79,7 @@ function TrustStrip({ run, quality, partial }) {
   if (told.length === 0) return null;
   const worst = told.find(({ severity }) => severity === "error") ?? told[0];
   const others = told.length - 1;
-  return html`<${Notice} kind=${SEVERITY_KIND[worst.severity] ?? "warning"}>
+  return html`<${Notice} kind="warning">
     <p><strong>Trust: </strong>${trust_text(worst)}
       ${" "}<a href=${run_path(run, "data")}>${
         others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;

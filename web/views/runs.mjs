@@ -97,7 +97,7 @@ function columns_of(frame, picked, now) {
       help: "Shares of the seven parts in a step of the headline rank",
       cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts}
         label="${at(row).name}: " />` : "–" },
-    { key: "busy_share", label: "GPU busy", kind: "share" },
+    { key: "busy_share", label: "GPU busy", kind: "share", priority: 2 },
     { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 2 },
     { key: "findings", label: "Findings", kind: "count", sort: false, priority: 2,
       cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
