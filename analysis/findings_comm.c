@@ -78,11 +78,25 @@ static struct overlap measure(const struct facts *facts, bool *stream_computes)
     return sum;
 }
 
+static int64_t hidden_of(const struct overlap *overlap)
+{
+    return overlap->total_ns - overlap->exposed_ns;
+}
+
+// Compute of the steady steps that hides no communication yet.
+static int64_t room_of(const struct facts *facts, const struct overlap *overlap)
+{
+    return parts_compute_ns(&facts->steady) - hidden_of(overlap);
+}
+
 static bool describe_overlap(const struct finding_case *the_case, const struct overlap *overlap,
                              struct finding *finding, struct err *err)
 {
     double hidden = 1 - (double)overlap->exposed_ns / (double)overlap->total_ns;
-    finding->cost_ns = overlap->exposed_ns / the_case->steps;
+    // No more can be hidden than there is compute left to hide it behind.
+    int64_t room_ns = room_of(the_case->facts, overlap);
+    finding->cost_ns =
+        (overlap->exposed_ns < room_ns ? overlap->exposed_ns : room_ns) / the_case->steps;
     finding->confidence = overlap->shares_stream ? "high" : "medium";
     finding->title =
         arena_printf(the_case->arena, err, "only %.0f %% of %.3g ms communication is hidden",
@@ -102,17 +116,12 @@ static bool check_overlap(const struct finding_case *the_case, bool *fires, stru
     if (!streams)
         return false;
     struct overlap overlap = measure(facts, streams);
-    // No more can be hidden than there is compute left to hide it behind.
-    int64_t hidden_ns = overlap.total_ns - overlap.exposed_ns;
-    int64_t room_ns = parts_compute_ns(&facts->steady) - hidden_ns;
-    double step_ns = (double)the_case->step_ns * (double)the_case->steps;
-    *fires = (double)overlap.total_ns >= FINDING_OVERLAP_COMM * step_ns &&
-             (double)hidden_ns < FINDING_OVERLAP_SHARE * (double)overlap.total_ns && room_ns > 0;
-    if (!*fires)
-        return true;
-    if (overlap.exposed_ns > room_ns)
-        overlap.exposed_ns = room_ns;
-    return describe_overlap(the_case, &overlap, finding, err);
+    double total_ns = (double)overlap.total_ns;
+    double steady_ns = (double)the_case->step_ns * (double)the_case->steps;
+    *fires = total_ns >= FINDING_OVERLAP_COMM * steady_ns &&
+             (double)hidden_of(&overlap) < FINDING_OVERLAP_SHARE * total_ns &&
+             room_of(facts, &overlap) > 0;
+    return !*fires || describe_overlap(the_case, &overlap, finding, err);
 }
 
 const struct finding_rule finding_low_overlap = {

@@ -42,6 +42,7 @@ const struct finding_rule finding_gpu_starved = {
 struct tiny {
     const struct facts *facts;
     int64_t owned_ns, wait_ns, calls, short_calls;
+    int64_t replayed; // short calls whose launch owns several kernels
 };
 
 static bool is_short(const struct facts *facts, uint32_t device)
@@ -78,7 +79,10 @@ static struct tiny measure_tiny(const struct facts *facts)
             !facts->steps[device->step].steady)
             continue;
         tiny.calls++;
-        tiny.short_calls += is_short(facts, i);
+        if (!is_short(facts, i))
+            continue;
+        tiny.short_calls++;
+        tiny.replayed += device->launch != FACTS_NONE && facts->launches[device->launch].count > 1;
     }
     if (are_many(&tiny))
         sweep_run(facts, NULL, facts->device_count, add_tiny, &tiny);
@@ -94,16 +98,20 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
     if (!*fires)
         return true;
     finding->cost_ns = cost_ns;
-    finding->confidence = tiny.wait_ns > tiny.owned_ns ? "high" : "medium";
+    bool mostly_replayed = tiny.replayed > tiny.short_calls / 2;
+    finding->confidence = mostly_replayed                ? "low"
+                          : tiny.wait_ns > tiny.owned_ns ? "high"
+                                                         : "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "%" PRId64 " kernels per step run under 10 us and cost %.3g ms",
                                   tiny.short_calls / the_case->steps, findings_ms(cost_ns));
     finding->evidence = findings_fact(
         the_case, "short_kernels", err,
         "%.0f %% of the compute kernels are short; %.3g ms run, %.3g ms waited for "
-        "per step",
+        "per step%s",
         100 * (double)tiny.short_calls / (double)tiny.calls,
-        findings_ms(tiny.owned_ns / the_case->steps), findings_ms(tiny.wait_ns / the_case->steps));
+        findings_ms(tiny.owned_ns / the_case->steps), findings_ms(tiny.wait_ns / the_case->steps),
+        mostly_replayed ? "; most are replayed by graphs already, where only fusing helps" : "");
     return finding->title && finding->evidence;
 }
 

@@ -79,13 +79,15 @@ static bool analyse(const struct pipeline_job *job, const struct trace *trace,
 bool pipeline_trace(const struct pipeline_job *job, struct report *report,
                     struct pipeline_result *result, struct err *err)
 {
-    struct budget budget = {.limit = job->memory_bytes};
+    // One budget for the trace and its report, where the caller counts the report.
+    struct budget own = {.limit = job->memory_bytes};
+    struct budget *budget = report->arena->budget ? report->arena->budget : &own;
     *result = (struct pipeline_result){0};
 
     int64_t begin_ns = clock_mono_ns();
-    struct trace *trace = load_kept(job, &budget);
+    struct trace *trace = load_kept(job, budget);
     if (!trace)
-        trace = read_input(job, &budget, err);
+        trace = read_input(job, budget, err);
     if (!trace)
         return false;
 
@@ -93,7 +95,7 @@ bool pipeline_trace(const struct pipeline_job *job, struct report *report,
     bool ok = analyse(job, trace, report, result, err);
     result->parse_ns = parsed_ns - begin_ns;
     result->analyse_ns = clock_mono_ns() - parsed_ns;
-    result->peak_bytes = budget.peak;
+    result->peak_bytes = budget->peak;
     trace_free(trace);
     return ok;
 }

@@ -11,7 +11,7 @@ struct pipeline_job {
     const char *input_path; // what was uploaded, in any known format and compression
     const char *trace_path; // where the sealed trace is kept; NULL: nowhere
     struct analysis_options options;
-    uint64_t memory_bytes;     // budget of the whole job, 0 none
+    uint64_t memory_bytes; // budget of the whole job, 0 none; the report arena's own goes before
     struct progress *progress; // NULL is allowed
 };
 
