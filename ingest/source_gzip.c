@@ -12,9 +12,11 @@ struct gzip {
     struct source source;
     struct source *below;
     struct inflate_state state;
+    struct isal_gzip_header header; // kept, so that one split between two blocks reads on
     uint64_t taken;
     bool input_ended;
-    bool in_member;  // past a header, before its trailer
+    bool in_header;
+    bool in_member;  // from the begin of a header to the end of its trailer
     bool any_member; // one was read to its end
     unsigned empty;  // members in a row that yielded nothing
     bool failed;     // behind bytes that were handed over; `error` is for the next read
@@ -52,10 +54,22 @@ static void begin_member(struct gzip *gzip)
     unsigned char *next_in = gzip->state.next_in;
     uint32_t avail_in = gzip->state.avail_in;
     isal_inflate_reset(&gzip->state);
-    gzip->state.crc_flag = ISAL_GZIP;
+    gzip->state.crc_flag = ISAL_GZIP_NO_HDR_VER;
     gzip->state.next_in = next_in;
     gzip->state.avail_in = avail_in;
+    isal_gzip_header_init(&gzip->header);
+    gzip->in_header = true;
     gzip->in_member = true;
+}
+
+// Reads on in the header or the text, as far as input and room go.
+static int advance(struct gzip *gzip)
+{
+    if (!gzip->in_header)
+        return isal_inflate(&gzip->state);
+    int code = isal_read_gzip_header(&gzip->state, &gzip->header);
+    gzip->in_header = code == ISAL_END_INPUT;
+    return gzip->in_header ? ISAL_DECOMP_OK : code;
 }
 
 // Bytes behind the last member that are no further one (padding, garbage) end the stream.
@@ -91,7 +105,7 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
             gzip->state.next_out = bytes;
             gzip->state.avail_out = room;
         }
-        int code = isal_inflate(&gzip->state);
+        int code = advance(gzip);
         uint64_t pos = gzip->taken - gzip->state.avail_in;
         if (code != ISAL_DECOMP_OK) {
             gzip->failed = true;

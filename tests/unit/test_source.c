@@ -75,6 +75,20 @@ static void bytes_behind_the_last_gzip_member_are_ignored(void **state)
     buf_free(&gzip);
 }
 
+static void a_gzip_header_with_name_comment_and_extra_field_is_passed_over(void **state)
+{
+    (void)state;
+    struct buf gzip = {0}, named = {0};
+    add_gzip(&gzip, STR("a trace"), 6);
+    for (int member = 0; member < 2; member++) {
+        buf_add(&named, "\x1F\x8B\x08\x1C\0\0\0\0\0\x03\x05\0extraname.json\0comment\0", 35);
+        buf_add(&named, gzip.at + 10, gzip.len - 10);
+    }
+    assert_reads(compress_text(&named), STR("a tracea trace"));
+    buf_free(&gzip);
+    buf_free(&named);
+}
+
 static void two_layers_are_taken_off(void **state)
 {
     (void)state;
@@ -295,6 +309,7 @@ int main(void)
         cmocka_unit_test(plain_bytes_pass_through),
         cmocka_unit_test(members_and_frames_one_behind_the_other_are_one_stream),
         cmocka_unit_test(bytes_behind_the_last_gzip_member_are_ignored),
+        cmocka_unit_test(a_gzip_header_with_name_comment_and_extra_field_is_passed_over),
         cmocka_unit_test(two_layers_are_taken_off),
         cmocka_unit_test(a_cut_stream_yields_what_came_before_and_then_fails),
         cmocka_unit_test(a_cut_below_another_decompressor_loses_nothing),
