@@ -46,7 +46,7 @@ function Identity({ run, summary }) {
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
     <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
     ${shown_project(run) && html`<li>${run.project}</li>`}
-    <li><time datetime=${run.created} title=${when(run.created)}>${ago(run.created, now)}</time>
+    <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>
     </li>
     <li><${Tags} tags=${run.tags} /></li>
   </ul>`;

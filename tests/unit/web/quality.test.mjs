@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { quality_groups, rank_ranges } from "../../../web/views/quality_model.mjs";
 
-const row = (rank, item, severity, more) =>
-  ({ rank, item, severity, detail: item, effect: "", count: 1, time_ns: null, position: 7, ...more });
+const row = (rank, item, severity, more) => ({
+  ...{ rank, item, severity, detail: item, effect: "", count: 1, time_ns: null, position: 7 },
+  ...more,
+});
 
 test("neighbouring ranks are written as ranges", () => {
   assert.equal(rank_ranges([3, 0, 1, 2, 5]), "0–3, 5");
