@@ -60,11 +60,12 @@ static bool move_holder(struct placing *placing, struct str trace_id, struct err
     return sql_run(&stmt);
 }
 
-// Takes a rank that something speaks for, if it can be had.
+// Takes a rank that something speaks for, if it can be had. A number that no request can name is no
+// rank.
 static bool try_rank(struct placing *placing, int64_t rank, const char *from, struct err *err)
 {
     struct holder holder;
-    if (rank < 0 || placing->rank >= 0)
+    if (rank < 0 || rank > INT32_MAX || placing->rank >= 0)
         return true;
     if (!find_holder(placing, rank, &holder, err))
         return false;

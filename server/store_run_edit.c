@@ -17,10 +17,20 @@ static bool check_text(const char *what, struct str text, size_t max_bytes, stru
     return true;
 }
 
+// "." and ".." mean folders in an address, and a blank at an end cannot be seen.
+static bool is_hard_to_name(struct str name)
+{
+    return str_equal(name, STR(".")) || str_equal(name, STR("..")) || name.at[0] == ' ' ||
+           name.at[name.len - 1] == ' ';
+}
+
 static bool check_name(const char *what, struct str name, struct err *err)
 {
     if (name.len == 0)
         return err_set(err, ERR_USAGE, "%s is empty", what);
+    if (is_hard_to_name(name))
+        return err_set(err, ERR_USAGE, "%s '%.*s' is a dot, or has a blank at an end", what,
+                       (int)(name.len < 60 ? name.len : 60), name.at);
     if (!check_text(what, name, STORE_NAME_MAX_BYTES, err))
         return false;
     for (size_t i = 0; i < name.len; i++) {

@@ -65,6 +65,34 @@ test("text, an archive and JSON that is no trace are refused with a sentence", a
   await server.alive();
 });
 
+test("of a good and a bad file in one request the good one is kept, both are told", async () => {
+  const png = Buffer.from("89504e470d0a1a0a", "hex");
+  const reply = await server.post([...fields({ run: "mixed" }), file_part(png, "shot.png"),
+    file_part(small_json(), "rank2.json")]);
+  assert.equal(reply.status, 202, reply.text);
+  const told = Object.fromEntries(reply.json.traces.map((trace) => [trace.filename, trace]));
+  assert.equal(told["shot.png"].status, "refused");
+  assert.ok(told["shot.png"].error.length > 10);
+  assert.notEqual(told["rank2.json"].status, "refused");
+  const run = await server.settled("mixed");
+  assert.deepEqual(run.traces.map(({ rank, status }) => [rank, status]), [[2, "done"]]);
+});
+
+test("a damaged compressed file is told to be damaged, its run and the service live", async () => {
+  const whole = gzipSync(job.files[0].data);
+  whole[Math.floor(whole.length / 2)] ^= 0x10;
+  const { run } = await upload("damaged", whole);
+  const { status, error } = run.traces[0];
+  if (status === "failed") assert.match(error, /damaged|corrupt|checksum/);
+  else assert.ok(["warning", "error"].includes(run.worst_quality), run.worst_quality);
+  await server.alive();
+});
+
+test("a rank that no request can name is not taken from a trace", async () => {
+  const { run } = await upload("far-rank", small_json({ rank: 1e12, world_size: 2 }));
+  assert.deepEqual(run.traces.map(({ rank, rank_from }) => [rank, rank_from]), [[0, "next"]]);
+});
+
 test("a trace cut anywhere gives what was complete and says so", async () => {
   const { data } = job.files[0];
   const random = chance(11);
@@ -124,7 +152,7 @@ test("file names of 5,000 bytes, of no encoding and with controls are kept safel
 });
 
 test("run names and tags that are too long, controlled or not UTF-8 are refused", async () => {
-  const bad = ["r".repeat(5000), "a\u0001b", Buffer.from([0x61, 0xff])];
+  const bad = ["r".repeat(5000), "a\u0001b", Buffer.from([0x61, 0xff]), "..", "a/b", "  ", "a~b"];
   for (const name of bad) {
     const reply = await server.post([{ name: "run", value: name }, file_part(small_json())]);
     assert.ok([400, 422].includes(reply.status), `${reply.status} ${reply.text}`);
