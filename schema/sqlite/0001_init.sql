@@ -82,9 +82,10 @@ CREATE TABLE upload_trace (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX upload_trace_by_trace ON upload_trace (trace_id);
 
--- The queue. A trace job reads one file, a run job joins the ranks.
+-- The queue. A trace job reads one file, a run job joins the ranks. AUTOINCREMENT: a worker may
+-- still hold the number of a job that went with its trace, and no later job may come by it.
 CREATE TABLE job (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('trace', 'run')),
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     trace_id TEXT REFERENCES trace (id) ON DELETE CASCADE,

@@ -306,6 +306,23 @@ static void a_run_is_not_joined_twice_at_a_time(void **state)
     assert_int_equal(claim(f).kind, JOB_RUN);
 }
 
+// The job of a trace that is gone must not be mistaken for one that came after it.
+static void the_job_of_a_replaced_trace_ends_no_other(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x.json");
+    struct job stale = claim(f);
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, 'b', 0, "y.json");
+    struct upload_request request = {
+        .run = named("r"), .parts = &part, .count = 1, .replace = true};
+    struct upload upload;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_false(store_fail_job(f->store, &stale, "its file is gone", &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    assert_text(claim(f).trace_id, upload.traces[0].id.at);
+}
+
 static void a_failed_trace_leaves_a_partial_run_with_its_reason(void **state)
 {
     struct fixture *f = *state;
@@ -547,6 +564,7 @@ int main(void)
         TEST(a_second_claim_to_a_rank_is_kept_with_a_warning),
         TEST(the_last_trace_queues_the_run_once),
         TEST(a_run_is_not_joined_twice_at_a_time),
+        TEST(the_job_of_a_replaced_trace_ends_no_other),
         TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
         TEST(three_crashes_end_a_job),
         TEST(being_killed_from_outside_does_not_end_a_job),
