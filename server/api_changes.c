@@ -5,10 +5,31 @@
 #include <jansson.h>
 
 #define CHANGE_MAX_BYTES ((uint64_t)256 * 1024)
+#define CHANGE_MAX_DEPTH 16
 
 static const char *const no_parameters[] = {NULL};
 
 // --- what was sent ------------------------------------------------------------------------------
+
+// The JSON library calls itself for each level, and threads of connections have little stack.
+static bool check_depth(struct str text, struct err *err)
+{
+    unsigned depth = 0;
+    bool is_quoted = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (is_quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && (c == '[' || c == '{') && ++depth > CHANGE_MAX_DEPTH)
+            return err_set_at(err, ERR_USAGE, i, "the body's JSON is deeper than %d levels",
+                              CHANGE_MAX_DEPTH);
+        else if (!is_quoted && (c == ']' || c == '}') && depth > 0)
+            depth--;
+    }
+    return true;
+}
 
 // The body as a JSON object; free it with json_decref.
 static json_t *read_object(struct request *request, struct response *response, struct err *err)
@@ -22,7 +43,8 @@ static json_t *read_object(struct request *request, struct response *response, s
                         "found another Content-Type, expected application/json");
         return NULL;
     }
-    if (body_read_all(request->body, CHANGE_MAX_BYTES, &text, err)) {
+    if (body_read_all(request->body, CHANGE_MAX_BYTES, &text, err) &&
+        check_depth((struct str){text.at, text.len}, err)) {
         object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
         if (!object)
             err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",

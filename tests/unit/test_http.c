@@ -201,6 +201,21 @@ static void hostile_requests_are_answered_and_refused(void **state)
         assert_status(*state, samples[i].bytes, samples[i].status);
 }
 
+// Threads of connections have 100 KB of stack: a parser that calls itself must not get this.
+static void a_body_of_deep_json_is_refused(void **state)
+{
+    enum { DEPTH = 100000 };
+    struct buf bytes = {0};
+    buf_printf(&bytes,
+               "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+               "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+               DEPTH);
+    for (int i = 0; i < DEPTH; i++)
+        buf_putc(&bytes, '[');
+    assert_status(*state, (struct str){bytes.at, bytes.len}, 400);
+    buf_free(&bytes);
+}
+
 static void headers_beyond_every_limit_are_refused(void **state)
 {
     struct buf many = {0}, large = {0};
@@ -391,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_requests_are_answered_and_refused),
         cmocka_unit_test(headers_beyond_every_limit_are_refused),
+        cmocka_unit_test(a_body_of_deep_json_is_refused),
         cmocka_unit_test(an_upload_is_stored_and_its_repetition_found),
         cmocka_unit_test(an_upload_that_is_not_whole_is_not_stored),
         cmocka_unit_test(files_that_cannot_be_traces_are_refused_by_name),
