@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all pages of one run share: identity, tabs, the trust strip, and states short of done.
-import { html } from "../ui.mjs";
+import { html, useLayoutEffect, useRef } from "../ui.mjs";
 import { use_api } from "../api.mjs";
 import { run_path } from "../address.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
@@ -59,7 +59,13 @@ function TrayButton({ run }) {
 }
 
 function Tabs({ run, page, findings }) {
-  return html`<nav class="tabs" aria-label="Pages of this run"><ul>
+  const nav = useRef(null);
+  // On a narrow screen the strip scrolls; the tab one is on must be in sight.
+  useLayoutEffect(() => {
+    const tab = nav.current.querySelector("[aria-current]");
+    if (tab) nav.current.scrollLeft = tab.offsetLeft + tab.offsetWidth - nav.current.clientWidth;
+  }, [page]);
+  return html`<nav class="tabs" aria-label="Pages of this run" ref=${nav}><ul>
     ${TABS.map(([key, label]) => html`<li key=${key}><a href=${run_path(run, key)}
       aria-current=${page === (key || "overview") ? "page" : undefined}>${label}${
         key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a>
