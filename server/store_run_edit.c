@@ -24,29 +24,39 @@ static bool is_hard_to_name(struct str name)
            name.at[name.len - 1] == ' ';
 }
 
+// One line of text.
+static bool check_line(const char *what, struct str text, struct err *err)
+{
+    if (text.len == 0)
+        return err_set(err, ERR_USAGE, "%s is empty", what);
+    if (!check_text(what, text, STORE_NAME_MAX_BYTES, err))
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < ' ' || c == 0x7f)
+            return err_set(err, ERR_USAGE, "%s has the control character 0x%02x", what, c);
+    }
+    return true;
+}
+
+// A line that can stand in an address.
 static bool check_name(const char *what, struct str name, struct err *err)
 {
-    if (name.len == 0)
-        return err_set(err, ERR_USAGE, "%s is empty", what);
+    if (!check_line(what, name, err))
+        return false;
     if (is_hard_to_name(name))
         return err_set(err, ERR_USAGE, "%s '%.*s' is a dot, or has a blank at an end", what,
                        (int)(name.len < 60 ? name.len : 60), name.at);
-    if (!check_text(what, name, STORE_NAME_MAX_BYTES, err))
-        return false;
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.at[i];
-        if (c < ' ' || c == 0x7f)
-            return err_set(err, ERR_USAGE, "%s has the control character 0x%02x", what, c);
-        if (c == '/' || c == '~')
-            return err_set(err, ERR_USAGE, "%s has a '%c', which addresses need", what, c);
-    }
+    for (size_t i = 0; i < name.len; i++)
+        if (name.at[i] == '/' || name.at[i] == '~')
+            return err_set(err, ERR_USAGE, "%s has a '%c', which addresses need", what, name.at[i]);
     return true;
 }
 
 static bool check_tags(const struct run_tag *tags, size_t count, struct err *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (!check_name("tag", tags[i].key, err) ||
+        if (!check_line("tag", tags[i].key, err) ||
             !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err))
             return false;
     return true;

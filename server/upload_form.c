@@ -208,7 +208,7 @@ static bool add_tag(struct upload_form *form, struct str text, struct err *err)
     return api_parse_tag(text, &form->tags[form->run.tag_count++], err);
 }
 
-static bool set_replace(struct upload_form *form, struct str text, struct err *err)
+bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err)
 {
     form->replace = str_equal(text, STR("true"));
     return form->replace || str_equal(text, STR("false")) ||
@@ -231,7 +231,7 @@ static bool set_field(struct upload_form *form, struct str name, struct str text
     else if (str_equal(name, STR("tag")))
         return add_tag(form, text, err);
     else if (str_equal(name, STR("replace")))
-        return set_replace(form, text, err);
+        return upload_form_set_replace(form, text, err);
     else
         return err_set(err, ERR_USAGE,
                        "found field '%.*s', expected trace, run, rank, project, "
@@ -259,8 +259,13 @@ static bool give_ranks(struct upload_form *form, struct err *err)
     if (form->rank_count != form->part_count)
         return err_set(err, ERR_USAGE, "found %zu rank fields for %zu files, expected one each",
                        form->rank_count, form->part_count);
-    for (size_t i = 0; i < form->part_count; i++)
+    for (size_t i = 0; i < form->part_count; i++) {
+        for (size_t other = 0; other < i; other++)
+            if (form->ranks[other] == form->ranks[i])
+                return err_set(err, ERR_USAGE, "found two files for rank %lld",
+                               (long long)form->ranks[i]);
         form->parts[i].rank = form->ranks[i];
+    }
     return true;
 }
 

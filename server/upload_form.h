@@ -33,6 +33,9 @@ MUST_CHECK bool upload_form_read(struct request *request, struct response *respo
 MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form *form,
                                      struct str filename, struct err *err);
 
+// Takes "true" or "false". ERR_USAGE for everything else.
+MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err);
+
 // A file name for display: at most 255 bytes of UTF-8, control characters as \xNN.
 MUST_CHECK bool upload_display_name(struct str name, struct arena *arena, struct str *display,
                                     struct err *err);

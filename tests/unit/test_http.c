@@ -280,6 +280,25 @@ static void an_upload_is_stored_and_its_repetition_found(void **state)
     buf_free(&answer);
 }
 
+// Even one that replaces: the first file would be lost without a word.
+static void two_files_for_one_rank_are_refused(void **state)
+{
+    static const char form[] =
+        "--x\r\nContent-Disposition: form-data; name=\"replace\"\r\n\r\ntrue\r\n"
+        "--x\r\nContent-Disposition: form-data; name=\"rank\"\r\n\r\n3\r\n"
+        "--x\r\nContent-Disposition: form-data; name=\"rank\"\r\n\r\n3\r\n"
+        "--x\r\nContent-Disposition: form-data; name=\"trace\"; filename=\"a\"\r\n\r\n[1]\r\n"
+        "--x\r\nContent-Disposition: form-data; name=\"trace\"; filename=\"b\"\r\n\r\n[2]\r\n"
+        "--x--\r\n";
+    struct buf answer = {0};
+    uint64_t before = run_count(*state);
+    post_form(*state, str_of(form), sizeof(form) - 1, &answer);
+    assert_int_equal(status_of(&answer), 400);
+    assert_non_null(strstr(answer.at, "two files for rank 3"));
+    assert_int_equal(run_count(*state), before);
+    buf_free(&answer);
+}
+
 static void an_upload_that_is_not_whole_is_not_stored(void **state)
 {
     struct server *server = *state;
@@ -408,6 +427,7 @@ int main(void)
         cmocka_unit_test(headers_beyond_every_limit_are_refused),
         cmocka_unit_test(a_body_of_deep_json_is_refused),
         cmocka_unit_test(an_upload_is_stored_and_its_repetition_found),
+        cmocka_unit_test(two_files_for_one_rank_are_refused),
         cmocka_unit_test(an_upload_that_is_not_whole_is_not_stored),
         cmocka_unit_test(files_that_cannot_be_traces_are_refused_by_name),
         cmocka_unit_test(a_chunked_body_is_read),
