@@ -237,8 +237,9 @@ struct job {
 #define STORE_MAX_CRASHES  3
 #define STORE_MAX_ATTEMPTS 30
 
-// Takes the queued job with the fewest crashes and attempts, then the oldest, counts the attempt
-// and commits that. *found false: nothing can begin now. A run's job waits while another of the
+// Takes the queued job with the fewest crashes and attempts, then one that joins a run (so that
+// a run is done before other runs' files are read), then the oldest, counts the attempt and commits
+// that. *found false: nothing can begin now. A run's job waits while another of the
 // same run works; a job that was in a crash works alone, so that no other shares the blame.
 MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
                                 bool *found, struct err *err);

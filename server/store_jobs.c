@@ -50,7 +50,7 @@ static bool queue_run_if_last(sqlite3 *db, struct str run_id, struct err *err)
     "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "                \
     "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "                 \
     "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                         \
-    "ORDER BY crashes, attempts, job.id LIMIT 1"
+    "ORDER BY crashes, attempts, kind = 'trace', job.id LIMIT 1"
 
 static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool *found,
                         struct err *err)

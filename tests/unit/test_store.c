@@ -52,6 +52,21 @@ static void names_that_addresses_cannot_hold_are_refused(void **state)
     assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
 }
 
+static void tags_are_lines_of_any_text(void **state)
+{
+    struct fixture *f = *state;
+    struct run_tag tag = {STR("git/branch"), STR("fix/~1")};
+    struct run_request request = {
+        .name = STR("r"), .tags = &tag, .tag_count = 1, .world_size = STORE_ANY};
+    struct run run;
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_text(run.tags[0].key, "git/branch");
+    request.name = STR("s");
+    tag.key = STR("a\nb");
+    assert_false(store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
 static void a_name_is_unique_within_its_project_only(void **state)
 {
     struct fixture *f = *state;
@@ -306,6 +321,17 @@ static void a_run_is_not_joined_twice_at_a_time(void **state)
     assert_int_equal(claim(f).kind, JOB_RUN);
 }
 
+static void a_run_is_joined_before_other_files_are_read(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    add(f, "s", 'b', 0, "y.json");
+    finish_next(f, -1);
+    struct job job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+    assert_text(job.run_id, upload.run_id.at);
+}
+
 // The job of a trace that is gone must not be mistaken for one that came after it.
 static void the_job_of_a_replaced_trace_ends_no_other(void **state)
 {
@@ -551,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_new_run_is_empty_and_found_by_id_and_name),
         TEST(names_that_addresses_cannot_hold_are_refused),
+        TEST(tags_are_lines_of_any_text),
         TEST(a_name_is_unique_within_its_project_only),
         TEST(latest_is_the_newest_run_of_a_series),
         TEST(a_patch_needs_the_revision_the_client_saw),
@@ -564,6 +591,7 @@ int main(void)
         TEST(a_second_claim_to_a_rank_is_kept_with_a_warning),
         TEST(the_last_trace_queues_the_run_once),
         TEST(a_run_is_not_joined_twice_at_a_time),
+        TEST(a_run_is_joined_before_other_files_are_read),
         TEST(the_job_of_a_replaced_trace_ends_no_other),
         TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
         TEST(three_crashes_end_a_job),
