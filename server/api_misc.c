@@ -17,15 +17,14 @@ bool api_get_health(struct request *request, struct response *response, struct e
 bool api_get_ready(struct request *request, struct response *response, struct err *err)
 {
     const struct intake *intake = &request->services->intake;
-    uint64_t free_bytes = 0, jobs = 0;
+    uint64_t free_bytes = 0, jobs = 0, min_free_bytes = request->services->min_free_bytes;
     if (!query_allow(&request->query, no_parameters, err) ||
         !store_count_jobs(intake->store, &jobs, err) ||
         !blob_free_bytes(intake->blobs, &free_bytes, err))
         return false;
-    if (free_bytes < SERVICES_SPACE_FLOOR_BYTES)
+    if (free_bytes < min_free_bytes)
         return err_set(err, ERR_SPACE, "found %llu bytes free for uploads, expected %llu",
-                       (unsigned long long)free_bytes,
-                       (unsigned long long)SERVICES_SPACE_FLOOR_BYTES);
+                       (unsigned long long)free_bytes, (unsigned long long)min_free_bytes);
     buf_printf(&response->body, "{\"status\":\"ready\",\"open_jobs\":%llu,\"free_bytes\":%llu}",
                (unsigned long long)jobs, (unsigned long long)free_bytes);
     return api_finish_json(request, response, NULL, err);

@@ -8,6 +8,7 @@
 
 #include "ingest/base/log.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000, LOCK_TRIES = 30, LOCK_WAIT_M
 
 struct serve_options {
     const char *listen, *data, *public_url, *web_dir;
-    uint64_t job_memory_bytes, max_upload_bytes;
+    uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
     int64_t uploads_in_flight, jobs;
 };
 
@@ -35,6 +36,9 @@ static const struct option table[] = {
      OPTION_INT, AT(jobs)},
     {"--max-upload", "STEPSCOPE_MAX_UPLOAD", "16G", "BYTES", "largest upload taken", NULL,
      OPTION_BYTES, AT(max_upload_bytes)},
+    {"--min-free", "STEPSCOPE_MIN_FREE", "1G", "BYTES",
+     "disk space that uploads leave free, for results and for the system", NULL, OPTION_BYTES,
+     AT(min_free_bytes)},
     {"--uploads-in-flight", "STEPSCOPE_UPLOADS_IN_FLIGHT", "128", "COUNT",
      "uploads received at a time; more are told to come back", NULL, OPTION_INT,
      AT(uploads_in_flight)},
@@ -136,7 +140,9 @@ static bool start_http(struct service *service, struct err *err)
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
-        .uploads_in_flight = (unsigned)chosen->uploads_in_flight,
+        .min_free_bytes = chosen->min_free_bytes,
+        .uploads_in_flight =
+            chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
         .intake = service->intake,
     };
     service->http = http_start(&config, err);

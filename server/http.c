@@ -301,6 +301,7 @@ static void init(struct http *http, const struct http_config *config)
                                        .public_url = config->public_url,
                                        .web_dir = config->web_dir,
                                        .max_upload_bytes = config->max_upload_bytes,
+                                       .min_free_bytes = config->min_free_bytes,
                                        .uploads_in_flight = config->uploads_in_flight,
                                        .uploads = &http->uploads,
                                        .draining = &http->draining};

@@ -12,6 +12,7 @@ struct http_config {
     const char *public_url;     // what links begin with, "https://traces.example"; NULL: Host
     const char *web_dir;        // serve the dashboard from this folder instead; NULL: as built in
     uint64_t max_upload_bytes;  // of one request
+    uint64_t min_free_bytes;    // disk space that uploads leave free
     unsigned uploads_in_flight; // the next one is told to come back later
     unsigned threads;           // connections served at a time, 0 for the default of 1100
     struct intake intake;       // outlives the server

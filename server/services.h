@@ -7,14 +7,12 @@
 
 #include <stdatomic.h>
 
-// Uploads are refused, and the service is not ready, with less space than this.
-#define SERVICES_SPACE_FLOOR_BYTES ((uint64_t)1 << 30)
-
 struct services {
     struct intake intake;
     const char *public_url; // NULL: links begin with the request's Host
     const char *web_dir;    // NULL: built-in dashboard
     uint64_t max_upload_bytes;
+    uint64_t min_free_bytes;    // with less disk space uploads are refused and we are not ready
     unsigned uploads_in_flight; // at most
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop

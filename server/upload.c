@@ -21,11 +21,13 @@ static bool check_length(struct request *request, struct response *response, str
         return false;
     if (!blob_free_bytes(services->intake.blobs, &free_bytes, err))
         return false;
-    uint64_t needed = SERVICES_SPACE_FLOOR_BYTES + (length == BODY_UNKNOWN ? 0 : length);
-    return free_bytes >= needed ||
-           err_set(err, ERR_SPACE, "found %llu bytes free for an upload of %llu",
-                   (unsigned long long)free_bytes,
-                   (unsigned long long)(length == BODY_UNKNOWN ? 0 : length));
+    uint64_t announced = length == BODY_UNKNOWN ? 0 : length;
+    return (free_bytes >= services->min_free_bytes &&
+            free_bytes - services->min_free_bytes >= announced) ||
+           err_set(err, ERR_SPACE,
+                   "found %llu bytes free for an upload of %llu, of which %llu stay",
+                   (unsigned long long)free_bytes, (unsigned long long)announced,
+                   (unsigned long long)services->min_free_bytes);
 }
 
 // Uploads may not take all threads from the dashboard. Pair with leave_gate.
@@ -134,16 +136,22 @@ static bool name_run(struct request *request, struct upload_form *form, struct e
     return err->code == ERR_NOT_FOUND;
 }
 
+static bool read_replace(const struct request *request, struct upload_form *form, struct err *err)
+{
+    struct str text = query_get(&request->query, "replace");
+    return !text.at || upload_form_set_replace(form, text, err);
+}
+
 static bool take_raw(struct request *request, struct response *response, int64_t rank,
                      struct err *err)
 {
     struct upload_form *form = upload_form_new(request, err);
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
-    bool ok = form && filename && name_run(request, form, err) &&
+    bool ok = form && filename && read_replace(request, form, err) &&
+              name_run(request, form, err) &&
               upload_form_read_raw(request, form, str_of(filename), err);
     if (ok) {
         form->parts[0].rank = rank;
-        form->replace = str_equal(query_get(&request->query, "replace"), STR("true"));
         ok = accept_form(request, response, form, err);
     }
     upload_form_close(form);
