@@ -4,6 +4,7 @@
 #define INGEST_SOURCE_H
 
 #include "ingest/base/err.h"
+#include "ingest/base/str.h"
 
 #include <stddef.h>
 
@@ -41,6 +42,11 @@ MUST_CHECK struct source *source_gzip_open(struct source *below, struct err *err
 MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err);
 // Reads `below` on a thread of its own, a few blocks ahead.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
+
+// Looks at up to cap bytes of `below` and gives them back to the reader; *head lives as long as the
+// source. A stream that fails behind some bytes fails again when the reader gets there.
+MUST_CHECK struct source *source_peek_open(struct source *below, size_t cap, struct str *head,
+                                           struct err *err);
 
 // Looks at the first bytes and puts the decompressors on top that they ask for (at most two layers,
 // so .json.gz inside .zst still reads). Takes over `below`, also on failure.
