@@ -11,7 +11,7 @@
 #include <time.h>
 #include <uv.h>
 
-enum { RETRY_MS = 2000 }; // after the queue could not be read
+enum { RETRY_MS = 2000 }; // after the queue could not be read or written
 
 // One job at work. The loop's thread owns it; a pool thread runs it.
 struct work {
@@ -106,10 +106,49 @@ static bool is_stopping(struct jobs *jobs)
     return stopping;
 }
 
-// A job did not end well: cancelled ones wait for the next start, others say why.
-static void settle(struct work *work, const struct err *why)
+static struct timespec deadline_in(uint64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += (time_t)(ms / 1000);
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_nsec -= 1000000000;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+// False at once when the service stops.
+static bool wait_to_retry(struct jobs *jobs)
+{
+    struct timespec deadline = deadline_in(RETRY_MS);
+    int rc = 0;
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && rc == 0)
+        rc = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &deadline);
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return !stopping;
+}
+
+// Cancelled jobs wait for the next start, others say why they ended. On a full disk this is tried
+// until there is room: a job that stays marked as running would run never again.
+static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
 {
     struct store *store = work->jobs->config.store;
+    do {
+        bool requeues = why->code == ERR_CANCELLED && is_stopping(work->jobs);
+        if (requeues ? store_requeue_job(store, &work->job, err)
+                     : store_fail_job(store, &work->job, reason, err))
+            return true;
+    } while ((err->code == ERR_SPACE || err->code == ERR_IO) && wait_to_retry(work->jobs));
+    return false;
+}
+
+// A job did not end well.
+static void settle(struct work *work, const struct err *why)
+{
     const struct job *job = &work->job;
     struct err err = {0};
     char reason[sizeof why->msg + 32];
@@ -117,10 +156,7 @@ static void settle(struct work *work, const struct err *why)
         snprintf(reason, sizeof reason, "%s", why->msg);
     else
         snprintf(reason, sizeof reason, "%s (byte %llu)", why->msg, (unsigned long long)why->pos);
-    bool ok = why->code == ERR_CANCELLED && is_stopping(work->jobs)
-                  ? store_requeue_job(store, job, &err)
-                  : store_fail_job(store, job, reason, &err);
-    if (ok)
+    if (write_end(work, why, reason, &err))
         log_info("job %lld of %s: %s", (long long)job->id, job->run_id.at, reason);
     else if (err.code != ERR_NOT_FOUND)
         log_error("job %lld of %s: %s; and then: %s", (long long)job->id, job->run_id.at, reason,
@@ -364,14 +400,7 @@ static uint64_t current_generation(struct jobs *jobs)
 
 bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
 {
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += (time_t)(timeout_ms / 1000);
-    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (deadline.tv_nsec >= 1000000000) {
-        deadline.tv_nsec -= 1000000000;
-        deadline.tv_sec++;
-    }
+    struct timespec deadline = deadline_in(timeout_ms);
     for (;;) {
         uint64_t seen = current_generation(jobs); // before looking, so that no end is missed
         bool open = true;

@@ -52,10 +52,9 @@ static struct trace *read_input(const struct pipeline_job *job, struct budget *b
                                 struct err *err)
 {
     struct trace *trace = ingest_file(job->input_path, budget, job->progress, err);
-    if (trace && job->trace_path && !keep(trace, job->trace_path, err)) {
-        trace_free(trace);
-        return NULL;
-    }
+    struct err ignored; // without it a later analysis reads the upload again
+    if (trace && job->trace_path && !keep(trace, job->trace_path, &ignored))
+        log_warn("a trace is not kept for later: %s", ignored.msg);
     return trace;
 }
 
