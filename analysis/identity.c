@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who a trace is: rank, size of the job, name of the device.
 #include "analysis/analysis.h"
+#include "analysis/gpu_name.h"
 #include "analysis/member_json.h"
 
-// Name of the first device that has one.
-static const char *gpu_name(const json_t *devices)
+static int64_t number_of(const json_t *device, const char *key)
+{
+    return json_integer_value(json_object_get(device, key)); // 0 when absent
+}
+
+// Name of the first device that has one or can be recognized.
+static struct str name_of(const json_t *devices)
 {
     for (size_t i = 0; i < json_array_size(devices); i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(devices, i), "name"));
-        if (name && *name)
+        const json_t *device = json_array_get(devices, i);
+        const char *recorded = json_string_value(json_object_get(device, "name"));
+        struct str name = gpu_name(str_of(recorded), number_of(device, "numSms"),
+                                   number_of(device, "totalGlobalMem"));
+        if (name.len)
             return name;
     }
-    return "";
+    return STR("");
 }
 
 bool identity_of(const struct trace *trace, struct arena *arena, struct identity *identity,
@@ -22,11 +31,12 @@ bool identity_of(const struct trace *trace, struct arena *arena, struct identity
     int64_t number;
     if (member_json_i64(json_object_get(info, "rank"), &number) && number >= 0)
         identity->rank = number;
-    if (member_json_i64(json_object_get(info, "world_size"), &number) && number > 0)
+    if (member_json_i64(json_object_get(info, "world_size"), &number) && number > 0 &&
+        number <= INT32_MAX)
         identity->world_size = number;
     json_decref(info);
     json_t *devices = member_json_find(trace, STR("deviceProperties"));
-    struct str name = str_of(gpu_name(devices));
+    struct str name = name_of(devices);
     identity->gpu = (struct str){arena_strdup(arena, name, err), name.len};
     json_decref(devices);
     return identity->gpu.at != NULL;
