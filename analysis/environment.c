@@ -13,6 +13,7 @@
 struct writer {
     struct report *report;
     struct arena *arena;
+    struct str gpu; // the name as recognized
     unsigned rows;
 };
 
@@ -75,13 +76,14 @@ static bool add_object(struct writer *writer, struct str prefix, json_t *object,
 static bool add_gpu(struct writer *writer, json_t *devices, struct err *err)
 {
     static const char *const names[][2] = {
-        {"name", "gpu"},
         {"totalGlobalMem", "gpu_memory_bytes"},
         {"numSms", "gpu_multiprocessors"},
         {"computeMajor", "gpu_compute_major"},
         {"computeMinor", "gpu_compute_minor"},
     };
     const json_t *device = json_array_get(devices, 0);
+    if (writer->gpu.len && !add(writer, STR("gpu"), writer->gpu, err))
+        return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const json_t *value = json_object_get(device, names[i][0]);
         if (value && !add_value(writer, str_of(names[i][1]), value, err))
@@ -125,7 +127,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
-    struct writer writer = {report, &scratch, 0};
+    struct writer writer = {report, &scratch, facts->identity.gpu, 0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < facts->trace->member_count; i++)
         ok = add_member(&writer, facts->trace, i, err);
