@@ -2,6 +2,7 @@
 // Two runs side by side: the verdict, the settings that differ, the waterfall.
 #include "analysis/analysis.h"
 #include "analysis/tables.h"
+#include "analysis/time_text.h"
 #include "analysis/waterfall.h"
 
 #include <inttypes.h>
@@ -63,6 +64,16 @@ static size_t read_settings(const struct report *run, struct setting *settings)
     return kept;
 }
 
+// In the order in which they are written: what only one side says is less sure to matter.
+enum likeness { DIFFERENT, ONE_SIDED, EQUAL, LIKENESS_COUNT };
+
+static enum likeness compare_setting(const struct setting *base, const struct setting *cand)
+{
+    if (!base || !cand)
+        return ONE_SIDED;
+    return str_equal(base->value, cand->value) ? EQUAL : DIFFERENT;
+}
+
 static bool add_setting(struct report *report, const struct setting *base,
                         const struct setting *cand, struct err *err)
 {
@@ -70,7 +81,7 @@ static bool add_setting(struct report *report, const struct setting *base,
     row_text(&row, base ? base->key : cand->key);
     row_text_if(&row, base != NULL, base ? base->value : (struct str){0});
     row_text_if(&row, cand != NULL, cand ? cand->value : (struct str){0});
-    row_bool(&row, !base || !cand || !str_equal(base->value, cand->value));
+    row_bool(&row, compare_setting(base, cand) != EQUAL);
     return row_end(&row, &table_compare_settings, report, err);
 }
 
@@ -79,9 +90,9 @@ struct settings {
     size_t count;
 };
 
-// Walks both lists by key and writes those that differ, or those that do not.
+// Walks both lists by key and writes those of one likeness.
 static bool add_settings(struct report *report, struct settings base, struct settings cand,
-                         bool differing, struct err *err)
+                         enum likeness likeness, struct err *err)
 {
     for (size_t b = 0, c = 0; b < base.count || c < cand.count;) {
         int order = b == base.count   ? 1
@@ -89,8 +100,7 @@ static bool add_settings(struct report *report, struct settings base, struct set
                                       : str_compare(base.at[b].key, cand.at[c].key);
         const struct setting *left = order <= 0 ? &base.at[b++] : NULL;
         const struct setting *right = order >= 0 ? &cand.at[c++] : NULL;
-        bool differ = !left || !right || !str_equal(left->value, right->value);
-        if (differ == differing && !add_setting(report, left, right, err))
+        if (compare_setting(left, right) == likeness && !add_setting(report, left, right, err))
             return false;
     }
     return true;
@@ -111,8 +121,9 @@ static bool compare_environments(const struct report *base, const struct report 
         return err_set(err, ERR_LIMIT, "out of memory for settings");
     struct settings left = {all, read_settings(base, all)};
     struct settings right = {all + room, read_settings(candidate, all + room)};
-    bool ok = add_settings(report, left, right, true, err) &&
-              add_settings(report, left, right, false, err);
+    bool ok = true;
+    for (int l = 0; ok && l < LIKENESS_COUNT; l++)
+        ok = add_settings(report, left, right, (enum likeness)l, err);
     free(all);
     return ok;
 }
@@ -131,9 +142,9 @@ static void write_verdict(char *text, size_t size, int64_t base_ns, int64_t cand
     }
     double share = base_ns ? fabs((double)(cand_ns - base_ns)) / (double)base_ns : 0;
     snprintf(text, size,
-             "the candidate's median step is %.3g ms, the base's %.3g ms: %.1f %% %s; with one run "
-             "per side the noise between runs is unknown",
-             (double)cand_ns / 1e6, (double)base_ns / 1e6, 100 * share,
+             "the candidate's median step is %s, the base's %s: %.1f %% %s; with one run per side "
+             "the noise between runs is unknown",
+             time_text(cand_ns).text, time_text(base_ns).text, 100 * share,
              cand_ns < base_ns   ? "shorter"
              : cand_ns > base_ns ? "longer"
                                  : "apart");

@@ -12,6 +12,8 @@
 
 enum { BASE, CAND, SIDES };
 
+#define MOST_NS 0x1p61 // of an effect: a hostile trace has any number of calls
+
 // What one line of the waterfall says, for both sides.
 struct item {
     enum bar bar;
@@ -214,7 +216,8 @@ struct waterfall_effects waterfall_split(const int64_t ns[2], const int64_t call
     } else if (steps[BASE] && steps[CAND]) {
         double base = (double)calls[BASE] / (double)steps[BASE];
         double cand = (double)calls[CAND] / (double)steps[CAND];
-        effects.calls_ns = (int64_t)llround((cand / base - 1) * (double)ns[BASE]);
+        double effect_ns = (cand / base - 1) * (double)ns[BASE];
+        effects.calls_ns = llround(fmin(fmax(effect_ns, -MOST_NS), MOST_NS));
     }
     effects.per_call_ns -= effects.calls_ns;
     return effects;

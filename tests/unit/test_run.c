@@ -350,6 +350,17 @@ static void a_change_is_what_calls_and_what_each_call_make(void **state)
     assert_int_equal(effects.per_call_ns, -2);
 }
 
+static void the_effect_of_any_number_of_calls_is_bounded(void **state)
+{
+    (void)state;
+    // One call of an hour becomes as many calls as a trace can hold: the parts still sum.
+    int64_t hour_ns = INT64_C(3600000000000);
+    struct waterfall_effects effects = waterfall_split(
+        (int64_t[]){hour_ns, 5}, (int64_t[]){1, INT64_C(4000000000)}, (int64_t[]){4000000, 1});
+    assert_int_equal(effects.calls_ns, INT64_C(1) << 61);
+    assert_int_equal(effects.calls_ns + effects.per_call_ns, 5 - hour_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_run_compared_with_itself_differs_in_nothing),
         cmocka_unit_test(a_run_without_device_events_compares_as_nothing),
         cmocka_unit_test(a_change_is_what_calls_and_what_each_call_make),
+        cmocka_unit_test(the_effect_of_any_number_of_calls_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
