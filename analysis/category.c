@@ -3,6 +3,8 @@
 // decides.
 #include "analysis/category.h"
 
+#define MAX_NAME 2048 // bytes of a name that the rules look at
+
 // How a row's text is compared, always in lower case.
 enum match {
     MATCH_WORD, // the whole name of the operator without namespace, outer underscores, "_backward"
@@ -230,6 +232,12 @@ static bool drop_suffix(struct str *text, struct str suffix)
     return true;
 }
 
+// What is looked at of a name, so that the rules cost a hostile file no more than a real one.
+static struct str front_of(struct str name)
+{
+    return (struct str){name.at, name.len < MAX_NAME ? name.len : MAX_NAME};
+}
+
 // "aten::_softmax_backward_data" -> "softmax_backward_data", "aten::add_" -> "add".
 static struct str bare_op(struct str op)
 {
@@ -244,7 +252,7 @@ static struct str bare_op(struct str op)
 
 enum category category_of_op(struct str op)
 {
-    return first_match(op_rules, sizeof op_rules / sizeof *op_rules, bare_op(op));
+    return first_match(op_rules, sizeof op_rules / sizeof *op_rules, front_of(bare_op(op)));
 }
 
 // The name up to its template arguments or parameters, which tell of types rather than of work.
@@ -262,8 +270,9 @@ static struct str head_of(struct str kernel)
 enum category category_of_kernel(struct str kernel)
 {
     size_t count = sizeof kernel_rules / sizeof *kernel_rules;
-    enum category category = first_match(kernel_rules, count, head_of(kernel));
-    return category ? category : first_match(kernel_rules, count, kernel);
+    struct str front = front_of(kernel);
+    enum category category = first_match(kernel_rules, count, head_of(front));
+    return category ? category : first_match(kernel_rules, count, front);
 }
 
 const char *category_word(enum category category)

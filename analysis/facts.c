@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define SHORT_NAME 64 // bytes
+
 int64_t facts_event_end(const struct trace *trace, uint32_t event)
 {
     int64_t end_ns;
@@ -28,6 +30,16 @@ str_id facts_device_op(const struct facts *facts, uint32_t device)
     uint32_t launch = facts->devices[device].launch;
     uint32_t op = launch == FACTS_NONE ? FACTS_NONE : facts->launches[launch].op;
     return op == FACTS_NONE ? 0 : facts->trace->name[op];
+}
+
+struct str facts_short_name(const struct trace *trace, str_id name)
+{
+    struct str text = trace_text(trace, name);
+    if (text.len <= SHORT_NAME)
+        return text;
+    text.len = SHORT_NAME;
+    text.len = str_valid_utf8(text);
+    return text;
 }
 
 struct str facts_label(const struct trace *trace, struct label label, char text[32])
@@ -77,7 +89,7 @@ static enum category compute_category(const struct trace *trace, struct memo *me
 
 static enum category memory_category(const struct trace *trace, uint32_t event)
 {
-    struct str name = trace_text(trace, trace->name[event]);
+    struct str name = facts_short_name(trace, trace->name[event]);
     bool fills = trace->kind[event] == EVENT_MEMSET || str_contains_nocase(name, STR("memset")) ||
                  str_contains_nocase(name, STR("fillbuffer"));
     return fills ? CATEGORY_FILL : CATEGORY_COPY;

@@ -86,6 +86,10 @@ int64_t facts_event_end(const struct trace *trace, uint32_t event);
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);
 
+// The begin of a name, whole characters of at most 64 bytes: enough to tell calls and copies apart,
+// so that the long names of hostile files cost no time each time they occur.
+struct str facts_short_name(const struct trace *trace, str_id name);
+
 // "0", "cuda:1", ...: the label as the file has it. Buffer of at least 32 bytes for numbers.
 struct str facts_label(const struct trace *trace, struct label label, char text[32]);
 

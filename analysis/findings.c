@@ -15,11 +15,6 @@ static const struct finding_rule *const rules[] = {
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
 
-double findings_ms(int64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
 double findings_percent(const struct finding_case *the_case, int64_t ns)
 {
     return 100 * (double)ns / (double)the_case->step_ns;
@@ -33,9 +28,11 @@ const char *findings_fact(const struct finding_case *the_case, const char *href,
     va_start(args, fact);
     vsnprintf(text, sizeof text, fact, args);
     va_end(args);
+    struct str shown = str_of(text);
+    shown.len = str_valid_utf8(shown); // it may have been cut within a character
     struct buf json = {0};
     buf_puts(&json, "[{\"fact\":");
-    buf_json(&json, str_of(text));
+    buf_json(&json, shown);
     buf_puts(&json, ",\"href\":");
     buf_json(&json, str_of(href));
     buf_puts(&json, "}]");
@@ -109,6 +106,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         .arena = &scratch,
         .steps = facts->steady_count,
         .step_ns = parts_window_ns(&facts->steady) / facts->steady_count,
+        .per = facts->marked ? "per step" : "in the whole window",
     };
     bool ok = check_all(&the_case, report, err);
     arena_free(&scratch);

@@ -4,6 +4,7 @@
 #define ANALYSIS_FINDINGS_H
 
 #include "analysis/facts.h"
+#include "analysis/time_text.h"
 
 // What a rule looks at.
 struct finding_case {
@@ -12,6 +13,7 @@ struct finding_case {
     struct arena *arena;         // for texts
     int64_t steps;               // steady steps, 1 or more
     int64_t step_ns;             // their mean
+    const char *per;             // "per step", or "in the whole window" without step marks
 };
 
 // What it found. Texts live in the case's arena or are constant.
@@ -32,15 +34,17 @@ struct finding_rule {
 };
 
 // Thresholds, all in one place. Shares are of the mean steady step.
-#define FINDING_STARVED_SHARE    0.05 // idle time waiting for the host
-#define FINDING_EXPOSED_SHARE    0.05 // communication that nothing hides
-#define FINDING_TINY_CALLS_SHARE 0.50 // of compute kernels are short
-#define FINDING_TINY_SHARE       0.05 // short kernels and the waits for them
-#define FINDING_OVERLAP_SHARE    0.50 // of communication is hidden, below this it is low
-#define FINDING_OVERLAP_COMM     0.05 // communication, below this overlap does not matter
-#define FINDING_COPY_SHARE       0.01 // blocking copies and the waits behind them
-#define FINDING_HIGH_SHARE       0.20 // severity high from here
-#define FINDING_MEDIUM_SHARE     0.05 // severity medium from here
+#define FINDING_STARVED_SHARE    0.05   // idle time waiting for the host
+#define FINDING_EXPOSED_SHARE    0.05   // communication that nothing hides
+#define FINDING_TINY_CALLS       20     // short compute kernels per step
+#define FINDING_TINY_CALLS_SHARE 0.50   // of compute kernels are short
+#define FINDING_TINY_SHARE       0.05   // short kernels and the waits for them
+#define FINDING_TINY_WAIT_NS     100000 // of one wait at most: a launch takes no longer
+#define FINDING_OVERLAP_SHARE    0.50   // of communication is hidden, below this it is low
+#define FINDING_OVERLAP_COMM     0.05   // communication, below this overlap does not matter
+#define FINDING_COPY_SHARE       0.01   // blocking copies and the waits behind them
+#define FINDING_HIGH_SHARE       0.20   // severity high from here
+#define FINDING_MEDIUM_SHARE     0.05   // severity medium from here
 
 extern const struct finding_rule finding_gpu_starved;
 extern const struct finding_rule finding_tiny_kernels;
@@ -49,8 +53,7 @@ extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_blocking_copies;
 extern const struct finding_rule finding_data_quality;
 
-// ns as milliseconds, a part of the step as percent: for titles and facts.
-double findings_ms(int64_t ns);
+// A part of the step as percent, for titles and facts.
 double findings_percent(const struct finding_case *the_case, int64_t ns);
 
 // [{"fact": fact, "href": href}] in the case's arena; NULL with ERR_LIMIT.

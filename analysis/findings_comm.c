@@ -13,14 +13,13 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
         return true;
     finding->cost_ns = cost_ns;
     finding->confidence = "high";
-    finding->title =
-        arena_printf(the_case->arena, err,
-                     "%.3g ms of communication per step are not hidden (%.1f %% of the step)",
-                     findings_ms(cost_ns), findings_percent(the_case, cost_ns));
+    finding->title = arena_printf(
+        the_case->arena, err, "%s of communication %s are not hidden by compute (%.1f %%)",
+        time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
     finding->evidence =
         findings_fact(the_case, "collectives?sort=-exposed_ns", err,
-                      "%.3g ms exposed of %.3g ms communication per step", findings_ms(cost_ns),
-                      findings_ms(steady->total_comm_ns / the_case->steps));
+                      "%s of the %s in which communication runs %s", time_text(cost_ns).text,
+                      time_text(steady->total_comm_ns / the_case->steps).text, the_case->per);
     return finding->title && finding->evidence;
 }
 
@@ -28,8 +27,10 @@ const struct finding_rule finding_exposed_communication = {
     .name = "exposed_communication",
     .why = "While a collective runs alone, the device computes nothing: it moves data, or it "
            "waits for a rank that comes late.",
-    .advice = "Look at the collectives with most exposed time: larger buckets, earlier prefetch, "
-              "lower precision on the wire; compare the ranks to see whether one comes late.",
+    .advice = "Upload all ranks and compare them first: when one comes late, the others wait in "
+              "the collective and the network is not at fault. Else look at the collectives with "
+              "most exposed time: fewer and larger messages, earlier prefetch, lower precision on "
+              "the wire.",
     .method = "Time in which communication kernels run and no compute kernel does, per steady "
               "step; reported from 5 % of the step.",
     .false_alarms = "Waiting for a late rank looks the same as a slow transfer on one rank alone.",
@@ -54,13 +55,14 @@ static enum collective_kind kind_of(const struct facts *facts, uint32_t device)
     return bandwidth_kind(trace_text(trace, name));
 }
 
-// Time owned in steady steps by communication that could run beside compute; and whether any of it
-// shares its stream with compute. stream_computes has one entry per track.
+// Communication of steady steps that could run beside compute: what it owns, how long it runs, and
+// whether any of it shares its stream with compute.
 struct overlap {
     int64_t exposed_ns, total_ns;
     bool shares_stream;
 };
 
+// stream_computes has one entry per track.
 static struct overlap measure(const struct facts *facts, bool *stream_computes)
 {
     struct overlap sum = {0};
@@ -75,6 +77,11 @@ static struct overlap measure(const struct facts *facts, bool *stream_computes)
         sum.total_ns += device->end_ns - device->begin_ns;
         sum.shares_stream |= stream_computes[device->track];
     }
+    // Collectives that run beside each other hide none of their time.
+    if (sum.total_ns > facts->steady.total_comm_ns)
+        sum.total_ns = facts->steady.total_comm_ns;
+    if (sum.total_ns < sum.exposed_ns)
+        sum.total_ns = sum.exposed_ns;
     return sum;
 }
 
@@ -98,13 +105,16 @@ static bool describe_overlap(const struct finding_case *the_case, const struct o
     finding->cost_ns =
         (overlap->exposed_ns < room_ns ? overlap->exposed_ns : room_ns) / the_case->steps;
     finding->confidence = overlap->shares_stream ? "high" : "medium";
-    finding->title =
-        arena_printf(the_case->arena, err, "only %.0f %% of %.3g ms communication is hidden",
-                     100 * hidden, findings_ms(overlap->total_ns / the_case->steps));
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "only %.0f %% of %s communication %s is hidden; %s more could be (%.1f %%)", 100 * hidden,
+        time_text(overlap->total_ns / the_case->steps).text, the_case->per,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     finding->evidence = findings_fact(
         the_case, "collectives?sort=-exposed_ns", err, "%s",
         overlap->shares_stream ? "communication runs on a stream that also computes"
-                               : "communication runs on streams of its own, but beside nothing");
+                               : "communication has streams of its own, but little compute runs "
+                                 "beside it");
     return finding->title && finding->evidence;
 }
 

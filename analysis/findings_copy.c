@@ -7,7 +7,7 @@
 
 struct copies {
     const struct facts *facts;
-    int64_t count, pageable, bytes;
+    int64_t count, pageable, to_host, bytes;
     int64_t owned_ns, wait_ns;
     bool behind; // the segment before was such a copy, or the gap behind one
 };
@@ -19,10 +19,20 @@ static bool is_blocking_call(struct str name)
            str_equal(name, STR("cudaMemcpy2D")) || str_equal(name, STR("hipMemcpyWithStream"));
 }
 
+static bool names(const struct facts *facts, uint32_t device, struct str part)
+{
+    struct str name = facts_short_name(facts->trace, facts_device_name(facts, device));
+    return str_find(name, part) != SIZE_MAX;
+}
+
 static bool is_pageable(const struct facts *facts, uint32_t device)
 {
-    return str_find(trace_text(facts->trace, facts_device_name(facts, device)), STR("Pageable")) !=
-           SIZE_MAX;
+    return names(facts, device, STR("Pageable"));
+}
+
+static bool is_to_host(const struct facts *facts, uint32_t device)
+{
+    return names(facts, device, STR("DtoH")) || names(facts, device, STR("DeviceToHost"));
 }
 
 static bool is_blocking(const struct facts *facts, uint32_t device)
@@ -63,6 +73,7 @@ static struct copies measure(const struct facts *facts)
         int64_t bytes = facts->trace->shapes[facts->trace->device_args[args].shape].bytes;
         copies.count++;
         copies.pageable += is_pageable(facts, i);
+        copies.to_host += is_to_host(facts, i);
         copies.bytes += bytes > 0 && bytes < INT64_MAX / 2 - copies.bytes ? bytes : 0;
     }
     if (copies.count)
@@ -81,16 +92,17 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     finding->cost_ns = cost_ns;
     finding->confidence = "medium";
     finding->title =
-        arena_printf(the_case->arena, err, "blocking copies cost %.3g ms of each step (%.1f %%)",
-                     findings_ms(cost_ns), findings_percent(the_case, cost_ns));
+        arena_printf(the_case->arena, err, "blocking copies cost %s %s (%.1f %%)",
+                     time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
+    double steps = (double)the_case->steps;
     finding->evidence = findings_fact(
         the_case, "kernels?category=copy", err,
-        "%" PRId64 " blocking copies in %" PRId64 " steps, %" PRId64
-        " of them from pageable memory, %.3g MB; %.3g ms exposed, %.3g ms waited behind them per "
-        "step",
-        copies.count, the_case->steps, copies.pageable, (double)copies.bytes / 1e6,
-        findings_ms(copies.owned_ns / the_case->steps),
-        findings_ms(copies.wait_ns / the_case->steps));
+        "%.1f blocking copies %s, %.1f of them to the host, %.1f with pageable memory, %.0f bytes; "
+        "%s exposed, %s the device waits behind them for the host",
+        (double)copies.count / steps, the_case->per, (double)copies.to_host / steps,
+        (double)copies.pageable / steps, (double)copies.bytes / steps,
+        time_text(copies.owned_ns / the_case->steps).text,
+        time_text(copies.wait_ns / the_case->steps).text);
     return finding->title && finding->evidence;
 }
 
@@ -98,8 +110,10 @@ const struct finding_rule finding_blocking_copies = {
     .name = "blocking_copies",
     .why = "A copy from or to pageable memory goes through a staging buffer and holds up the host "
            "until it is done; so does a synchronous copy. The device then waits for the host.",
-    .advice = "Use pin_memory=True in the data loader and non_blocking=True in .to(); copy the "
-              "next batch on a stream of its own while this one is computed.",
+    .advice = "Copies to the device: pin_memory=True in the data loader, non_blocking=True in "
+              ".to(), the next batch on a stream of its own while this one is computed. Copies to "
+              "the host (.item(), .cpu(), printing a loss): fewer of them, or into pinned memory "
+              "with non_blocking=True and read a step later.",
     .method = "Exposed time of copies that are pageable or launched by a synchronous call, plus "
               "the waits for the host directly behind them, per steady step; reported from 1 % of "
               "the step.",

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule that carries the trust report's warnings into the findings.
 #include "analysis/findings.h"
-#include "analysis/quality.h"
 
-static size_t count_severe(const struct table *quality, const char **worst)
+// Rows of a severity; *first becomes the detail of the first one unless it has one already.
+static size_t count_rows(const struct table *quality, struct str severity, const char **first)
 {
     size_t count = 0;
     for (size_t i = 0; i < quality->row_count; i++) {
-        if (str_equal(table_cell(quality, i, "severity")->s, STR("info")))
+        if (!str_equal(table_cell(quality, i, "severity")->s, severity))
             continue;
-        if (count++ == 0)
-            *worst = table_cell(quality, i, "detail")->s.at;
+        count++;
+        if (!*first)
+            *first = table_cell(quality, i, "detail")->s.at;
     }
     return count;
 }
@@ -20,16 +21,16 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 {
     const struct table *quality = report_find(the_case->report, "quality");
     const char *worst = NULL;
-    size_t count = quality ? count_severe(quality, &worst) : 0;
+    size_t errors = quality ? count_rows(quality, STR("error"), &worst) : 0;
+    size_t count = errors + (quality ? count_rows(quality, STR("warning"), &worst) : 0);
     *fires = count > 0;
     if (!*fires)
         return true;
-    bool error = strcmp(quality_worst(the_case->report), "error") == 0;
-    finding->severity = error ? "medium" : "info";
+    finding->severity = errors ? "medium" : "info";
     finding->confidence = "high";
     finding->title = arena_printf(the_case->arena, err, "the trace has %zu known defect%s", count,
                                   count == 1 ? "" : "s");
-    finding->evidence = findings_fact(the_case, "quality", err, "%s", worst ? worst : "");
+    finding->evidence = findings_fact(the_case, "quality", err, "%s", worst);
     return finding->title && finding->evidence;
 }
 

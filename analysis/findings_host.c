@@ -6,36 +6,81 @@
 
 #include <inttypes.h>
 
+// The gaps in which the device waits for the host, in steady steps.
+struct waits {
+    const struct facts *facts;
+    int64_t count;
+    int64_t longest_ns, gap_ns; // gap_ns: of the gap that is being walked
+    uint32_t longest, gap;      // the device events that end them
+};
+
+static void add_wait(void *context, const struct segment *segment)
+{
+    struct waits *waits = context;
+    if (segment->bar != BAR_IDLE_HOST_WAIT || segment->step == FACTS_NONE ||
+        !waits->facts->steps[segment->step].steady)
+        return;
+    if (segment->device != waits->gap) {
+        waits->gap = segment->device;
+        waits->gap_ns = 0;
+        waits->count++;
+    }
+    waits->gap_ns += segment->end_ns - segment->begin_ns; // a step may begin within a gap
+    if (waits->gap_ns <= waits->longest_ns)
+        return;
+    waits->longest_ns = waits->gap_ns;
+    waits->longest = waits->gap;
+}
+
+// What ends the longest gap: its operator, else its own name.
+static struct str longest_name(const struct waits *waits)
+{
+    str_id op = facts_device_op(waits->facts, waits->longest);
+    str_id name = op ? op : facts_device_name(waits->facts, waits->longest);
+    return facts_short_name(waits->facts->trace, name);
+}
+
+static bool describe_starved(const struct finding_case *the_case, struct finding *finding,
+                             struct err *err)
+{
+    struct waits waits = {.facts = the_case->facts, .longest = FACTS_NONE, .gap = FACTS_NONE};
+    sweep_run(the_case->facts, NULL, the_case->facts->device_count, add_wait, &waits);
+    struct str name = longest_name(&waits);
+    finding->confidence = "high";
+    finding->title =
+        arena_printf(the_case->arena, err, "the device waits %s %s for the host (%.1f %%)",
+                     time_text(finding->cost_ns).text, the_case->per,
+                     findings_percent(the_case, finding->cost_ns));
+    finding->evidence = findings_fact(
+        the_case, "steps?sort=-idle_host_wait_ns", err,
+        "%.1f gaps %s before events that had not been launched when the device ran out of work; "
+        "the longest, %s, ends with %.*s",
+        (double)waits.count / (double)the_case->steps, the_case->per,
+        time_text(waits.longest_ns).text, (int)name.len, name.at);
+    return finding->title && finding->evidence;
+}
+
 static bool check_starved(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
-    int64_t cost_ns = the_case->facts->steady.bar_ns[BAR_IDLE_HOST_WAIT] / the_case->steps;
-    *fires = (double)cost_ns >= FINDING_STARVED_SHARE * (double)the_case->step_ns;
-    if (!*fires)
-        return true;
-    double percent = findings_percent(the_case, cost_ns);
-    finding->cost_ns = cost_ns;
-    finding->confidence = "high";
-    finding->title = arena_printf(the_case->arena, err,
-                                  "the device waits %.3g ms of each step for the host (%.1f %%)",
-                                  findings_ms(cost_ns), percent);
-    finding->evidence = findings_fact(the_case, "steps?sort=-idle_host_wait_ns", err,
-                                      "idle %.3g ms per step before events that had not been "
-                                      "launched when the device ran out of work",
-                                      findings_ms(cost_ns));
-    return finding->title && finding->evidence;
+    finding->cost_ns = the_case->facts->steady.bar_ns[BAR_IDLE_HOST_WAIT] / the_case->steps;
+    *fires = finding->cost_ns > 0 &&
+             (double)finding->cost_ns >= FINDING_STARVED_SHARE * (double)the_case->step_ns;
+    return !*fires || describe_starved(the_case, finding, err);
 }
 
 const struct finding_rule finding_gpu_starved = {
     .name = "gpu_starved",
     .why = "The device had nothing to do because the host had not yet launched the next kernel: "
            "it was loading data, waiting in a synchronizing call, or busy in Python.",
-    .advice = "Look at what the host does at the begin of the longest gaps: more data loader "
-              "workers and pinned memory, fewer .item() and .cpu() calls, CUDA graphs or "
-              "torch.compile where launching itself is the limit.",
+    .advice = "Many short gaps: launching is the limit, so launch less (CUDA graphs, "
+              "torch.compile, larger batches). Few long gaps: see what the host does in them; "
+              "loading data wants more workers and pinned memory, synchronizing fewer .item() and "
+              ".cpu() calls.",
     .method = "Sum of the gaps with no device event whose next event's launch returned after the "
               "gap began, per steady step; reported from 5 % of the step.",
-    .false_alarms = "A profiler with stacks or shapes slows the host down and widens the gaps.",
+    .false_alarms = "A profiler with stacks or shapes slows the host down and widens the gaps; a "
+                    "server without requests has nothing to launch.",
     .check = check_starved,
 };
 
@@ -43,6 +88,8 @@ struct tiny {
     const struct facts *facts;
     int64_t owned_ns, wait_ns, calls, short_calls;
     int64_t replayed; // short calls whose launch owns several kernels
+    int64_t left_ns;  // what the wait that is being walked may still count
+    uint32_t next;    // the kernel that ends it
 };
 
 static bool is_short(const struct facts *facts, uint32_t device)
@@ -51,28 +98,41 @@ static bool is_short(const struct facts *facts, uint32_t device)
     return event->class == CLASS_COMPUTE && event->end_ns - event->begin_ns < SHORT_KERNEL_NS;
 }
 
+// Counts the wait directly before a short kernel, but no more of it than a launch takes: a longer
+// wait has another cause.
+static void add_tiny_wait(struct tiny *tiny, const struct segment *segment)
+{
+    int64_t length_ns = segment->end_ns - segment->begin_ns;
+    if (tiny->next != segment->device) {
+        tiny->next = segment->device;
+        tiny->left_ns = FINDING_TINY_WAIT_NS;
+    }
+    int64_t counted_ns = length_ns < tiny->left_ns ? length_ns : tiny->left_ns;
+    tiny->wait_ns += counted_ns;
+    tiny->left_ns -= counted_ns;
+}
+
 static void add_tiny(void *context, const struct segment *segment)
 {
     struct tiny *tiny = context;
     if (segment->step == FACTS_NONE || !tiny->facts->steps[segment->step].steady ||
         segment->device == FACTS_NONE || !is_short(tiny->facts, segment->device))
         return;
-    int64_t length_ns = segment->end_ns - segment->begin_ns;
     if (segment->bar < BAR_DEVICE_COUNT)
-        tiny->owned_ns += length_ns;
+        tiny->owned_ns += segment->end_ns - segment->begin_ns;
     else if (segment->bar == BAR_IDLE_HOST_WAIT)
-        tiny->wait_ns += length_ns;
+        add_tiny_wait(tiny, segment);
 }
 
 static bool are_many(const struct tiny *tiny)
 {
-    return tiny->short_calls > 0 &&
+    return tiny->short_calls >= FINDING_TINY_CALLS * (int64_t)tiny->facts->steady_count &&
            (double)tiny->short_calls >= FINDING_TINY_CALLS_SHARE * (double)tiny->calls;
 }
 
 static struct tiny measure_tiny(const struct facts *facts)
 {
-    struct tiny tiny = {.facts = facts};
+    struct tiny tiny = {.facts = facts, .next = FACTS_NONE};
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
         if (device->class != CLASS_COMPUTE || device->step == FACTS_NONE ||
@@ -103,14 +163,16 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
                           : tiny.wait_ns > tiny.owned_ns ? "high"
                                                          : "medium";
     finding->title = arena_printf(the_case->arena, err,
-                                  "%" PRId64 " kernels per step run under 10 us and cost %.3g ms",
-                                  tiny.short_calls / the_case->steps, findings_ms(cost_ns));
+                                  "%" PRId64 " kernels %s run under 10 us and cost %s (%.1f %%)",
+                                  tiny.short_calls / the_case->steps, the_case->per,
+                                  time_text(cost_ns).text, findings_percent(the_case, cost_ns));
     finding->evidence = findings_fact(
         the_case, "short_kernels", err,
-        "%.0f %% of the compute kernels are short; %.3g ms run, %.3g ms waited for "
-        "per step%s",
+        "%.0f %% of the compute kernels are short; %s they run, %s the device waits directly "
+        "before them for their launch %s%s",
         100 * (double)tiny.short_calls / (double)tiny.calls,
-        findings_ms(tiny.owned_ns / the_case->steps), findings_ms(tiny.wait_ns / the_case->steps),
+        time_text(tiny.owned_ns / the_case->steps).text,
+        time_text(tiny.wait_ns / the_case->steps).text, the_case->per,
         mostly_replayed ? "; most are replayed by graphs already, where only fusing helps" : "");
     return finding->title && finding->evidence;
 }
@@ -122,8 +184,9 @@ const struct finding_rule finding_tiny_kernels = {
     .advice = "Fuse them: torch.compile, fused optimizers (fused=True), foreach variants; or "
               "replay the step as a CUDA graph so that launching costs nothing.",
     .method = "Time owned by compute kernels under 10 us plus the waits for the host directly "
-              "before them, per steady step; reported when they are at least half of the compute "
-              "kernels and cost 5 % of the step.",
+              "before them (at most 100 us each: a longer one has another cause), per steady step; "
+              "reported when they are 20 per step, half of the compute kernels and cost 5 % of the "
+              "step.",
     .false_alarms = "Inside a graph replay short kernels cost no launches.",
     .check = check_tiny,
 };

@@ -70,7 +70,8 @@ static uint64_t count_kernel_launches(const struct trace *trace, const struct ke
 {
     uint64_t count = 0;
     for (uint32_t i = from; i < end; i++)
-        count += str_find(trace_text(trace, trace->name[launches[i].a]), STR("Launch")) != SIZE_MAX;
+        count += str_find(facts_short_name(trace, trace->name[launches[i].a]), STR("Launch")) !=
+                 SIZE_MAX;
     return count;
 }
 

@@ -129,6 +129,74 @@ static void many_kernels_under_ten_microseconds_are_found(void **state)
     hand_end(&hand);
 }
 
+// Short kernels of 5 us, one behind the other, after 1 ms of work.
+static void add_short_kernels(struct hand *hand, int count)
+{
+    add_gemm(hand, 0, MS, -MS);
+    for (int i = 0; i < count; i++)
+        add_gemm(hand, MS + i * 5 * US, 5 * US, -MS);
+}
+
+static void a_handful_of_short_kernels_is_not_many(void **state)
+{
+    (void)state;
+    for (int count = 19; count <= 20; count++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_short_kernels(&hand, count);
+        hand_analyse(&hand);
+        assert_int_equal(has_finding(&hand, "tiny_kernels"), count == 20);
+        hand_end(&hand);
+    }
+}
+
+static void a_long_wait_before_a_short_kernel_is_not_its_fault(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_short_kernels(&hand, 30);
+    add_gemm(&hand, 2 * MS, 5 * US, 2 * MS - 10 * US); // waits 850 us, of which 100 count
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "tiny_kernels"), 31 * 5 * US + 100 * US);
+    assert_int_equal(cost_of(&hand, "gpu_starved"), 850 * US);
+    hand_end(&hand);
+}
+
+static void the_longest_wait_is_named(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 6 * MS, -MS);
+    add_gemm(&hand, 2000 * MS, MS, 1999 * MS);
+    add_gemm(&hand, 2002 * MS, MS, 2001 * MS + 1);
+    hand_analyse(&hand);
+    assert_string_equal(hand_word(&hand, "findings", 0, "title"),
+                        "the device waits 1995 ms in the whole window for the host (99.6 %)");
+    assert_non_null(
+        strstr(hand_word(&hand, "findings", 0, "evidence"), "2.0 gaps in the whole window before"));
+    assert_non_null(strstr(hand_word(&hand, "findings", 0, "evidence"),
+                           "the longest, 1994 ms, ends with sgemm"));
+    hand_end(&hand);
+}
+
+static void collectives_beside_each_other_hide_nothing(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_comm(&hand, 20, 10 * MS, 3 * MS);
+    add_comm(&hand, 21, 10 * MS, 3 * MS);
+    hand_analyse(&hand);
+    assert_int_equal(cost_of(&hand, "low_overlap"), 3 * MS);
+    size_t row = hand_find(&hand, "findings", "rule", "low_overlap");
+    assert_true(str_starts_with(str_of(hand_word(&hand, "findings", row, "title")),
+                                STR("only 0 % of 3.00 ms communication")));
+    hand_end(&hand);
+}
+
 static void add_copy(struct hand *hand, const char *name, const char *call)
 {
     add_work(hand,
@@ -197,6 +265,10 @@ int main(void)
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
         cmocka_unit_test(many_kernels_under_ten_microseconds_are_found),
+        cmocka_unit_test(a_handful_of_short_kernels_is_not_many),
+        cmocka_unit_test(a_long_wait_before_a_short_kernel_is_not_its_fault),
+        cmocka_unit_test(the_longest_wait_is_named),
+        cmocka_unit_test(collectives_beside_each_other_hide_nothing),
         cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
         cmocka_unit_test(copies_that_do_not_block_are_not_found),
         cmocka_unit_test(a_damaged_trace_is_a_finding),
