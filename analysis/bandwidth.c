@@ -87,6 +87,11 @@ int bandwidth_element_bytes(struct str dtype)
         {"float64", 8},
         {"long", 8},
         {"int64", 8},
+        {"float8_e8m0fnu", 1},
+        {"uint16", 2},
+        {"uint32", 4},
+        {"uint64", 8},
+        {"complexhalf", 4},
         {"complexfloat", 8},
         {"complexdouble", 16},
     };
@@ -108,9 +113,7 @@ int64_t bandwidth_bytes(enum collective_kind kind, int64_t in_elems, int64_t out
 
 double bandwidth_bus_factor(enum collective_kind kind, int64_t ranks)
 {
-    if (ranks < 1)
-        return NAN;
-    double n = (double)ranks;
+    double n = ranks >= 1 ? (double)ranks : NAN;
     switch (kind) {
     case KIND_ALL_REDUCE: return 2 * (n - 1) / n;
     case KIND_ALL_GATHER:

@@ -35,7 +35,8 @@ int bandwidth_element_bytes(struct str dtype);
 int64_t bandwidth_bytes(enum collective_kind kind, int64_t in_elems, int64_t out_elems,
                         int element_bytes);
 
-// Bus bandwidth by algorithm bandwidth for a group of `ranks`; NaN when it cannot be known.
+// Bus bandwidth by algorithm bandwidth for a group of `ranks` (below 1: unknown); NaN when it
+// cannot be known.
 double bandwidth_bus_factor(enum collective_kind kind, int64_t ranks);
 
 #endif
