@@ -44,6 +44,15 @@ static bool choose_ranks(struct run *run, struct err *err)
     return true;
 }
 
+static void sum_windows(struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct table *breakdown = run_table(run, i, "breakdown");
+        run->window_ns += breakdown ? table_cell(breakdown, 0, "window_ns")->i : 0;
+        run->busy_ns += breakdown ? table_cell(breakdown, 0, "busy_ns")->i : 0;
+    }
+}
+
 static int64_t largest_world(const struct run *run)
 {
     int64_t world = -1;
@@ -140,6 +149,7 @@ bool analyse_run(const struct rank_report *ranks, size_t count, struct report *r
     arena_init(&scratch, &budget);
     struct run run = {
         .ranks = ranks, .count = count, .report = report, .scratch = &scratch, .budget = &budget};
+    sum_windows(&run);
     bool ok = choose_ranks(&run, err) && judge_ranks(&run, err) && run_copy(&run, err) &&
               run_merge(&run, err) && add_summary(&run, err);
     arena_free(&scratch);

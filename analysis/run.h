@@ -9,8 +9,9 @@
 struct run {
     const struct rank_report *ranks; // ascending by rank
     size_t count;
-    size_t headline, slowest; // indices
-    struct report *report;    // to fill
+    size_t headline, slowest;   // indices
+    int64_t window_ns, busy_ns; // of the whole windows, summed over the ranks
+    struct report *report;      // to fill
     struct arena *scratch;
     struct budget *budget; // of what is made on the way
 };

@@ -151,17 +151,6 @@ static struct cell headline_per_step(const struct joined *rows)
     return cell_null();
 }
 
-// Sum over all ranks of a column of the whole-window breakdown.
-static int64_t window_sum(const struct run *run, const char *column)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < run->count; i++) {
-        const struct table *breakdown = run_table(run, i, "breakdown");
-        sum += breakdown ? table_cell(breakdown, 0, column)->i : 0;
-    }
-    return sum;
-}
-
 static void add_totals(struct row *row, const struct joined *rows)
 {
     size_t count = values_of(rows, "total_ns");
@@ -189,8 +178,8 @@ static bool add_kernel(const struct joined *rows, struct err *err)
     row_i64(&row, total_ns);
     row_i64(&row, sum_of(rows, "owned_ns"));
     row_i64(&row, sum_of(rows, "exposed_ns"));
-    row_share(&row, total_ns, window_sum(rows->run, "window_ns"));
-    row_share(&row, total_ns, window_sum(rows->run, "busy_ns"));
+    row_share(&row, total_ns, rows->run->window_ns);
+    row_share(&row, total_ns, rows->run->busy_ns);
     row_cell(&row, headline_per_step(rows));
     row_i64(&row, min_of(rows, "min_ns"));
     row_cell(&row, median_f64(rows, "mean_ns"));

@@ -13,32 +13,43 @@ static const char *const reason_outlier =
     "warm-up: a leading step outside three robust deviations of the later ones";
 static const char *const reason_chosen = "warm-up: left out as asked";
 
-// Index of the last step whose mark begins at or before the time, if the mark lasts that long.
-static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
+static int64_t begin_of_mark(const struct step *step)
 {
-    uint32_t low = 0, high = facts->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].mark_begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && time_ns < facts->steps[low - 1].mark_end_ns ? low - 1 : FACTS_NONE;
+    return step->mark_begin_ns;
 }
 
-// Index of the step that covers the time on the device.
-static uint32_t step_at(const struct facts *facts, int64_t time_ns)
+static int64_t begin_on_device(const struct step *step)
+{
+    return step->begin_ns;
+}
+
+// How many steps begin at or before the time.
+static uint32_t begun_at(const struct facts *facts, int64_t time_ns,
+                         int64_t (*begin_of)(const struct step *))
 {
     uint32_t low = 0, high = facts->step_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].begin_ns <= time_ns)
+        if (begin_of(&facts->steps[middle]) <= time_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && time_ns < facts->steps[low - 1].end_ns ? low - 1 : FACTS_NONE;
+    return low;
+}
+
+// Index of the step whose mark covers the time on the host, or FACTS_NONE.
+static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t begun = begun_at(facts, time_ns, begin_of_mark);
+    return begun && time_ns < facts->steps[begun - 1].mark_end_ns ? begun - 1 : FACTS_NONE;
+}
+
+// Index of the step that covers the time on the device, or FACTS_NONE.
+static uint32_t step_at(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t begun = begun_at(facts, time_ns, begin_on_device);
+    return begun && time_ns < facts->steps[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
 }
 
 // Gives launched events to the step that launched them, and finds where the steps' events lie.
