@@ -16,7 +16,8 @@ const STOP_LIMIT_MS = 40_000;
 
 /** Services that a failed test left behind. @type {Set<ChildProcess>} */
 const live = new Set();
-process.on("exit", () => live.forEach((child) => child.kill("SIGKILL")));
+// Before the folders go in which they write.
+process.prependListener("exit", () => live.forEach((child) => child.kill("SIGKILL")));
 
 class Server {
   /** @param {string} data @param {string[]} options */

@@ -36,9 +36,13 @@ export function has_command(name) {
   });
 }
 
+// A signal must not leave services and folders behind.
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
 /** @type {string[]} */
 const folders = [];
-process.on("exit", () => folders.forEach((path) => rmSync(path, { recursive: true, force: true })));
+process.on("exit", () => folders.forEach((path) =>
+  rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })));
 
 /** A folder that goes when the process ends. */
 export function temporary(what = "e2e", where = tmpdir()) {
