@@ -20,6 +20,13 @@ double findings_percent(const struct finding_case *the_case, int64_t ns)
     return 100 * (double)ns / (double)the_case->step_ns;
 }
 
+const char *findings_per_step(const struct finding_case *the_case, int64_t total, char text[32])
+{
+    bool whole = total % the_case->steps == 0;
+    snprintf(text, 32, "%.*f", whole ? 0 : 1, (double)total / (double)the_case->steps);
+    return text;
+}
+
 const char *findings_fact(const struct finding_case *the_case, const char *href, struct err *err,
                           const char *fact, ...)
 {

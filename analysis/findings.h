@@ -56,6 +56,9 @@ extern const struct finding_rule finding_data_quality;
 // A part of the step as percent, for titles and facts.
 double findings_percent(const struct finding_case *the_case, int64_t ns);
 
+// total per steady step as "12" or "12.5"; text has room for 32 bytes, which it returns.
+const char *findings_per_step(const struct finding_case *the_case, int64_t total, char text[32]);
+
 // [{"fact": fact, "href": href}] in the case's arena; NULL with ERR_LIMIT.
 const char *findings_fact(const struct finding_case *the_case, const char *href, struct err *err,
                           const char *fact, ...) PRINTF_LIKE(4, 5);

@@ -14,7 +14,7 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
     finding->cost_ns = cost_ns;
     finding->confidence = "high";
     finding->title = arena_printf(
-        the_case->arena, err, "%s of communication %s are not hidden by compute (%.1f %%)",
+        the_case->arena, err, "%s of communication %s is not hidden by compute (%.1f %%)",
         time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
     finding->evidence =
         findings_fact(the_case, "collectives?sort=-exposed_ns", err,

@@ -94,13 +94,15 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     finding->title =
         arena_printf(the_case->arena, err, "blocking copies cost %s %s (%.1f %%)",
                      time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
-    double steps = (double)the_case->steps;
+    char count[32], to_host[32], pageable[32], bytes[32];
     finding->evidence = findings_fact(
         the_case, "kernels?category=copy", err,
-        "%.1f blocking copies %s, %.1f of them to the host, %.1f with pageable memory, %.0f bytes; "
-        "%s exposed, %s the device waits behind them for the host",
-        (double)copies.count / steps, the_case->per, (double)copies.to_host / steps,
-        (double)copies.pageable / steps, (double)copies.bytes / steps,
+        "%s blocking copies %s, %s of them to the host, %s with pageable memory, %s bytes; %s "
+        "exposed, %s the device waits behind them for the host",
+        findings_per_step(the_case, copies.count, count), the_case->per,
+        findings_per_step(the_case, copies.to_host, to_host),
+        findings_per_step(the_case, copies.pageable, pageable),
+        copies.bytes ? findings_per_step(the_case, copies.bytes, bytes) : "unknown",
         time_text(copies.owned_ns / the_case->steps).text,
         time_text(copies.wait_ns / the_case->steps).text);
     return finding->title && finding->evidence;

@@ -46,6 +46,7 @@ static bool describe_starved(const struct finding_case *the_case, struct finding
     struct waits waits = {.facts = the_case->facts, .longest = FACTS_NONE, .gap = FACTS_NONE};
     sweep_run(the_case->facts, NULL, the_case->facts->device_count, add_wait, &waits);
     struct str name = longest_name(&waits);
+    char count[32];
     finding->confidence = "high";
     finding->title =
         arena_printf(the_case->arena, err, "the device waits %s %s for the host (%.1f %%)",
@@ -53,9 +54,9 @@ static bool describe_starved(const struct finding_case *the_case, struct finding
                      findings_percent(the_case, finding->cost_ns));
     finding->evidence = findings_fact(
         the_case, "steps?sort=-idle_host_wait_ns", err,
-        "%.1f gaps %s before events that had not been launched when the device ran out of work; "
+        "%s gaps %s before events that had not been launched when the device ran out of work; "
         "the longest, %s, ends with %.*s",
-        (double)waits.count / (double)the_case->steps, the_case->per,
+        findings_per_step(the_case, waits.count, count), the_case->per,
         time_text(waits.longest_ns).text, (int)name.len, name.at);
     return finding->title && finding->evidence;
 }
