@@ -2,9 +2,10 @@
 // Prints reports for people: aligned columns, milliseconds, bars of blocks.
 #include "server/print_report.h"
 
+#include <jansson.h>
 #include <string.h>
 
-enum { TOP_ROWS = 10, MAX_STEPS = 24, BAR_WIDTH = 30, NAME_WIDTH = 60 };
+enum { TOP_ROWS = 10, MAX_STEPS = 24, BAR_WIDTH = 30, NAME_WIDTH = 60, LINE_WIDTH = 96 };
 
 // --- cells --------------------------------------------------------------------------------------
 
@@ -55,6 +56,31 @@ static void put_text(FILE *out, struct str value, size_t width)
     fputs(is_cut ? "..." : "", out);
 }
 
+// Words in lines of LINE_WIDTH behind an indent.
+static void put_wrapped(FILE *out, struct str value, int indent)
+{
+    int column = 0;
+    while (value.len) {
+        const char *space = memchr(value.at, ' ', value.len);
+        size_t len = space ? (size_t)(space - value.at) : value.len;
+        bool fits = column > 0 && (size_t)column + 1 + len <= LINE_WIDTH;
+        if (!fits)
+            fprintf(out, "%s%*s", column ? "\n" : "", indent, "");
+        else
+            fputc(' ', out);
+        put_text(out, (struct str){value.at, len}, LINE_WIDTH);
+        column = (fits ? column + 1 : indent) + (int)(len < LINE_WIDTH ? len : LINE_WIDTH);
+        len += space != NULL;
+        value = (struct str){value.at + len, value.len - len};
+    }
+    fputc('\n', out);
+}
+
+static const char *plural(int64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
 // --- sections -----------------------------------------------------------------------------------
 
 static void print_identity(const struct report *report, const char *file, int64_t rank, FILE *out)
@@ -71,11 +97,10 @@ static void print_identity(const struct report *report, const char *file, int64_
         fputs(", ", out);
         put_text(out, gpu, NAME_WIDTH);
     }
-    fprintf(out, ", %lld device events (%lld with their launch), %lld steps (%lld steady)\n",
-            (long long)count(summary, 0, "device_events"),
-            (long long)count(summary, 0, "linked_device_events"),
-            (long long)count(summary, 0, "step_count"),
-            (long long)count(summary, 0, "steady_steps"));
+    int64_t events = count(summary, 0, "device_events"), steps = count(summary, 0, "step_count");
+    fprintf(out, ", %lld device event%s (%lld with their launch), %lld step%s (%lld steady)\n",
+            (long long)events, plural(events), (long long)count(summary, 0, "linked_device_events"),
+            (long long)steps, plural(steps), (long long)count(summary, 0, "steady_steps"));
 }
 
 static void put_bar(FILE *out, double share)
@@ -92,6 +117,15 @@ static size_t breakdown_row(const struct table *breakdown)
         if (is(breakdown, row, "scope", "steady") || is(breakdown, row, "scope", "run_median"))
             return row;
     return 0;
+}
+
+static bool has_item(const struct report *report, const char *item)
+{
+    const struct table *quality = report_find(report, "quality");
+    for (size_t row = 0; row < row_count(quality); row++)
+        if (is(quality, row, "item", item))
+            return true;
+    return false;
 }
 
 static void print_breakdown(const struct report *report, FILE *out)
@@ -114,10 +148,10 @@ static void print_breakdown(const struct report *report, FILE *out)
     }
     size_t row = breakdown_row(breakdown);
     double window_ms = ms(breakdown, row, "window_ns");
-    long long steps = (long long)count(breakdown, row, "steps");
+    int64_t steps = count(breakdown, row, "steps");
     double per_step = steps > 0 ? (double)steps : 1;
-    fprintf(out, "\n  where the time goes: %.3f ms%s, busy %.1f %%\n", window_ms / per_step,
-            steps > 0 ? " per steady step" : "",
+    fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%\n", window_ms / per_step,
+            has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
             window_ms > 0 ? ms(breakdown, row, "busy_ns") / window_ms * 100 : 0);
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
         double part_ms = ms(breakdown, row, bars[i].column);
@@ -128,6 +162,20 @@ static void print_breakdown(const struct report *report, FILE *out)
     }
 }
 
+// The distribution of the steady steps.
+static void print_step_stats(const struct report *report, FILE *out)
+{
+    const struct table *stats = report_find(report, "step_stats");
+    if (row_count(stats) == 0)
+        return;
+    fprintf(out, "    median %.3f ms", ms(stats, 0, "median_ns"));
+    if (!table_cell(stats, 0, "ci_low_ns")->null)
+        fprintf(out, " (95 %% within %.3f to %.3f)", ms(stats, 0, "ci_low_ns"),
+                ms(stats, 0, "ci_high_ns"));
+    fprintf(out, ", p95 %.3f ms, longest %.3f ms of %lld steady\n", ms(stats, 0, "p95_ns"),
+            ms(stats, 0, "max_ns"), (long long)count(stats, 0, "count"));
+}
+
 static void print_steps(const struct report *report, FILE *out)
 {
     const struct table *steps = report_find(report, "steps");
@@ -136,14 +184,16 @@ static void print_steps(const struct report *report, FILE *out)
         return;
     fputs("\n  steps            total ms       busy ms  exposed comm ms\n", out);
     for (size_t row = 0; row < rows && row < MAX_STEPS; row++) {
-        fprintf(out, "    %-10lld %13.3f %13.3f %16.3f  ", (long long)count(steps, row, "step"),
+        struct str reason = text(steps, row, "reason");
+        fprintf(out, "    %-10lld %13.3f %13.3f %16.3f%s", (long long)count(steps, row, "step"),
                 ms(steps, row, "window_ns"), ms(steps, row, "busy_ns"),
-                ms(steps, row, "exposed_comm_ns"));
-        put_text(out, text(steps, row, "reason"), NAME_WIDTH);
+                ms(steps, row, "exposed_comm_ns"), reason.len ? "  " : "");
+        put_text(out, reason, LINE_WIDTH);
         fputc('\n', out);
     }
     if (rows > MAX_STEPS)
         fprintf(out, "    ... %zu more\n", rows - MAX_STEPS);
+    print_step_stats(report, out);
 }
 
 static void print_kernels(const struct report *report, FILE *out)
@@ -161,62 +211,93 @@ static void print_kernels(const struct report *report, FILE *out)
     }
 }
 
+// A number of a column, or a dash where the column is empty.
+static void put_number(FILE *out, const struct table *table, size_t row, const char *column,
+                       double scale)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    bool is_whole = table->desc->columns[table_column(table->desc, column)].type == COLUMN_I64;
+    if (cell->null)
+        fprintf(out, " %9s", "-");
+    else
+        fprintf(out, " %9.3f", (is_whole ? (double)cell->i : cell->f) / scale);
+}
+
 static void print_collectives(const struct report *report, FILE *out)
 {
     const struct table *collectives = report_find(report, "collectives");
     size_t rows = row_count(collectives);
     if (rows == 0)
         return;
-    fputs("\n  collectives          total ms  exposed ms      calls\n", out);
+    fprintf(out, "\n  collectives (%zu)     total ms  exposed ms  calls   MB/call  bus GB/s\n",
+            rows);
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
-        fprintf(out, "    %25.3f %11.3f %10lld  ", ms(collectives, row, "total_ns"),
+        fprintf(out, "    %25.3f %11.3f %6lld", ms(collectives, row, "total_ns"),
                 ms(collectives, row, "exposed_ns"), (long long)count(collectives, row, "calls"));
+        put_number(out, collectives, row, "bytes", 1e6);
+        put_number(out, collectives, row, "bus_gbps", 1);
+        fputs("  ", out);
         struct str name = text(collectives, row, "collective");
-        put_text(out, name.len ? name : STR("(without metadata)"), NAME_WIDTH);
+        put_text(out, name.len ? name : text(collectives, row, "kernel"), NAME_WIDTH);
         fputc('\n', out);
     }
+}
+
+static void print_facts(struct str evidence, FILE *out)
+{
+    json_t *facts = json_loadb(evidence.at, evidence.len, 0, NULL);
+    for (size_t i = 0; i < json_array_size(facts); i++) {
+        json_t *fact = json_object_get(json_array_get(facts, i), "fact");
+        put_wrapped(out, str_of(json_string_value(fact)), 8);
+    }
+    json_decref(facts);
 }
 
 static void print_findings(const struct report *report, FILE *out)
 {
     const struct table *findings = report_find(report, "findings");
+    if (row_count(findings))
+        fputs("\n  findings (costs are upper bounds; several may count the same time)\n", out);
     for (size_t row = 0; row < row_count(findings); row++) {
-        if (row == 0)
-            fputs("\n  findings\n", out);
         fputs("    [", out);
         put_text(out, text(findings, row, "severity"), 20);
         fputs("] ", out);
         put_text(out, text(findings, row, "title"), 160);
-        double cost_ms = ms(findings, row, "cost_ns");
-        if (cost_ms > 0)
-            fprintf(out, " (at most %.3f ms per step, %.1f %%)", cost_ms,
-                    percent(findings, row, "cost_share"));
-        fputs("\n        ", out);
-        put_text(out, text(findings, row, "advice"), 400);
         fputc('\n', out);
+        print_facts(text(findings, row, "evidence"), out);
+        fputs("      what to do:\n", out);
+        put_wrapped(out, text(findings, row, "advice"), 8);
     }
+}
+
+static void put_quality(const struct table *quality, size_t row, FILE *out)
+{
+    fputs("    [", out);
+    put_text(out, text(quality, row, "severity"), 20);
+    fprintf(out, "] %lld: ", (long long)count(quality, row, "count"));
+    put_text(out, text(quality, row, "detail"), 300);
+    fputs("; ", out);
+    put_text(out, text(quality, row, "effect"), 300);
+    fputc('\n', out);
 }
 
 static void print_quality(const struct report *report, FILE *out)
 {
     const struct table *quality = report_find(report, "quality");
-    bool is_first = true;
-    for (size_t row = 0; row < row_count(quality); row++) {
-        if (is(quality, row, "severity", "info"))
-            continue;
-        if (is_first)
-            fputs("\n  how far to trust these numbers\n", out);
-        is_first = false;
-        fputs("    [", out);
-        put_text(out, text(quality, row, "severity"), 20);
-        fputs("] ", out);
-        put_text(out, text(quality, row, "detail"), 300);
-        fputs("; ", out);
-        put_text(out, text(quality, row, "effect"), 300);
-        fputc('\n', out);
-    }
-    if (is_first)
-        fputs("\n  nothing speaks against these numbers\n", out);
+    fputs(row_count(quality) ? "\n  how far to trust these numbers\n"
+                             : "\n  nothing speaks against these numbers\n",
+          out);
+    for (size_t row = 0; row < row_count(quality); row++)
+        put_quality(quality, row, out);
+}
+
+// What concerns the run as a whole.
+static void print_run_quality(const struct report *report, FILE *out)
+{
+    const struct table *quality = report_find(report, "quality");
+    for (size_t row = 0; row < row_count(quality); row++)
+        if (table_cell(quality, row, "rank")->null)
+            put_quality(quality, row, out);
 }
 
 void print_trace_report(const struct report *report, const char *file, int64_t rank, FILE *out)
@@ -234,8 +315,10 @@ void print_trace_report(const struct report *report, const char *file, int64_t r
 void print_run_report(const struct report *report, FILE *out)
 {
     const struct table *ranks = report_find(report, "ranks");
-    if (row_count(ranks) < 2)
+    if (row_count(ranks) < 2) {
+        print_run_quality(report, out);
         return;
+    }
     fputs("ranks               median step ms     p95 ms  exposed comm ms/step  idle ms/step\n",
           out);
     for (size_t row = 0; row < ranks->row_count; row++)
@@ -244,5 +327,6 @@ void print_run_report(const struct report *report, FILE *out)
                 ms(ranks, row, "step_p95_ns"), ms(ranks, row, "exposed_comm_ns"),
                 ms(ranks, row, "idle_ns"),
                 count(ranks, row, "headline") ? "  stands for the run" : "");
+    print_run_quality(report, out);
     fputc('\n', out);
 }
