@@ -152,11 +152,14 @@ static bool start_http(struct service *service, struct err *err)
 // host:port as it was asked for, with the port that is really listened on.
 static void announce(const struct service *service)
 {
-    const char *listen = service->options.listen;
-    const char *colon = strrchr(listen, ':');
-    int host_len = colon ? (int)(colon - listen) : 0;
-    printf("listening on http://%.*s:%u/\n", host_len, listen, http_port(service->http));
+    struct str host = str_of(service->options.listen);
+    host.len = (size_t)(strrchr(host.at, ':') - host.at);
+    printf("listening on http://%.*s:%u/\n", (int)host.len, host.at, http_port(service->http));
     fflush(stdout);
+    if (!str_starts_with(host, STR("127.")) && !str_equal(host, STR("localhost")))
+        log_warn("whoever reaches %.*s can read and change everything: there are no users; put a "
+                 "proxy that knows them in front",
+                 (int)host.len, host.at);
 }
 
 static bool start(struct service *service, struct err *err)

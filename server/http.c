@@ -232,11 +232,12 @@ static int log_message(const struct mg_connection *connection, const char *messa
 
 // --- start and stop -----------------------------------------------------------------------------
 
-// Only "host:port" or "port": the library would read more into suffixes and commas.
+// Only "host:port": the library would read more into suffixes and commas, and "everywhere" into a
+// port alone.
 static bool check_listen(const char *listen, struct err *err)
 {
     const char *colon = strrchr(listen, ':');
-    const char *port = colon ? colon + 1 : listen;
+    const char *port = colon && colon > listen ? colon + 1 : "";
     size_t digits = strspn(port, "0123456789");
     if (digits > 0 && digits <= 5 && port[digits] == '\0' && strtol(port, NULL, 10) <= 65535 &&
         !strpbrk(listen, ", \t"))

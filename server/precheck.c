@@ -60,7 +60,7 @@ static bool is_known_host(const struct precheck *precheck, struct str host)
     if (split_host(url_authority(precheck->public_url), &own) && str_equal_nocase(host, own))
         return true;
     if (!split_host(precheck->listen, &own))
-        own = STR("0.0.0.0"); // ":8080" listens everywhere
+        return false;
     if (str_equal(own, STR("0.0.0.0")) || str_equal(own, STR("[::]")))
         return is_address(host);
     return str_equal_nocase(host, own);

@@ -411,7 +411,8 @@ static void a_draining_server_refuses_and_stops(void **state)
 static void an_address_that_cannot_be_one_is_refused(void **state)
 {
     (void)state;
-    const char *const bad[] = {"", "localhost", "127.0.0.1:", "127.0.0.1:70000", "80s", "80,81"};
+    const char *const bad[] = {"",   "localhost", "127.0.0.1:", "127.0.0.1:70000",
+                               "80", ":80",       "80s",        "80,81"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct http_config config = {.listen = bad[i]};
         struct err err = {0};
