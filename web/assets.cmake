@@ -2,8 +2,8 @@
 # embed_assets(target): fetches the locked libraries, then compiles every file of web/ into the target.
 
 set(WEB_DIR ${CMAKE_CURRENT_LIST_DIR})
-set(VENDOR_FILES preact.mjs hooks.mjs htm.mjs uplot.mjs uplot.css
-  LICENSE.preact LICENSE.htm LICENSE.uplot)
+set(VENDOR_FILES preact.mjs hooks.mjs htm.mjs
+  LICENSE.preact LICENSE.htm)
 list(TRANSFORM VENDOR_FILES PREPEND vendor/)
 
 add_custom_command(

@@ -33,15 +33,13 @@ take() {
 take preact/dist/preact.mjs preact.mjs
 take preact/hooks/dist/hooks.mjs hooks.mjs
 take htm/dist/htm.module.js htm.mjs
-take uplot/dist/uPlot.esm.js uplot.mjs
-take uplot/dist/uPlot.min.css uplot.css
 # A browser without an import map cannot resolve bare names.
 sed -i -e 's/from *"preact"/from"\.\/preact.mjs"/g' "$staging/hooks.mjs"
 if grep -noE "(from|import) *([\"'])[@a-z][-a-z0-9/@]*\2" "$staging"/*.mjs >&2; then
     echo "vendor.sh: found the bare imports above, expected only relative ones" >&2
     exit 1
 fi
-for package in preact htm uplot; do
+for package in preact htm; do
     cp "$web/node_modules/$package/LICENSE" "$staging/LICENSE.$package"
 done
 

@@ -26,7 +26,7 @@ static void the_page_and_its_libraries_are_there(void **state)
 {
     (void)state;
     static const char *const expected[] = {"index.html", "vendor/preact.mjs", "vendor/hooks.mjs",
-                                           "vendor/htm.mjs", "vendor/uplot.mjs"};
+                                           "vendor/htm.mjs"};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const struct asset *asset = find(expected[i]);
         assert_non_null(asset);
