@@ -69,6 +69,16 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
     return ok;
 }
 
+// Uploads that overlap without end must not keep a removal waiting.
+static void init_pins(pthread_rwlock_t *pins)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(pins, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
 struct blobs *blob_open(const char *data_dir, struct err *err)
 {
     struct blobs *blobs = calloc(1, sizeof *blobs);
@@ -78,7 +88,7 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
         return NULL;
     }
     blobs->lock_fd = blobs->spool_fd = blobs->blobs_fd = blobs->traces_fd = -1;
-    pthread_rwlock_init(&blobs->pins, NULL);
+    init_pins(&blobs->pins);
     if (open_all(blobs, data_dir, err))
         return blobs;
     blob_close(blobs);

@@ -4,44 +4,6 @@
 
 #include "ingest/base/log.h"
 
-// Files first, then the rows that name them: a crash in between leaves a file that the next start
-// sweeps, never a row without its file.
-static bool keep_and_record(const struct intake *intake, const struct intake_request *request,
-                            struct trace_part *parts, struct arena *arena, struct upload *upload,
-                            struct err *err)
-{
-    for (size_t i = 0; i < request->count; i++) {
-        const struct intake_part *part = &request->parts[i];
-        if (!blob_spool_keep(part->spool, err))
-            return false;
-        parts[i] = (struct trace_part){
-            .sha256 = blob_spool_sha256(part->spool),
-            .bytes = (int64_t)blob_spool_bytes(part->spool),
-            .filename = part->filename,
-            .rank = part->rank,
-        };
-    }
-    struct upload_request rows = {request->run, parts, request->count, request->replace};
-    return store_add_upload(intake->store, &rows, arena, upload, err);
-}
-
-bool intake_accept(const struct intake *intake, const struct intake_request *request,
-                   struct arena *arena, struct upload *upload, struct err *err)
-{
-    struct trace_part *parts = arena_array(arena, request->count + 1, sizeof *parts, err);
-    if (!parts)
-        return false;
-    blob_pin(intake->blobs);
-    bool ok = keep_and_record(intake, request, parts, arena, upload, err);
-    blob_unpin(intake->blobs);
-    if (ok && intake->jobs)
-        jobs_wake(intake->jobs);
-    struct err ignored;
-    if ((!ok || request->replace) && !intake_collect(intake, &ignored))
-        log_warn("files of replaced traces remain: %s", ignored.msg);
-    return ok;
-}
-
 // --- removing files that no row names -----------------------------------------------------------
 
 static bool remove_blob(const struct intake *intake, const char *sha256, struct err *err)
@@ -84,6 +46,59 @@ bool intake_collect(const struct intake *intake, struct err *err)
     arena_free(&arena);
     return ok;
 }
+
+// --- taking in ----------------------------------------------------------------------------------
+
+// Files first, then the rows that name them: a crash in between leaves a file that the next start
+// sweeps, never a row without its file.
+static bool keep_and_record(const struct intake *intake, const struct intake_request *request,
+                            struct trace_part *parts, struct arena *arena, struct upload *upload,
+                            struct err *err)
+{
+    for (size_t i = 0; i < request->count; i++) {
+        const struct intake_part *part = &request->parts[i];
+        if (!blob_spool_keep(part->spool, err))
+            return false;
+        parts[i] = (struct trace_part){
+            .sha256 = blob_spool_sha256(part->spool),
+            .bytes = (int64_t)blob_spool_bytes(part->spool),
+            .filename = part->filename,
+            .rank = part->rank,
+        };
+    }
+    struct upload_request rows = {request->run, parts, request->count, request->replace};
+    return store_add_upload(intake->store, &rows, arena, upload, err);
+}
+
+// A refused upload leaves nothing: its files are named already, but perhaps by no row.
+static void drop_files(const struct intake *intake, const struct intake_request *request)
+{
+    struct err err;
+    for (size_t i = 0; i < request->count; i++)
+        if (!remove_blob(intake, blob_spool_sha256(request->parts[i].spool), &err))
+            log_warn("a file of a refused upload remains: %s", err.msg);
+}
+
+bool intake_accept(const struct intake *intake, const struct intake_request *request,
+                   struct arena *arena, struct upload *upload, struct err *err)
+{
+    struct trace_part *parts = arena_array(arena, request->count + 1, sizeof *parts, err);
+    if (!parts)
+        return false;
+    blob_pin(intake->blobs);
+    bool ok = keep_and_record(intake, request, parts, arena, upload, err);
+    blob_unpin(intake->blobs);
+    if (!ok)
+        drop_files(intake, request);
+    else if (intake->jobs)
+        jobs_wake(intake->jobs);
+    struct err ignored; // also for what a job replaced since the last time
+    if (!intake_collect(intake, &ignored))
+        log_warn("files of replaced traces remain: %s", ignored.msg);
+    return ok;
+}
+
+// --- deleting -----------------------------------------------------------------------------------
 
 bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
                        struct err *err)

@@ -119,17 +119,24 @@ static int tear_down(void **state)
     return 0;
 }
 
+static bool try_take(struct service *s, const char *content, struct intake_part part,
+                     struct upload *upload)
+{
+    part.spool = blob_spool_open(s->intake.blobs, 0, &s->err);
+    check(s, part.spool && blob_spool_write(part.spool, content, strlen(content), &s->err) &&
+                 blob_spool_seal(part.spool, &s->err));
+    struct intake_request request = {
+        .run = {.name = STR("r"), .world_size = STORE_ANY}, .parts = &part, .count = 1};
+    bool ok = intake_accept(&s->intake, &request, &s->arena, upload, &s->err);
+    blob_spool_close(part.spool);
+    return ok;
+}
+
 static struct upload take(struct service *s, const char *content, const char *filename)
 {
     struct upload upload;
-    struct spool *spool = blob_spool_open(s->intake.blobs, 0, &s->err);
-    check(s, spool && blob_spool_write(spool, content, strlen(content), &s->err) &&
-                 blob_spool_seal(spool, &s->err));
-    struct intake_part part = {spool, str_of(filename), STORE_NO_RANK};
-    struct intake_request request = {
-        .run = {.name = STR("r"), .world_size = STORE_ANY}, .parts = &part, .count = 1};
-    check(s, intake_accept(&s->intake, &request, &s->arena, &upload, &s->err));
-    blob_spool_close(spool);
+    struct intake_part part = {.filename = str_of(filename), .rank = STORE_NO_RANK};
+    check(s, try_take(s, content, part, &upload));
     return upload;
 }
 
@@ -259,6 +266,19 @@ static void a_deleted_run_leaves_no_file(void **state)
     assert_int_equal(folder_count_all(s->folder, "traces"), 0);
 }
 
+static void a_refused_upload_leaves_no_file(void **state)
+{
+    struct service *s = *state;
+    struct intake_part part = {.filename = STR("x.json"), .rank = 0};
+    struct upload upload;
+    check(s, try_take(s, "[1]", part, &upload));
+    assert_false(try_take(s, "[2]", part, &upload));
+    assert_int_equal(s->err.code, ERR_CONFLICT);
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
+    check(s, try_take(s, "[1]", part, &upload)); // the file of the first is still there
+    assert_true(upload.all_existing);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -271,6 +291,7 @@ int main(void)
         TEST(a_stopped_service_lets_go_of_those_who_wait),
         TEST(waiting_ends_with_its_time),
         TEST(a_deleted_run_leaves_no_file),
+        TEST(a_refused_upload_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
