@@ -164,6 +164,25 @@ static bool read_tags(json_t *object, const struct run *run, struct arena *arena
 
 // --- which version the client saw ---------------------------------------------------------------
 
+static bool refuse_changed(struct response *response, struct err *err)
+{
+    response->fix = STR("GET the run again, look at what changed, and repeat with its new ETag");
+    return response_refuse(response, err, (struct refusal){412, "changed-meanwhile"},
+                           "the run is not the one that If-Match names any more");
+}
+
+// Whether a change failed because another came first, after the revision was looked at.
+static bool came_second(const struct request *request, const struct run *seen, int64_t expected,
+                        const struct err *why)
+{
+    struct run now;
+    struct err ignored;
+    return why->code == ERR_CONFLICT && expected != STORE_ANY &&
+           store_find_run(request->services->intake.store, seen->id, request->arena, &now,
+                          &ignored) &&
+           now.revision != expected;
+}
+
 // The revision in If-Match: the tag that GET /runs/{run} gave is "id.revision.hash".
 static bool expected_revision(struct request *request, struct response *response,
                               const struct run *run, int64_t *revision, struct err *err)
@@ -180,11 +199,7 @@ static bool expected_revision(struct request *request, struct response *response
     if (!prefix)
         return false;
     *revision = run->revision;
-    if (str_find(list, str_of(prefix)) != SIZE_MAX)
-        return true;
-    response->fix = STR("GET the run again, look at what changed, and repeat with its new ETag");
-    return response_refuse(response, err, (struct refusal){412, "changed-meanwhile"},
-                           "the run is not the one that If-Match names any more");
+    return str_find(list, str_of(prefix)) != SIZE_MAX || refuse_changed(response, err);
 }
 
 // --- handlers -----------------------------------------------------------------------------------
@@ -267,6 +282,8 @@ bool api_patch_run(struct request *request, struct response *response, struct er
     json_t *object = read_object(request, response, err);
     bool ok = object && patch(request, object, &run, expected, err);
     json_decref(object);
+    if (!ok && came_second(request, &run, expected, err))
+        return refuse_changed(response, err);
     return ok && reply_run(request, response, run.id, err);
 }
 
@@ -276,9 +293,10 @@ bool api_delete_run(struct request *request, struct response *response, struct e
     int64_t expected = STORE_ANY;
     if (!query_allow(&request->query, no_parameters, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
-        !expected_revision(request, response, &run, &expected, err) ||
-        !intake_delete_run(&request->services->intake, run.id, expected, err))
+        !expected_revision(request, response, &run, &expected, err))
         return false;
+    if (!intake_delete_run(&request->services->intake, run.id, expected, err))
+        return came_second(request, &run, expected, err) && refuse_changed(response, err);
     response->status = 204;
     response->cache = CACHE_NEVER;
     return true;
