@@ -259,11 +259,6 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
     return true;
 }
 
-static int64_t clamp(uint64_t value)
-{
-    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pattern,
                        struct run_list *list, struct err *err)
 {
@@ -312,8 +307,8 @@ static bool list_page(sqlite3 *db, const struct run_query *query, struct str pat
         struct stmt stmt = sql_begin(db, sql.at, err);
         struct stmt tags = sql_begin(db, TAGS, err);
         bind_conditions(&stmt, query, pattern);
-        sql_bind_i64(&stmt, clamp(query->limit));
-        sql_bind_i64(&stmt, clamp(query->offset));
+        sql_bind_u64(&stmt, query->limit);
+        sql_bind_u64(&stmt, query->offset);
         ok = read_runs(&stmt, &tags, list, arena);
         bool ended = sql_end(&stmt);
         ok = sql_end(&tags) && ended && ok;

@@ -15,9 +15,9 @@ static enum err_code code_of(int rc)
     case SQLITE_TOOBIG: return ERR_LIMIT;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-    case SQLITE_READONLY: return ERR_IO;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return ERR_FORMAT;
+    case SQLITE_READONLY:
+    case SQLITE_CORRUPT: // what we stored is not what a client sent: no ERR_FORMAT
+    case SQLITE_NOTADB: return ERR_IO;
     default: return ERR_INTERNAL;
     }
 }
@@ -53,6 +53,11 @@ void sql_bind_i64(struct stmt *stmt, int64_t value)
 {
     if (!stmt->failed)
         check(stmt, sqlite3_bind_int64(stmt->at, ++stmt->bound, value));
+}
+
+void sql_bind_u64(struct stmt *stmt, uint64_t value)
+{
+    sql_bind_i64(stmt, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
 void sql_bind_f64(struct stmt *stmt, double value)

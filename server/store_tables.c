@@ -213,11 +213,6 @@ static bool read_row(struct stmt *stmt, struct table *table, struct arena *arena
     return !stmt->failed;
 }
 
-static int64_t clamp(uint64_t value)
-{
-    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 // One SELECT on its way: its text, and what to bind.
 struct selection {
     struct str run_id;
@@ -237,8 +232,8 @@ static bool read_page(sqlite3 *db, const struct selection *selection, const char
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
         bind_condition(&stmt, selection->run_id, &selection->parameters);
-        sql_bind_i64(&stmt, clamp(selection->query->limit));
-        sql_bind_i64(&stmt, clamp(selection->query->offset));
+        sql_bind_u64(&stmt, selection->query->limit);
+        sql_bind_u64(&stmt, selection->query->offset);
         while (sql_row(&stmt) && read_row(&stmt, table, arena))
             continue;
         ok = sql_end(&stmt);
@@ -338,13 +333,13 @@ static bool unpack(struct str bytes, struct arena *arena, struct str *plain, str
 {
     unsigned long long size = ZSTD_getFrameContentSize(bytes.at, bytes.len);
     if (size > REPORT_MAX_BYTES) // the two error values are larger, too
-        return err_set(err, ERR_FORMAT, "a stored report is damaged");
+        return err_set(err, ERR_IO, "a stored report is damaged");
     char *at = arena_alloc(arena, (size_t)size + 1, err);
     if (!at)
         return false;
     size_t got = ZSTD_decompress(at, (size_t)size, bytes.at, bytes.len);
     if (ZSTD_isError(got) || got != size)
-        return err_set(err, ERR_FORMAT, "a stored report is damaged");
+        return err_set(err, ERR_IO, "a stored report is damaged");
     *plain = (struct str){at, got};
     return true;
 }

@@ -464,6 +464,21 @@ static void results_read_back_as_they_were_written(void **state)
     assert_true(table_cell(kernels, 1, "op")->null);
 }
 
+static void what_the_disk_spoiled_is_not_blamed_on_the_client(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE trace_report SET report = x'00'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    struct report report = {.arena = &f->arena};
+    assert_false(store_load_trace_report(f->store, upload.traces[0].id, &report, &f->err));
+    assert_int_equal(f->err.code, ERR_IO);
+}
+
 static void a_table_is_the_same_in_sql_and_in_memory(void **state)
 {
     struct fixture *f = *state;
@@ -600,6 +615,7 @@ int main(void)
         TEST(a_job_put_back_does_not_count_its_attempt),
         TEST(reanalysis_queues_every_trace_of_a_run),
         TEST(results_read_back_as_they_were_written),
+        TEST(what_the_disk_spoiled_is_not_blamed_on_the_client),
         TEST(a_table_is_the_same_in_sql_and_in_memory),
         TEST(a_query_for_unknown_columns_or_values_is_refused),
         TEST(deleting_a_run_leaves_only_garbage),
