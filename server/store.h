@@ -111,6 +111,9 @@ struct run_request {
     int64_t world_size; // STORE_ANY: unknown
 };
 
+// Whether a run could be made so, as far as that can be said without looking. ERR_USAGE.
+MUST_CHECK bool store_check_run(const struct run_request *request, struct err *err);
+
 // Makes an empty run. ERR_CONFLICT when the name is taken in the project.
 MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
                                  struct arena *arena, struct run *run, struct err *err);

@@ -73,7 +73,7 @@ static struct str project_of(const struct run_request *request)
     return request->project.len ? request->project : STR("default");
 }
 
-static bool check_request(const struct run_request *request, struct err *err)
+bool store_check_run(const struct run_request *request, struct err *err)
 {
     return (request->name.len == 0 || check_name("run name", request->name, err)) &&
            check_name("project", project_of(request), err) &&
@@ -183,7 +183,7 @@ bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct a
                         struct str *id, struct err *err)
 {
     struct id_search found;
-    if (!check_request(request, err) || !find_requested(db, request, arena, &found, err))
+    if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
         return false;
     if (found.count == 0)
         return insert_run(db, request, arena, id, err);
@@ -196,7 +196,7 @@ static bool create_run(sqlite3 *db, const struct run_request *request, struct ar
 {
     struct id_search found;
     struct str id;
-    if (!check_request(request, err) || !find_requested(db, request, arena, &found, err))
+    if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
         return false;
     if (found.count)
         return err_set(err, ERR_CONFLICT, "there is a run '%.*s' already, %.*s",

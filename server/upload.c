@@ -148,7 +148,7 @@ static bool take_raw(struct request *request, struct response *response, int64_t
     struct upload_form *form = upload_form_new(request, err);
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
     bool ok = form && filename && read_replace(request, form, err) &&
-              name_run(request, form, err) &&
+              name_run(request, form, err) && store_check_run(&form->run, err) &&
               upload_form_read_raw(request, form, str_of(filename), err);
     if (ok) {
         form->parts[0].rank = rank;

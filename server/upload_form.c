@@ -143,6 +143,8 @@ static bool read_file(struct request *request, struct upload_form *form,
     struct blocks blocks = {next_of_part, multipart, 0};
     struct str name;
     bool refused = false;
+    if (!store_check_run(&form->run, err)) // before the long part of the body
+        return false;
     if (form->part_count + form->refused_count == UPLOAD_MAX_FILES)
         return err_set(err, ERR_LIMIT, "found more than %zu files in one upload", UPLOAD_MAX_FILES);
     if (!upload_display_name(str_of(part->filename), request->arena, &name, err))

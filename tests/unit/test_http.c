@@ -280,6 +280,18 @@ static void an_upload_is_stored_and_its_repetition_found(void **state)
     buf_free(&answer);
 }
 
+static void a_bad_run_name_is_refused_before_the_file_is_read(void **state)
+{
+    static const char form[] =
+        "--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\na/b\r\n"
+        "--x\r\nContent-Disposition: form-data; name=\"trace\"; filename=\"a\"\r\n\r\n[";
+    struct buf answer = {0};
+    post_form(*state, str_of(form), 1 << 20, &answer);
+    assert_int_equal(status_of(&answer), 400);
+    assert_non_null(strstr(answer.at, "run name has a '/'"));
+    buf_free(&answer);
+}
+
 // Even one that replaces: the first file would be lost without a word.
 static void two_files_for_one_rank_are_refused(void **state)
 {
@@ -428,6 +440,7 @@ int main(void)
         cmocka_unit_test(headers_beyond_every_limit_are_refused),
         cmocka_unit_test(a_body_of_deep_json_is_refused),
         cmocka_unit_test(an_upload_is_stored_and_its_repetition_found),
+        cmocka_unit_test(a_bad_run_name_is_refused_before_the_file_is_read),
         cmocka_unit_test(two_files_for_one_rank_are_refused),
         cmocka_unit_test(an_upload_that_is_not_whole_is_not_stored),
         cmocka_unit_test(files_that_cannot_be_traces_are_refused_by_name),
