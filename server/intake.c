@@ -19,8 +19,11 @@ static bool remove_blob(const struct intake *intake, const char *sha256, struct 
 static bool remove_trace(const struct intake *intake, const char *trace_id, struct err *err)
 {
     bool named;
-    return store_names_trace(intake->store, trace_id, &named, err) &&
-           (named || blob_remove_trace(intake->blobs, trace_id, err));
+    if (!store_names_trace(intake->store, trace_id, &named, err))
+        return false;
+    if (!named && intake->jobs)
+        jobs_cancel_trace(intake->jobs, str_of(trace_id));
+    return named || blob_remove_trace(intake->blobs, trace_id, err);
 }
 
 static bool collect(const struct intake *intake, struct arena *arena, struct err *err)
@@ -105,8 +108,6 @@ bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t e
 {
     if (!store_delete_run(intake->store, run_id, expected, err))
         return false;
-    if (intake->jobs)
-        jobs_cancel_run(intake->jobs, run_id);
     struct err ignored; // the run is gone; files that resist are tried again at the next start
     if (!intake_collect(intake, &ignored))
         log_warn("files of a deleted run remain: %s", ignored.msg);

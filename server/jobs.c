@@ -369,11 +369,11 @@ bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share)
     return found;
 }
 
-void jobs_cancel_run(struct jobs *jobs, struct str run_id)
+void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
 {
     pthread_mutex_lock(&jobs->lock);
     for (struct work *work = jobs->working; work; work = work->next)
-        if (str_equal(work->job.run_id, run_id))
+        if (str_equal(work->job.trace_id, trace_id))
             work->progress.cancel = true;
     pthread_mutex_unlock(&jobs->lock);
 }

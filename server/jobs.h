@@ -34,8 +34,8 @@ void jobs_wake(struct jobs *jobs);
 // How far a trace's job is, 0..1. False when it is not working now.
 bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share);
 
-// Asks the jobs of a run that work now to stop; its rows are about to go or are gone.
-void jobs_cancel_run(struct jobs *jobs, struct str run_id);
+// Asks a trace's job to stop if it works now; the trace's row is gone.
+void jobs_cancel_trace(struct jobs *jobs, struct str trace_id);
 
 // Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first
 // or the service stops.

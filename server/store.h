@@ -260,7 +260,7 @@ MUST_CHECK bool store_finish_run(struct store *store, const struct job *job,
 MUST_CHECK bool store_fail_job(struct store *store, const struct job *job, const char *reason,
                                struct err *err);
 
-// Puts a job back because we stop; the attempt does not count.
+// Puts a job back because we stop; the attempt does not count. ERR_NOT_FOUND when it is gone.
 MUST_CHECK bool store_requeue_job(struct store *store, const struct job *job, struct err *err);
 
 // At start: running jobs are queued again, or failed when they are to blame (crashed: the last

@@ -215,12 +215,8 @@ static bool requeue(sqlite3 *db, const struct job *job, int64_t attempts, struct
         sql_begin(db, "UPDATE OR IGNORE job SET state = 'queued', attempts = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, attempts);
     sql_bind_i64(&stmt, job->id);
-    if (!sql_run(&stmt))
-        return false;
-    struct stmt superseded =
-        sql_begin(db, "UPDATE job SET state = 'done' WHERE id = ? AND state = 'running'", err);
-    sql_bind_i64(&superseded, job->id);
-    return sql_run(&superseded) &&
+    return sql_run(&stmt) &&
+           (sqlite3_changes(db) == 1 || end_job(db, job, STR("done"), STR(""), err)) &&
            (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("queued"), err));
 }
 

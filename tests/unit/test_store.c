@@ -346,6 +346,8 @@ static void the_job_of_a_replaced_trace_ends_no_other(void **state)
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
     assert_false(store_fail_job(f->store, &stale, "its file is gone", &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    assert_false(store_requeue_job(f->store, &stale, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
     assert_text(claim(f).trace_id, upload.traces[0].id.at);
 }
 
