@@ -43,7 +43,8 @@ struct rank_report {
     const struct report *report;
 };
 
-// Joins the ranks of a run (ascending by rank) into the run's tables.
+// Joins the ranks of a run (ascending by rank) into the run's tables. What it needs on the way is
+// counted in the budget of the report's arena, if that has one.
 MUST_CHECK bool analyse_run(const struct rank_report *ranks, size_t count, struct report *report,
                             struct err *err);
 

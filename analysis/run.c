@@ -144,11 +144,12 @@ bool analyse_run(const struct rank_report *ranks, size_t count, struct report *r
 {
     if (count == 0)
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analysed");
-    struct budget budget = {0};
+    struct budget uncounted = {0};
+    struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
     struct arena scratch;
-    arena_init(&scratch, &budget);
+    arena_init(&scratch, budget);
     struct run run = {
-        .ranks = ranks, .count = count, .report = report, .scratch = &scratch, .budget = &budget};
+        .ranks = ranks, .count = count, .report = report, .scratch = &scratch, .budget = budget};
     sum_windows(&run);
     bool ok = choose_ranks(&run, err) && judge_ranks(&run, err) && run_copy(&run, err) &&
               run_merge(&run, err) && add_summary(&run, err);

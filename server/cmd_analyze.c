@@ -30,15 +30,22 @@ static const struct option_set options = {
     "one run.",
     "FILE...", table, sizeof table / sizeof *table};
 
+// Memory of one file's trace and report. Arena and budget point to each other: it must not move.
+struct file_memory {
+    struct budget budget;
+    struct arena arena;
+};
+
 // One file that could be read.
 struct rank_file {
     const char *path;
     int64_t rank;
+    struct file_memory *memory;
     struct report report;
 };
 
 struct analysis_run {
-    struct arena arena; // of all reports
+    struct arena arena; // of the list of files and of the run's report
     struct rank_file *files;
     size_t count;
     struct report report; // of the run
@@ -74,25 +81,55 @@ static void tell(const char *path, const struct err *err)
     fputc('\n', stderr);
 }
 
+static bool begin_file(struct analysis_run *run, const char *path, uint64_t memory_bytes,
+                       struct rank_file *file, struct err *err)
+{
+    *file = (struct rank_file){.path = path};
+    file->memory = arena_alloc(&run->arena, sizeof *file->memory, err);
+    if (!file->memory)
+        return false;
+    file->memory->budget.limit = memory_bytes;
+    arena_init(&file->memory->arena, &file->memory->budget);
+    file->report.arena = &file->memory->arena;
+    return true;
+}
+
+static void end_file(struct rank_file *file)
+{
+    if (file->memory)
+        arena_free(&file->memory->arena);
+}
+
+static bool analyse_file(const struct analysis_run *run, struct rank_file *file, struct err *err)
+{
+    struct pipeline_job job = {.input_path = file->path, .options = {.warmup_steps = -1}};
+    struct pipeline_result result;
+    if (!pipeline_trace(&job, &file->report, &result, err))
+        return false;
+    file->rank = choose_rank(run, file->path, result.identity.rank);
+    if (result.identity.rank >= 0 && file->rank != result.identity.rank)
+        fprintf(stderr,
+                "stepscope analyze: %s: says it is rank %lld, as another file does; counts as rank "
+                "%lld\n",
+                file->path, (long long)result.identity.rank, (long long)file->rank);
+    return true;
+}
+
 // Reads one file; one that cannot be read is told of and left out.
 static void read_file(struct analysis_run *run, const char *path,
                       const struct analyze_options *chosen)
 {
     struct rank_file *file = &run->files[run->count];
-    struct pipeline_job job = {.input_path = path,
-                               .options = {.warmup_steps = -1},
-                               .memory_bytes = chosen->job_memory_bytes};
-    struct pipeline_result result;
     struct err err = {.pos = ERR_NO_POS};
-    *file = (struct rank_file){.path = path, .report = {.arena = &run->arena}};
-    if (!pipeline_trace(&job, &file->report, &result, &err)) {
-        tell(path, &err);
-        if (run->first_err.code == ERR_NONE)
-            run->first_err.code = err.code;
+    if (begin_file(run, path, chosen->job_memory_bytes, file, &err) &&
+        analyse_file(run, file, &err)) {
+        run->count++;
         return;
     }
-    file->rank = choose_rank(run, path, result.identity.rank);
-    run->count++;
+    end_file(file);
+    tell(path, &err);
+    if (run->first_err.code == ERR_NONE)
+        run->first_err.code = err.code;
 }
 
 static int by_rank(const void *left, const void *right)
@@ -136,6 +173,17 @@ static bool put_trace(const struct rank_file *file, struct buf *out, struct err 
     return ok;
 }
 
+// Prints what is there, so that no more than one rank's object is held.
+static bool drain(struct buf *out, struct err *err)
+{
+    if (!buf_ok(out, err))
+        return false;
+    if (fwrite(out->at, 1, out->len, stdout) != out->len || fflush(stdout) != 0)
+        return err_set_errno(err, "writing the result");
+    buf_clear(out);
+    return true;
+}
+
 static bool put_run(const struct analysis_run *run, struct buf *out, struct err *err)
 {
     buf_printf(out, "{\"run\":{\"ranks\":%zu,\"tables\":", run->count);
@@ -143,19 +191,17 @@ static bool put_run(const struct analysis_run *run, struct buf *out, struct err 
     buf_puts(out, "},\"traces\":[");
     for (size_t i = 0; i < run->count; i++) {
         buf_puts(out, i ? ",\n" : "\n");
-        if (!put_trace(&run->files[i], out, err))
+        if (!drain(out, err) || !put_trace(&run->files[i], out, err))
             return false;
     }
     buf_puts(out, "]}\n");
-    return buf_ok(out, err);
+    return drain(out, err);
 }
 
 static bool print_json(const struct analysis_run *run, struct err *err)
 {
     struct buf out = {0};
     bool ok = put_run(run, &out, err);
-    if (ok && (fwrite(out.at, 1, out.len, stdout) != out.len || fflush(stdout) != 0))
-        ok = err_set_errno(err, "writing the result");
     buf_free(&out);
     return ok;
 }
@@ -194,6 +240,8 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
     arena_init(&run.arena, NULL);
     bool ok = analyze(&run, &args, &chosen, err);
+    for (size_t i = 0; i < run.count; i++)
+        end_file(&run.files[i]);
     arena_free(&run.arena);
     return ok;
 }

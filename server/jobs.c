@@ -49,7 +49,6 @@ static bool run_trace_job(struct work *work, struct arena *arena, struct err *er
         .input_path = input_path,
         .trace_path = trace_path,
         .options = {.warmup_steps = -1},
-        .memory_bytes = jobs->config.memory_bytes,
         .progress = &work->progress,
     };
     struct report report = {.arena = arena};

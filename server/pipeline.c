@@ -78,9 +78,7 @@ static bool analyse(const struct pipeline_job *job, const struct trace *trace,
 bool pipeline_trace(const struct pipeline_job *job, struct report *report,
                     struct pipeline_result *result, struct err *err)
 {
-    // One budget for the trace and its report, where the caller counts the report.
-    struct budget own = {.limit = job->memory_bytes};
-    struct budget *budget = report->arena->budget ? report->arena->budget : &own;
+    struct budget *budget = report->arena->budget; // one for the trace and its report
     *result = (struct pipeline_result){0};
 
     int64_t begin_ns = clock_mono_ns();

@@ -11,7 +11,6 @@ struct pipeline_job {
     const char *input_path; // what was uploaded, in any known format and compression
     const char *trace_path; // where the sealed trace is kept; NULL: nowhere
     struct analysis_options options;
-    uint64_t memory_bytes; // budget of the whole job, 0 none; the report arena's own goes before
     struct progress *progress; // NULL is allowed
 };
 
@@ -24,7 +23,8 @@ struct pipeline_result {
 };
 
 // Makes the report of one trace: reads job->trace_path where a good one is kept, else reads
-// job->input_path and keeps the trace. report->arena is set by the caller.
+// job->input_path and keeps the trace. report->arena is set by the caller, with the budget in which
+// trace and report are counted.
 MUST_CHECK bool pipeline_trace(const struct pipeline_job *job, struct report *report,
                                struct pipeline_result *result, struct err *err);
 

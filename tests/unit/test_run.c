@@ -187,6 +187,21 @@ static void a_rank_without_device_events_does_not_represent_the_run(void **state
     end_crew(&crew);
 }
 
+static void joining_ranks_is_counted_in_the_budget_of_the_report(void **state)
+{
+    (void)state;
+    static const struct work work[] = {{"aten::mm", "gemm", 4000}, {NULL, NULL, 0}};
+    struct crew crew;
+    struct budget budget = {.limit = 100000};
+    begin_crew(&crew);
+    crew.arena.budget = &budget;
+    add_rank(&crew, 0, 2, work);
+    assert_false(analyse_run(crew.ranks, crew.count, &crew.report, &crew.err));
+    assert_int_equal(crew.err.code, ERR_LIMIT);
+    end_crew(&crew);
+    assert_int_equal(budget.used, 0);
+}
+
 static void a_run_without_ranks_is_refused(void **state)
 {
     (void)state;
@@ -368,6 +383,7 @@ int main(void)
         cmocka_unit_test(kernels_are_joined_over_ranks),
         cmocka_unit_test(settings_and_missing_ranks_are_those_of_the_run),
         cmocka_unit_test(a_rank_without_device_events_does_not_represent_the_run),
+        cmocka_unit_test(joining_ranks_is_counted_in_the_budget_of_the_report),
         cmocka_unit_test(a_run_without_ranks_is_refused),
         cmocka_unit_test(a_waterfall_sums_exactly_and_matches_by_operator_first),
         cmocka_unit_test(a_run_compared_with_itself_differs_in_nothing),
