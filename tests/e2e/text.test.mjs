@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line prints for people: figures that agree with the JSON, caveats, advice.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
+
+const run = promisify(execFile);
+const analyze = (...args) => run(stepscope_bin(), ["analyze", ...args]);
+
+/** A kernel of one microsecond. */
+const kernel = (name, ts) => ({
+  ph: "X", cat: "kernel", name, ts, dur: 1, pid: 0, tid: 7, args: { device: 0, stream: 7 },
+});
+
+/** The files of a small job of some ranks. */
+async function generate(ranks, ...args) {
+  const folder = temporary("text");
+  const job = ["--steps", "7", "--layers", "2", "--ranks", String(ranks), ...args];
+  await run_program(tracegen_bin(), [...job, "--out", folder]);
+  return Array.from({ length: ranks }, (_, rank) => join(folder, `rank${rank}.json`));
+}
+
+test("the text tells of steps, kernels, collectives and what to do", async () => {
+  const [file] = await generate(1, "--plant", "pageable_copies");
+  const { stdout } = await analyze(file);
+  const trace = JSON.parse((await analyze("--format", "json", file)).stdout).traces[0];
+  const steps = trace.tables.step_stats[0];
+  const collective = trace.tables.collectives[0];
+  assert.match(stdout, /where the time goes: [\d.]+ ms per steady step \(mean\), busy [\d.]+ %/);
+  const median = (steps.median_ns / 1e6).toFixed(3);
+  assert.ok(stdout.includes(`median ${median} ms (95 % within`), stdout);
+  assert.ok(stdout.includes(collective.bus_gbps.toFixed(3)), stdout);
+  for (const { title, evidence } of trace.tables.findings) {
+    assert.ok(stdout.includes(`] ${title}\n`), title);
+    const fact = JSON.parse(evidence)[0].fact;
+    assert.ok(stdout.replace(/\s+/g, " ").includes(fact), fact);
+  }
+  assert.match(stdout, /what to do:\n {8}\S/);
+  assert.doesNotMatch(stdout, /[ \t]\n|\de\+\d|\bnan\b/);
+});
+
+test("control characters of names never reach the terminal", async () => {
+  const file = join(temporary("text"), "trace.json");
+  writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a\u001b[2Jb", 1)] }));
+  const { stdout } = await analyze(file);
+  assert.ok(stdout.includes("a?[2Jb"), stdout);
+  assert.ok(stdout.includes("in the whole window"), stdout);
+});
+
+test("missing ranks and a rank that two files claim are told", async () => {
+  const files = await generate(2, "--world", "4");
+  const { stdout, stderr } = await analyze(...files, files[0]);
+  assert.match(stderr, /rank0\.json: says it is rank 0, as another file does; counts as rank 2\n$/);
+  assert.match(stdout, /\[warning\] 1: ranks of the job whose trace is not there/);
+});
+
+test("a report past the budget is refused, the other files are printed", async () => {
+  const files = await generate(1);
+  const folder = temporary("text");
+  const many = join(folder, "many.json");
+  const events = Array.from({ length: 20000 }, (_, i) => kernel(`kernel ${i}`, i));
+  writeFileSync(many, JSON.stringify({ traceEvents: events }));
+  const failed = await analyze("--job-memory", "16M", many, ...files).catch((error) => error);
+  assert.notEqual(failed.code, 0);
+  assert.match(failed.stderr, /many\.json: analysis .*needs more memory than its budget/);
+  assert.ok(failed.stdout.includes("rank0.json"), failed.stdout);
+});
