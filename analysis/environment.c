@@ -20,9 +20,9 @@ struct writer {
 // Members that differ from file to file without meaning anything, and those read elsewhere.
 static bool is_left_out(struct str key)
 {
-    static const char *const keys[] = {
-        "traceEvents",         "traceName",       "trace_id", "group_trace_id",
-        "baseTimeNanoseconds", "displayTimeUnit", "rank",     "pg_config"};
+    static const char *const keys[] = {"traceEvents",    "traceName",           "trace_id",
+                                       "group_trace_id", "baseTimeNanoseconds", "displayTimeUnit",
+                                       "rank",           "pg_config",           "timestamp"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (str_equal(key, str_of(keys[i])))
             return true;
