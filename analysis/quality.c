@@ -182,7 +182,7 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .item = "no_steps",
         .severity = "info",
         .count = 1,
-        .detail = "no step marks were found",
+        .detail = "no step marks were found around launches of device work",
         .effect = "the whole window counts as one step, warm-up included",
     };
     struct quality excluded = {
