@@ -98,7 +98,9 @@ CREATE TABLE job (
     finished_ns INTEGER,
     CHECK ((kind = 'trace') = (trace_id IS NOT NULL))
 ) STRICT;
-CREATE INDEX job_queue ON job (state, id) WHERE state IN ('queued', 'running');
+-- In the order in which jobs are taken. Not a partial index: SQLite would not see that one state is
+-- among several.
+CREATE INDEX job_queue ON job (state, crashes, attempts, (kind = 'trace'), id);
 CREATE INDEX job_by_run ON job (run_id, kind, state);
 CREATE UNIQUE INDEX job_one_queued_per_trace ON job (trace_id)
     WHERE kind = 'trace' AND state = 'queued';
