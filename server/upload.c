@@ -25,7 +25,7 @@ static bool check_length(struct request *request, struct response *response, str
     return (free_bytes >= services->min_free_bytes &&
             free_bytes - services->min_free_bytes >= announced) ||
            err_set(err, ERR_SPACE,
-                   "found %llu bytes free for an upload of %llu, of which %llu stay",
+                   "found %llu bytes free, expected %llu for the upload and %llu that stay free",
                    (unsigned long long)free_bytes, (unsigned long long)announced,
                    (unsigned long long)services->min_free_bytes);
 }
