@@ -113,9 +113,7 @@ static bool write_all(struct spool *spool, const char *at, size_t size, struct e
 
 bool blob_spool_write(struct spool *spool, const void *bytes, size_t size, struct err *err)
 {
-    hasher_begin(spool->hasher, bytes, size);
-    bool written = write_all(spool, bytes, size, err);
-    return hasher_wait(spool->hasher, written ? err : NULL) && written;
+    return hasher_add(spool->hasher, bytes, size, err) && write_all(spool, bytes, size, err);
 }
 
 bool blob_spool_seal(struct spool *spool, struct err *err)

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashing takes about as long as writing; side by side, an upload of a gigabyte is half a second
-// shorter on two cores. Small files and small blocks are hashed in place.
+// Hashing takes about as long as receiving and writing. The thread works on copies, so that all
+// three overlap: on two cores a gigabyte is received a fifth faster than when each block waits for
+// its hash. Small files are hashed in place.
 #include "server/hasher.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define THREAD_AFTER_BYTES ((uint64_t)4 << 20) // of the stream; below, a thread is not worth it
-#define THREAD_BLOCK_BYTES ((size_t)32 * 1024) // handing over a block takes some microseconds
+#define SLOT_BYTES         ((size_t)256 << 10)
+#define SLOTS              3u
+
+struct slot {
+    size_t size;
+    char bytes[SLOT_BYTES];
+};
 
 struct hasher {
     EVP_MD_CTX *context;
-    uint64_t bytes; // taken so far
-    bool failed;
+    uint64_t bytes;     // taken so far
+    struct slot *slots; // SLOTS of them, once there is a thread
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
-    const void *block; // to be hashed; NULL: none
-    size_t block_size;
+    unsigned filled, hashed; // counters; filled - hashed slots wait
+    bool failed;
     bool stop;
 };
 
-static void update(struct hasher *hasher, const void *bytes, size_t size)
+static bool update(struct hasher *hasher, const void *bytes, size_t size)
 {
-    if (EVP_DigestUpdate(hasher->context, bytes, size) != 1)
-        hasher->failed = true;
+    return EVP_DigestUpdate(hasher->context, bytes, size) == 1;
 }
 
 static void *work(void *arg)
@@ -34,14 +41,16 @@ static void *work(void *arg)
     struct hasher *hasher = arg;
     pthread_mutex_lock(&hasher->lock);
     for (;;) {
-        while (!hasher->block && !hasher->stop)
+        while (hasher->filled == hasher->hashed && !hasher->stop)
             pthread_cond_wait(&hasher->changed, &hasher->lock);
-        if (!hasher->block)
+        if (hasher->filled == hasher->hashed)
             break;
+        const struct slot *slot = &hasher->slots[hasher->hashed % SLOTS];
         pthread_mutex_unlock(&hasher->lock);
-        update(hasher, hasher->block, hasher->block_size); // the caller keeps off until it is done
+        bool ok = update(hasher, slot->bytes, slot->size);
         pthread_mutex_lock(&hasher->lock);
-        hasher->block = NULL;
+        hasher->failed |= !ok;
+        hasher->hashed++;
         pthread_cond_broadcast(&hasher->changed);
     }
     pthread_mutex_unlock(&hasher->lock);
@@ -65,14 +74,7 @@ struct hasher *hasher_new(struct err *err)
     return NULL;
 }
 
-static void wait_idle(struct hasher *hasher)
-{
-    pthread_mutex_lock(&hasher->lock);
-    while (hasher->block)
-        pthread_cond_wait(&hasher->changed, &hasher->lock);
-    pthread_mutex_unlock(&hasher->lock);
-}
-
+// Ends the thread once all slots are hashed.
 static void stop_thread(struct hasher *hasher)
 {
     if (!hasher->has_thread)
@@ -93,36 +95,58 @@ void hasher_free(struct hasher *hasher)
     EVP_MD_CTX_free(hasher->context);
     pthread_cond_destroy(&hasher->changed);
     pthread_mutex_destroy(&hasher->lock);
+    free(hasher->slots);
     free(hasher);
 }
 
 // Without a thread the work is done in place: slower, nothing else.
 static bool has_thread(struct hasher *hasher)
 {
-    if (!hasher->has_thread && hasher->bytes >= THREAD_AFTER_BYTES)
-        hasher->has_thread = pthread_create(&hasher->thread, NULL, work, hasher) == 0;
+    if (hasher->has_thread || hasher->bytes < THREAD_AFTER_BYTES)
+        return hasher->has_thread;
+    if (!hasher->slots)
+        hasher->slots = malloc(SLOTS * sizeof(*hasher->slots));
+    hasher->has_thread = hasher->slots && pthread_create(&hasher->thread, NULL, work, hasher) == 0;
     return hasher->has_thread;
 }
 
-void hasher_begin(struct hasher *hasher, const void *bytes, size_t size)
+static void fill_slot(struct hasher *hasher, const char *bytes, size_t size)
 {
-    hasher->bytes += size;
-    if (size < THREAD_BLOCK_BYTES || !has_thread(hasher)) {
-        update(hasher, bytes, size);
-        return;
-    }
     pthread_mutex_lock(&hasher->lock);
-    hasher->block = bytes;
-    hasher->block_size = size;
+    while (hasher->filled - hasher->hashed == SLOTS)
+        pthread_cond_wait(&hasher->changed, &hasher->lock);
+    struct slot *slot = &hasher->slots[hasher->filled % SLOTS];
+    pthread_mutex_unlock(&hasher->lock);
+    memcpy(slot->bytes, bytes, size); // the thread keeps off until it is counted
+    slot->size = size;
+    pthread_mutex_lock(&hasher->lock);
+    hasher->filled++;
     pthread_cond_broadcast(&hasher->changed);
     pthread_mutex_unlock(&hasher->lock);
 }
 
-bool hasher_wait(struct hasher *hasher, struct err *err)
+static bool is_sound(struct hasher *hasher, struct err *err)
 {
-    if (hasher->has_thread)
-        wait_idle(hasher);
-    return !hasher->failed || err_set(err, ERR_INTERNAL, "cannot hash an uploaded file");
+    pthread_mutex_lock(&hasher->lock);
+    bool failed = hasher->failed;
+    pthread_mutex_unlock(&hasher->lock);
+    return !failed || err_set(err, ERR_INTERNAL, "cannot hash an uploaded file");
+}
+
+bool hasher_add(struct hasher *hasher, const void *bytes, size_t size, struct err *err)
+{
+    hasher->bytes += size;
+    if (!has_thread(hasher)) {
+        hasher->failed |= !update(hasher, bytes, size);
+        return is_sound(hasher, err);
+    }
+    for (const char *at = bytes; size > 0;) {
+        size_t part = size < SLOT_BYTES ? size : SLOT_BYTES;
+        fill_slot(hasher, at, part);
+        at += part;
+        size -= part;
+    }
+    return is_sound(hasher, err);
 }
 
 bool hasher_end(struct hasher *hasher, char sha256[HASHER_TEXT_SIZE], struct err *err)
@@ -130,9 +154,9 @@ bool hasher_end(struct hasher *hasher, char sha256[HASHER_TEXT_SIZE], struct err
     static const char digits[] = "0123456789abcdef";
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    if (!hasher_wait(hasher, err))
-        return false;
     stop_thread(hasher);
+    if (!is_sound(hasher, err))
+        return false;
     if (EVP_DigestFinal_ex(hasher->context, digest, &size) != 1 || size != HASHER_TEXT_SIZE / 2)
         return err_set(err, ERR_INTERNAL, "cannot finish a hash");
     for (unsigned i = 0; i < size; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 of a stream, worked out on a thread of its own while the caller writes the same bytes.
-// One caller at a time.
+// SHA-256 of a stream, worked out on a thread of its own while the caller goes on. One caller at a
+// time.
 #ifndef SERVER_HASHER_H
 #define SERVER_HASHER_H
 
@@ -15,11 +15,9 @@ struct hasher;
 MUST_CHECK struct hasher *hasher_new(struct err *err);
 void hasher_free(struct hasher *hasher); // NULL is allowed
 
-// Takes the next bytes, which stay as they are until hasher_wait returns.
-void hasher_begin(struct hasher *hasher, const void *bytes, size_t size);
-
-// Until the bytes are taken in. ERR_INTERNAL when the hash library fails.
-MUST_CHECK bool hasher_wait(struct hasher *hasher, struct err *err);
+// Takes the next bytes, which the caller may overwrite at once; waits when the thread is far
+// behind. ERR_INTERNAL when the hash library fails, now or earlier.
+MUST_CHECK bool hasher_add(struct hasher *hasher, const void *bytes, size_t size, struct err *err);
 
 // The hash of all bytes; nothing may follow.
 MUST_CHECK bool hasher_end(struct hasher *hasher, char sha256[HASHER_TEXT_SIZE], struct err *err);

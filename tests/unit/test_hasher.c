@@ -17,8 +17,7 @@ static void hash_in_blocks(const char *bytes, size_t size, size_t block, char *s
     struct hasher *hasher = hasher_new(&err);
     assert_non_null(hasher);
     for (size_t at = 0; at < size; at += block) {
-        hasher_begin(hasher, bytes + at, size - at < block ? size - at : block);
-        assert_true(hasher_wait(hasher, &err));
+        assert_true(hasher_add(hasher, bytes + at, size - at < block ? size - at : block, &err));
     }
     assert_true(hasher_end(hasher, sha256, &err));
     hasher_free(hasher);
@@ -61,12 +60,10 @@ static void a_stream_may_be_given_up_at_any_time(void **state)
     hasher_free(NULL);
     hasher_free(hasher_new(&err));
     struct hasher *hasher = hasher_new(&err);
-    for (int i = 0; i < 2; i++) {
-        hasher_begin(hasher, bytes, 8 << 20);
-        assert_true(hasher_wait(hasher, &err));
+    for (int i = 0; i < 3; i++) {
+        assert_true(hasher_add(hasher, bytes, 8 << 20, &err));
     }
-    hasher_begin(hasher, bytes, 8 << 20);
-    hasher_free(hasher); // waits for its thread
+    hasher_free(hasher); // with work still waiting for its thread
     free(bytes);
 }
 
