@@ -171,8 +171,8 @@ struct upload {
 
 // Gets or makes the run and adds rows for all parts, the upload and the jobs, in one transaction;
 // after that an upload is acknowledged. Same bytes for the same run and rank: the existing trace.
-// Other bytes for a rank: ERR_CONFLICT, or with replace the older trace goes. Call intake_accept
-// instead: it puts the blobs in place, too.
+// Other bytes for a rank: ERR_CONFLICT, unless the older trace failed or with replace; then it
+// goes. Call intake_accept instead: it puts the blobs in place, too.
 struct upload_request {
     struct run_request run;
     const struct trace_part *parts;

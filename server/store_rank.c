@@ -31,20 +31,24 @@ struct holder {
     struct str trace_id; // "" nobody
     struct str filename;
     bool has_no_claim; // it got the rank for being free
+    bool failed;       // it could not be read, so nothing is lost with it
 };
 
 static bool find_holder(struct placing *placing, int64_t rank, struct holder *holder,
                         struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        placing->db,
-        "SELECT id, filename, rank_from = 'next' FROM trace WHERE run_id = ? AND rank = ?", err);
+    struct stmt stmt =
+        sql_begin(placing->db,
+                  "SELECT id, filename, rank_from = 'next', state = 'failed' FROM trace "
+                  "WHERE run_id = ? AND rank = ?",
+                  err);
     sql_bind_text(&stmt, placing->run_id);
     sql_bind_i64(&stmt, rank);
     *holder = (struct holder){0};
     if (sql_row(&stmt))
-        *holder = (struct holder){sql_text(&stmt, 0, placing->arena),
-                                  sql_text(&stmt, 1, placing->arena), sql_i64(&stmt, 2) != 0};
+        *holder =
+            (struct holder){sql_text(&stmt, 0, placing->arena), sql_text(&stmt, 1, placing->arena),
+                            sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0};
     return sql_end(&stmt);
 }
 
@@ -73,7 +77,7 @@ static bool try_rank(struct placing *placing, int64_t rank, const char *from, st
     if (is_taken && holder.has_no_claim) {
         if (!move_holder(placing, holder.trace_id, err))
             return false;
-    } else if (is_taken && placing->replaces) {
+    } else if (is_taken && (placing->replaces || holder.failed)) {
         if (!traces_drop(placing->db, holder.trace_id, err))
             return false;
     } else if (is_taken) {

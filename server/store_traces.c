@@ -161,6 +161,7 @@ struct present {
     struct str trace_id; // "" none
     bool same;           // its bytes are the part's
     bool needs_rank;     // it waits for its rank, which the part knows
+    bool failed;         // it could not be read, so nothing is lost with it
     struct str filename;
 };
 
@@ -170,7 +171,7 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt =
         sql_begin(adding->db,
-                  "SELECT id, sha256 = ?, rank IS NULL, filename FROM trace "
+                  "SELECT id, sha256 = ?, rank IS NULL, state = 'failed', filename FROM trace "
                   "WHERE run_id = ? AND (rank = ? OR (rank IS NULL AND sha256 = ?1)) "
                   "ORDER BY rank IS NULL LIMIT 1",
                   err);
@@ -180,7 +181,8 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
-                                    sql_i64(&stmt, 2) != 0, sql_text(&stmt, 3, adding->arena)};
+                                    sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0,
+                                    sql_text(&stmt, 4, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -275,7 +277,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
         memcpy(added->trace_id, present.trace_id.at, present.trace_id.len + 1);
         return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
     }
-    if (present.trace_id.len && !adding->replace)
+    if (present.trace_id.len && !present.failed && !adding->replace)
         return err_set(err, ERR_CONFLICT,
                        "rank %lld of this run is already there with other content, from '%.*s'",
                        (long long)part->rank,

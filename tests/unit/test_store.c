@@ -369,6 +369,22 @@ static void a_failed_trace_leaves_a_partial_run_with_its_reason(void **state)
     assert_int_equal(run.failed, 1);
 }
 
+static void a_failed_trace_gives_up_its_rank_to_other_bytes(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x.json");
+    struct job job = claim(f);
+    assert_ok(f, store_fail_job(f->store, &job, "found a PNG image", &f->err));
+    struct upload again = add(f, "r", 'b', 0, "x.json");
+    struct trace_row row;
+    assert_ok(f, store_find_rank(f->store, again.run_id, 0, &f->arena, &row, &f->err));
+    assert_text(row.id, again.traces[0].id.at);
+    struct run run;
+    assert_ok(f, store_find_run(f->store, again.run_id, &f->arena, &run, &f->err));
+    assert_int_equal(run.received, 1);
+    assert_int_equal(run.failed, 0);
+}
+
 // As after the process went, by itself or not.
 static void restart(struct fixture *f, bool crashed)
 {
@@ -611,6 +627,7 @@ int main(void)
         TEST(a_run_is_joined_before_other_files_are_read),
         TEST(the_job_of_a_replaced_trace_ends_no_other),
         TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
+        TEST(a_failed_trace_gives_up_its_rank_to_other_bytes),
         TEST(three_crashes_end_a_job),
         TEST(being_killed_from_outside_does_not_end_a_job),
         TEST(a_job_that_was_in_a_crash_works_last_and_alone),
