@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes an uploaded file: reserved, hashed and flushed on the way, named by its content at the
 // end.
+#include "ingest/base/str.h"
 #include "server/blob_dirs.h"
 #include "server/hasher.h"
 
@@ -26,16 +27,6 @@ struct spool {
     char sha256[BLOB_SHA256_SIZE];
 };
 
-static void put_hex(char *out, const unsigned char *bytes, size_t count)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < count; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    out[2 * count] = '\0';
-}
-
 // A full disk shows here and not after a gigabyte; a filesystem that cannot reserve is no failure.
 static bool reserve(struct spool *spool, uint64_t bytes, struct err *err)
 {
@@ -56,7 +47,7 @@ static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
         return false;
     if (RAND_bytes(random, sizeof random) != 1)
         return err_set(err, ERR_INTERNAL, "cannot make up a file name");
-    put_hex(spool->name, random, sizeof random);
+    str_hex(spool->name, random, sizeof random);
     memcpy(spool->name + 2 * sizeof random, ".part", 6);
     spool->fd = openat(spool->blobs->spool_fd, spool->name,
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -4,6 +4,8 @@
 // its hash. Small files are hashed in place.
 #include "server/hasher.h"
 
+#include "ingest/base/str.h"
+
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -151,7 +153,6 @@ bool hasher_add(struct hasher *hasher, const void *bytes, size_t size, struct er
 
 bool hasher_end(struct hasher *hasher, char sha256[HASHER_TEXT_SIZE], struct err *err)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     stop_thread(hasher);
@@ -159,10 +160,6 @@ bool hasher_end(struct hasher *hasher, char sha256[HASHER_TEXT_SIZE], struct err
         return false;
     if (EVP_DigestFinal_ex(hasher->context, digest, &size) != 1 || size != HASHER_TEXT_SIZE / 2)
         return err_set(err, ERR_INTERNAL, "cannot finish a hash");
-    for (unsigned i = 0; i < size; i++) {
-        sha256[2 * i] = digits[digest[i] >> 4];
-        sha256[2 * i + 1] = digits[digest[i] & 15];
-    }
-    sha256[2 * size] = '\0';
+    str_hex(sha256, digest, size);
     return true;
 }

@@ -113,8 +113,7 @@ static void name_request(struct request *request)
     unsigned char random[8] = {0};
     if (getrandom(random, sizeof(random), 0) < 0)
         memcpy(random, &(int64_t){clock_mono_ns()}, sizeof(random));
-    for (size_t i = 0; i < sizeof(random); i++)
-        snprintf(request->id + 2 * i, 3, "%02x", random[i]);
+    str_hex(request->id, random, sizeof(random));
 }
 
 static void read_headers(const struct mg_request_info *info, struct request_header *headers,

@@ -67,6 +67,16 @@ bool str_to_i64(struct str text, int64_t *value)
     return true;
 }
 
+void str_hex(char *out, const unsigned char *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * count] = '\0';
+}
+
 size_t str_utf8_next(struct str text, size_t *bad)
 {
     // Table 3-7 of the Unicode standard.

@@ -44,6 +44,9 @@ bool str_contains_nocase(struct str text, struct str lower_needle);
 // Whole text as a decimal integer; false when it is anything else or does not fit.
 bool str_to_i64(struct str text, int64_t *value);
 
+// Writes count bytes as 2 * count lower-case hex digits and a NUL.
+void str_hex(char *out, const unsigned char *bytes, size_t count);
+
 // Bytes of the well-formed UTF-8 sequence at the begin of text; 0 when there is none, and then *bad
 // is how many bytes one U+FFFD stands for (the maximal subpart).
 size_t str_utf8_next(struct str text, size_t *bad);

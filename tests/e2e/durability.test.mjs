@@ -8,7 +8,7 @@ import { before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import {
-  chance, fast_tmpdir, has_command, run_program, temporary, until,
+  chance, fast_tmpdir, run_program, temporary, until,
 } from "./helpers/tools.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
@@ -108,8 +108,7 @@ test("an upload that was cut off by the kill leaves no file after the restart", 
   await second.stop();
 });
 
-test("results of an older analysis are made anew at the next start", async (t) => {
-  if (!has_command("sqlite3")) return t.skip("sqlite3 is not installed");
+test("results of an older analysis are made anew at the next start", async () => {
   const data = join(temporary("stale"), "data");
   const first = await start_server({ data });
   await first.analysed("stale", job.files);

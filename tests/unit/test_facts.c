@@ -2,7 +2,7 @@
 // Which device events count, who launched them, and whose time it is: small cases worked by hand.
 #include "tests/unit/hand_trace.h"
 
-#include "analysis/intervals.h"
+#include "tests/unit/intervals_minus.h"
 #include "analysis/sweep.h"
 
 #include <stdio.h>

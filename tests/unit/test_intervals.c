@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unions and differences of spans, worked by hand.
-#include "analysis/intervals.h"
+#include "tests/unit/intervals_minus.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -113,9 +113,20 @@ static void the_valid_prefix_ends_before_the_first_bad_byte(void **state)
     assert_int_equal(str_valid_utf8(STR("")), 0);
 }
 
+static void bytes_become_lower_case_hex(void **state)
+{
+    (void)state;
+    char out[7];
+    str_hex(out, (const unsigned char[]){0x00, 0x9f, 0xe5}, 3);
+    assert_string_equal(out, "009fe5");
+    str_hex(out, NULL, 0);
+    assert_string_equal(out, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_become_lower_case_hex),
         cmocka_unit_test(order_is_that_of_bytes_and_then_of_length),
         cmocka_unit_test(a_needle_is_found_where_it_first_begins),
         cmocka_unit_test(case_is_ignored_in_ascii_only),

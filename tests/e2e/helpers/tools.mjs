@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every end-to-end test needs: programs, temporary folders, bounded waiting, seeded chance.
 import { execFile, spawn } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -23,18 +23,6 @@ export const stepscope_bin = () =>
 export const tracegen_bin = () =>
   program("STEPSCOPE_TRACEGEN", builds.map((build) => join(build, "tests/tracegen/tracegen")));
 export const chromium_bin = () => program("STEPSCOPE_CHROMIUM", ["/usr/bin/chromium"]);
-
-/** Whether a command can be run. @param {string} name */
-export function has_command(name) {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 // A signal must not leave services and folders behind.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
