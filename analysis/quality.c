@@ -56,6 +56,7 @@ static const struct {
     [REPAIR_BYTE_ORDER_MARK] = {"info", "none"},
     [REPAIR_TRAILING] = {"info", "none: the document had ended"},
     [REPAIR_METADATA] = {"info", "this member of the file was not read"},
+    [REPAIR_ARGS] = {"info", "these operators have no shapes and no module"},
     [REPAIR_COMPRESSION] = {"warning", "what came after the damage is missing from every figure"},
 };
 

@@ -21,6 +21,36 @@ extern const struct table_desc table_quality;
 extern const struct table_desc table_findings;
 extern const struct table_desc table_environment;
 
+// Details of one trace (tables_ops.c).
+extern const struct table_desc table_operators;
+extern const struct table_desc table_op_shapes;
+extern const struct table_desc table_op_tree;
+extern const struct table_desc table_modules;
+extern const struct table_desc table_categories;
+extern const struct table_desc table_uncategorized;
+
+// Details of one trace (tables_idle.c).
+extern const struct table_desc table_idle_causes;
+extern const struct table_desc table_idle_gaps;
+extern const struct table_desc table_stream_idle;
+extern const struct table_desc table_queues;
+extern const struct table_desc table_launch_delays;
+
+// Details of one trace (tables_work.c).
+extern const struct table_desc table_work;
+extern const struct table_desc table_metrics;
+
+// Details of one trace (tables_memory.c).
+extern const struct table_desc table_memory;
+extern const struct table_desc table_memory_timeline;
+extern const struct table_desc table_memory_peak;
+extern const struct table_desc table_copies;
+
+// Details of one trace (tables_comm.c).
+extern const struct table_desc table_process_groups;
+extern const struct table_desc table_comm_sizes;
+extern const struct table_desc table_recording;
+
 // Tables of a run (tables_run.c).
 extern const struct table_desc table_run_summary;
 extern const struct table_desc table_run_ranks;

@@ -23,24 +23,37 @@ void kineto_events_free(struct kineto_events *events)
 // ---- walking
 // -------------------------------------------------------------------------------------
 
-// Argument names, found by their length; at most two of one length are read.
+// Argument names, found by their length.
 struct arg_key {
     const char *name;
     enum event_field field;
 };
 
-#define MAX_KEY 25
+#define MAX_KEY       25
+#define KEYS_A_LENGTH 4
 
-static const struct arg_key arg_keys[MAX_KEY + 1][2] = {
-    [4] = {{"name", ARG_NAME}},
-    [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}},
+static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
+    [3] = {{"Seq", ARG_COLLECTIVE_SEQUENCE}},
+    [4] = {{"Addr", ARG_ADDRESS}, {"name", ARG_NAME}},
+    [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}, {"Bytes", ARG_ALLOCATION_BYTES}},
     [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
-    [10] = {{"Group size", ARG_GROUP_SIZE}},
-    [11] = {{"correlation", ARG_CORRELATION}},
-    [13] = {{"shared memory", ARG_SHARED_BYTES}, {"In msg nelems", ARG_IN_ELEMS}},
-    [14] = {{"Out msg nelems", ARG_OUT_ELEMS}},
-    [15] = {{"Collective name", ARG_COLLECTIVE}},
-    [18] = {{"Process Group Name", ARG_GROUP}},
+    [9] = {{"Device Id", ARG_DEVICE_INDEX}},
+    [10] = {{"Input Dims", ARG_DIMS}, {"Input type", ARG_TYPES}, {"Group size", ARG_GROUP_SIZE}},
+    [11] = {{"correlation", ARG_CORRELATION}, {"Device Type", ARG_DEVICE_TYPE}},
+    [13] = {{"shared memory", ARG_SHARED_BYTES},
+            {"Input Strides", ARG_STRIDES},
+            {"In msg nelems", ARG_IN_ELEMS},
+            {"In split size", ARG_IN_SPLITS}},
+    [14] = {{"Out msg nelems", ARG_OUT_ELEMS},
+            {"Total Reserved", ARG_RESERVED},
+            {"Out split size", ARG_OUT_SPLITS}},
+    [15] = {{"Concrete Inputs", ARG_CONCRETE},
+            {"Sequence number", ARG_SEQUENCE},
+            {"Collective name", ARG_COLLECTIVE},
+            {"Total Allocated", ARG_ALLOCATED}},
+    [16] = {{"Module Hierarchy", ARG_MODULE}},
+    [17] = {{"Global rank start", ARG_RANK_START}},
+    [18] = {{"Process Group Name", ARG_GROUP}, {"Global rank stride", ARG_RANK_STRIDE}},
     [19] = {{"Process Group Ranks", ARG_GROUP_RANKS}},
     [20] = {{"registers per thread", ARG_REGISTERS}},
     [25] = {{"est. achieved occupancy %", ARG_OCCUPANCY},
@@ -50,20 +63,19 @@ static const struct arg_key arg_keys[MAX_KEY + 1][2] = {
 static inline void set(struct event_fields *fields, enum event_field field, struct str text)
 {
     fields->value[field] = text;
-    fields->present |= 1u << field;
+    fields->present |= UINT64_C(1) << field;
 }
 
 static void set_arg(struct event_fields *fields, struct str key, struct str text)
 {
     if (key.len > MAX_KEY)
         return;
-    for (int i = 0; i < 2; i++) {
-        const struct arg_key *known = &arg_keys[key.len][i];
-        if (known->name && memcmp(known->name, key.at, key.len) == 0) {
-            set(fields, known->field, text);
+    const struct arg_key *known = arg_keys[key.len];
+    for (int i = 0; i < KEYS_A_LENGTH && known[i].name; i++)
+        if (memcmp(known[i].name, key.at, key.len) == 0) {
+            set(fields, known[i].field, text);
             return;
         }
-    }
 }
 
 // The numbers of a launch shape, [x, y, z].
@@ -89,6 +101,16 @@ static bool is(struct str key, const char *name, size_t len)
     return key.len == len && memcmp(key.at, name, len) == 0;
 }
 
+// Lists are kept as their raw text, for whoever needs what is in them.
+static enum walk walk_list(struct json_walk *walk, struct str key, struct event_fields *fields)
+{
+    const char *from = walk->at - 1;
+    enum walk got = json_walk_skip(walk);
+    if (got == WALK_OK)
+        set_arg(fields, key, (struct str){from, (size_t)(walk->at - from)});
+    return got;
+}
+
 static enum walk walk_arg(struct json_walk *walk, struct str key, const struct json_value *value,
                           struct event_fields *fields)
 {
@@ -96,7 +118,9 @@ static enum walk walk_arg(struct json_walk *walk, struct str key, const struct j
         return walk_triple(walk, fields->grid);
     if (value->type == JSON_ARRAY && is(key, "block", 5))
         return walk_triple(walk, fields->block);
-    if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
+    if (value->type == JSON_ARRAY)
+        return walk_list(walk, key, fields);
+    if (value->type == JSON_OBJECT)
         return json_walk_skip(walk);
     set_arg(fields, key, value->text);
     return WALK_OK;
@@ -152,15 +176,23 @@ static inline char phase_of(const struct event_fields *fields)
 static bool wants_args(const struct event_fields *fields)
 {
     return event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
+           fields->kind == EVENT_CPU_OP || fields->kind == EVENT_ALLOCATION ||
            phase_of(fields) == 'M';
 }
 
 static enum walk walk_event_args(struct json_walk *walk, struct event_fields *fields)
 {
-    fields->has_args = wants_args(fields);
-    if (fields->has_args)
-        return walk_args(walk, fields);
     fields->late = *walk;
+    fields->has_args = wants_args(fields);
+    if (fields->has_args) {
+        enum walk got = walk_args(walk, fields);
+        if (got != WALK_BAD || fields->kind != EVENT_CPU_OP)
+            return got;
+        // Names of generated code come with quotes unescaped; the operator counts without its args.
+        fields->present &= ((uint64_t)1 << ARG_FIRST) - 1;
+        fields->bad_args = true;
+        *walk = fields->late;
+    }
     return json_walk_skip(walk);
 }
 
@@ -200,6 +232,7 @@ enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk
     fields->present = 0;
     fields->kind = EVENT_OTHER;
     fields->has_args = false;
+    fields->bad_args = false;
     fields->late.text = NULL;
     for (;;) {
         struct str key;
@@ -276,12 +309,24 @@ static bool collective_of(struct kineto_events *events, uint64_t pos, struct col
 {
     *collective = (struct collective){.in_elems = integer_of(&events->fields, ARG_IN_ELEMS),
                                       .out_elems = integer_of(&events->fields, ARG_OUT_ELEMS),
-                                      .group_size = integer_of(&events->fields, ARG_GROUP_SIZE)};
+                                      .group_size = integer_of(&events->fields, ARG_GROUP_SIZE),
+                                      .rank_start = integer_of(&events->fields, ARG_RANK_START),
+                                      .rank_stride = integer_of(&events->fields, ARG_RANK_STRIDE)};
     return intern_field(events, ARG_COLLECTIVE, pos, &collective->name, err) &&
            intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) &&
            intern_field(events, ARG_GROUP, pos, &collective->group, err) &&
            intern_field(events, ARG_GROUP_DESCRIPTION, pos, &collective->group_description, err) &&
-           intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err);
+           intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err) &&
+           intern_field(events, ARG_IN_SPLITS, pos, &collective->in_splits, err) &&
+           intern_field(events, ARG_OUT_SPLITS, pos, &collective->out_splits, err);
+}
+
+static bool fill_collective(struct kineto_events *events, uint64_t pos, struct event_record *record,
+                            struct err *err)
+{
+    record->collective.name = 0;
+    return !has(&events->fields, ARG_COLLECTIVE) ||
+           collective_of(events, pos, &record->collective, err);
 }
 
 // A device event lies on the stream that its args name, if they do.
@@ -301,8 +346,59 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
         memcpy(record->shape.grid, fields->grid, sizeof fields->grid);
         memcpy(record->shape.block, fields->block, sizeof fields->block);
     }
-    record->collective = (struct collective){0};
-    return !has(fields, ARG_COLLECTIVE) || collective_of(events, pos, &record->collective, err);
+    record->sequence = integer_of(fields, ARG_COLLECTIVE_SEQUENCE);
+    return fill_collective(events, pos, record, err);
+}
+
+// A list as it stands; one that is too long to keep counts as not given.
+static bool intern_list(struct kineto_events *events, enum event_field field, uint64_t pos,
+                        str_id *id, struct err *err)
+{
+    *id = 0;
+    if (!has(&events->fields, field))
+        return true;
+    struct str text = events->fields.value[field];
+    if (text.len <= MAX_TEXT)
+        return strtab_intern(trace_builder_strings(events->builder), text, id, err);
+    trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
+    return true;
+}
+
+static bool fill_op(struct kineto_events *events, uint64_t pos, struct event_record *record,
+                    struct err *err)
+{
+    record->sequence = integer_of(&events->fields, ARG_SEQUENCE);
+    return intern_list(events, ARG_DIMS, pos, &record->inputs.dims, err) &&
+           intern_list(events, ARG_TYPES, pos, &record->inputs.types, err) &&
+           intern_list(events, ARG_STRIDES, pos, &record->inputs.strides, err) &&
+           intern_list(events, ARG_CONCRETE, pos, &record->inputs.concrete, err) &&
+           intern_field(events, ARG_MODULE, pos, &record->inputs.module, err) &&
+           fill_collective(events, pos, record, err);
+}
+
+static void fill_memory(const struct event_fields *fields, struct event_record *record)
+{
+    record->memory = (struct memory_args){.address = integer_of(fields, ARG_ADDRESS),
+                                          .bytes = integer_of(fields, ARG_ALLOCATION_BYTES),
+                                          .allocated = integer_of(fields, ARG_ALLOCATED),
+                                          .reserved = integer_of(fields, ARG_RESERVED),
+                                          .device_type = small_of(fields, ARG_DEVICE_TYPE),
+                                          .device = small_of(fields, ARG_DEVICE_INDEX)};
+}
+
+// What the kind of an event keeps beside name, time and place.
+static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_record *record,
+                      struct err *err)
+{
+    if (event_kind_is_device(record->kind) || event_kind_is_launch(record->kind))
+        record->correlation = integer_of(&events->fields, ARG_CORRELATION);
+    if (event_kind_is_device(record->kind))
+        return fill_device(events, pos, record, err);
+    if (record->kind == EVENT_CPU_OP)
+        return fill_op(events, pos, record, err);
+    if (record->kind == EVENT_ALLOCATION)
+        fill_memory(&events->fields, record);
+    return true;
 }
 
 static bool time_of(const struct event_fields *fields, enum event_field field, int64_t *ns)
@@ -314,8 +410,7 @@ static bool time_of(const struct event_fields *fields, enum event_field field, i
 static bool times_of(struct kineto_events *events, uint64_t pos, struct event_record *record)
 {
     const struct event_fields *fields = &events->fields;
-    bool summed = event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
-                  fields->kind == EVENT_CPU_OP;
+    bool summed = event_kind_is_timed(fields->kind);
     bool begins = time_of(fields, FIELD_TS, &record->begin_ns);
     bool lasts = time_of(fields, FIELD_DUR, &record->dur_ns);
     if (begins != has(fields, FIELD_TS) || lasts != has(fields, FIELD_DUR))
@@ -347,11 +442,19 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
         !label_of(events, FIELD_PID, pos, &record->pid, err) ||
         !label_of(events, FIELD_TID, pos, &record->tid, err))
         return false;
-    if (event_kind_is_device(record->kind) || event_kind_is_launch(record->kind))
-        record->correlation = integer_of(&events->fields, ARG_CORRELATION);
-    if (event_kind_is_device(record->kind) && !fill_device(events, pos, record, err))
-        return false;
-    return trace_builder_add(events->builder, record, err);
+    return fill_args(events, pos, record, err) && trace_builder_add(events->builder, record, err);
+}
+
+// Of the instants only allocations are kept; the others tell nothing that an analysis reads.
+static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *err)
+{
+    struct event_fields *fields = &events->fields;
+    if (fields->kind != EVENT_ALLOCATION || !has(fields, FIELD_NAME) ||
+        !str_equal(fields->value[FIELD_NAME], STR("[memory]")))
+        return true;
+    fields->value[FIELD_DUR] = STR("0");
+    fields->present |= UINT64_C(1) << FIELD_DUR;
+    return add_complete(events, pos, err);
 }
 
 static bool thread_of(struct kineto_events *events, uint64_t pos, struct open_thread *thread,
@@ -382,17 +485,20 @@ static bool add_begin(struct kineto_events *events, uint64_t pos, struct err *er
 static bool add_pair(struct kineto_events *events, const struct open_thread *thread,
                      const struct open_begin *begin, int64_t end_ns, struct err *err)
 {
-    struct event_record record = {.kind = begin->kind,
-                                  .name = begin->name,
-                                  .begin_ns = begin->begin_ns,
-                                  .dur_ns = end_ns - begin->begin_ns,
-                                  .pid = {thread->pid, thread->pid_text},
-                                  .tid = {thread->tid, thread->tid_text},
-                                  .correlation = VALUE_ABSENT,
-                                  .shape = {.registers = -1,
-                                            .occupancy_percent = -1,
-                                            .shared_bytes = VALUE_ABSENT,
-                                            .bytes = VALUE_ABSENT}};
+    struct event_record record = {
+        .kind = begin->kind,
+        .name = begin->name,
+        .begin_ns = begin->begin_ns,
+        .dur_ns = end_ns - begin->begin_ns,
+        .pid = {thread->pid, thread->pid_text},
+        .tid = {thread->tid, thread->tid_text},
+        .correlation = VALUE_ABSENT,
+        .sequence = VALUE_ABSENT,
+        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0},
+        .shape = {.registers = -1,
+                  .occupancy_percent = -1,
+                  .shared_bytes = VALUE_ABSENT,
+                  .bytes = VALUE_ABSENT}};
     if (record.dur_ns < 0) {
         trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, begin->pos);
         record.dur_ns = 0;
@@ -436,14 +542,18 @@ static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err 
 
 bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err)
 {
-    // Flows, instants, counters, async, object, sample and other events are defined but not used.
-    static const char defined[] = "stfiIRCbenSTpFNODPcv()=";
+    // Flows, older instants, counters, async, object, sample and other events are defined but not
+    // used.
+    static const char defined[] = "stfIRCbenSTpFNODPcv()=";
     const struct event_fields *fields = &events->fields;
     char phase = phase_of(fields);
+    if (fields->bad_args)
+        trace_builder_repair(events->builder, REPAIR_ARGS, pos);
     switch (phase) {
     case 'X': return add_complete(events, pos, err);
     case 'B': return add_begin(events, pos, err);
     case 'E': return add_end(events, pos, err);
+    case 'i': return add_instant(events, pos, err);
     case 'M': return add_metadata(events, pos, err);
     case '\0': break;
     default:

@@ -18,7 +18,8 @@ enum event_field {
     FIELD_DUR,
     FIELD_PID,
     FIELD_TID,
-    ARG_CORRELATION,
+    ARG_FIRST,
+    ARG_CORRELATION = ARG_FIRST,
     ARG_DEVICE,
     ARG_STREAM,
     ARG_BYTES,
@@ -33,14 +34,32 @@ enum event_field {
     ARG_GROUP,
     ARG_GROUP_DESCRIPTION,
     ARG_GROUP_RANKS,
+    ARG_RANK_START,
+    ARG_RANK_STRIDE,
+    ARG_IN_SPLITS,
+    ARG_OUT_SPLITS,
+    ARG_COLLECTIVE_SEQUENCE,
+    ARG_DIMS,
+    ARG_TYPES,
+    ARG_STRIDES,
+    ARG_CONCRETE,
+    ARG_MODULE,
+    ARG_SEQUENCE, // of an operator
+    ARG_ALLOCATED,
+    ARG_RESERVED,
+    ARG_ALLOCATION_BYTES,
+    ARG_ADDRESS,
+    ARG_DEVICE_TYPE,
+    ARG_DEVICE_INDEX,
     ARG_NAME, // of a metadata row
     EVENT_FIELD_COUNT
 };
 
 struct event_fields {
-    uint32_t present; // bit f: value[f] was read; the others are not initialized
+    uint64_t present; // bit f: value[f] was read; the others are not initialized
     enum event_kind kind;
     bool has_args; // args were read; else `late` is where to read them
+    bool bad_args; // args are no JSON and were passed over
     int32_t grid[3], block[3];
     struct str value[EVENT_FIELD_COUNT];
     struct json_walk late; // at args that came before the event's kind was known, text NULL if none

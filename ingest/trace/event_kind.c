@@ -20,6 +20,7 @@ static const struct category categories[] = {
     {"cuda_sync", EVENT_SYNC},
     {"cuda_event", EVENT_CUDA_EVENT},
     {"overhead", EVENT_OVERHEAD},
+    {"cpu_instant_event", EVENT_ALLOCATION},
     // Spelling of 2021.
     {"operator", EVENT_CPU_OP},
     {"runtime", EVENT_RUNTIME},
@@ -41,7 +42,8 @@ enum track_family event_kind_family(enum event_kind kind)
     case EVENT_CPU_OP:
     case EVENT_ANNOTATION:
     case EVENT_RUNTIME:
-    case EVENT_DRIVER: return TRACK_HOST;
+    case EVENT_DRIVER:
+    case EVENT_ALLOCATION: return TRACK_HOST;
     case EVENT_PYTHON: return TRACK_PYTHON;
     case EVENT_KERNEL:
     case EVENT_MEMCPY:

@@ -20,13 +20,14 @@ enum event_kind {
     EVENT_SYNC,           // cuda_sync: waiting, not device work
     EVENT_CUDA_EVENT,     // cuda_event
     EVENT_OVERHEAD,       // overhead of the profiler
+    EVENT_ALLOCATION,     // cpu_instant_event [memory]: memory was allocated or released
     EVENT_KIND_COUNT
 };
 
 // The rows on which events nest among themselves. Host calls and Python frames cross each other, so
 // each thread has one row of either family.
 enum track_family {
-    TRACK_HOST,        // cpu_op, annotations, runtime and driver calls of one thread
+    TRACK_HOST,        // cpu_op, annotations, runtime and driver calls, allocations of one thread
     TRACK_PYTHON,      // Python frames of one thread
     TRACK_DEVICE,      // kernels, copies and memsets of one stream
     TRACK_DEVICE_NOTE, // gpu annotations, syncs, events on one stream
@@ -43,6 +44,13 @@ enum track_family event_kind_family(enum event_kind kind);
 static inline bool event_kind_is_device(enum event_kind kind)
 {
     return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+// Kinds whose durations are summed; an event of them without one is left out.
+static inline bool event_kind_is_timed(enum event_kind kind)
+{
+    return kind >= EVENT_CPU_OP && kind <= EVENT_MEMSET && kind != EVENT_ANNOTATION &&
+           kind != EVENT_PYTHON;
 }
 
 static inline bool event_kind_is_launch(enum event_kind kind)

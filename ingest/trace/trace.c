@@ -32,6 +32,7 @@ static const struct wording wordings[REPAIR_COUNT] = {
     [REPAIR_METADATA] = {"metadata", "top-level members too large to keep"},
     [REPAIR_COMPRESSION] = {"compression",
                             "the compressed stream is cut or damaged; what came before counts"},
+    [REPAIR_ARGS] = {"args", "operators whose args are not JSON, kept without them"},
 };
 
 const char *repair_word(enum repair repair)
@@ -76,8 +77,11 @@ void trace_free(struct trace *trace)
     release(budget, trace->tracks, trace->track_count, sizeof *trace->tracks);
     release(budget, trace->device_args, trace->device_args_count, sizeof *trace->device_args);
     release(budget, trace->launch_args, trace->launch_args_count, sizeof *trace->launch_args);
+    release(budget, trace->op_args, trace->op_args_count, sizeof *trace->op_args);
+    release(budget, trace->memory_args, trace->memory_args_count, sizeof *trace->memory_args);
     release(budget, trace->shapes, trace->shape_count, sizeof *trace->shapes);
     release(budget, trace->collectives, trace->collective_count, sizeof *trace->collectives);
+    release(budget, trace->op_inputs, trace->op_inputs_count, sizeof *trace->op_inputs);
     release(budget, trace->members, trace->member_count, sizeof *trace->members);
     strtab_free(&trace->strings);
     budget_free(budget, trace, sizeof *trace);

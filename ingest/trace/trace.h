@@ -42,8 +42,17 @@ struct collective {
     str_id name; // "allreduce", "_allgather_base", ...
     str_id dtype;
     str_id group, group_description, group_ranks;
-    uint32_t reserved;                       // 0: tuples are compared as bytes
-    int64_t in_elems, out_elems, group_size; // VALUE_ABSENT when not given
+    str_id in_splits, out_splits; // of all_to_allv, lists as text
+    uint32_t reserved;            // 0: tuples are compared as bytes
+    // VALUE_ABSENT when not given; start and stride tell the group's ranks when the list is cut.
+    int64_t in_elems, out_elems, group_size, rank_start, rank_stride;
+};
+
+// What an operator was called with, as raw JSON text (0 when not given), unchecked; each distinct
+// tuple is stored once.
+struct op_inputs {
+    str_id dims, types, strides, concrete; // lists with one item per argument
+    str_id module;                         // "Module Hierarchy", a plain text
 };
 
 struct device_args {
@@ -51,13 +60,28 @@ struct device_args {
     uint32_t shape;      // index into shapes
     uint32_t collective; // index into collectives, ARGS_NONE when not a collective with metadata
     uint32_t order;      // position of the event in the file, counting kept events
-    uint32_t reserved;   // 0
+    uint32_t sequence;   // number of the collective in its group, ARGS_NONE when not given
 };
 
 struct launch_args {
     int64_t correlation; // VALUE_ABSENT when not given
     uint32_t order;
     uint32_t reserved; // 0
+};
+
+struct op_args {
+    int64_t sequence;    // joins forward and backward operators, VALUE_ABSENT when not given
+    uint32_t inputs;     // index into op_inputs, ARGS_NONE when nothing was recorded
+    uint32_t collective; // of record_param_comms: index into collectives, else ARGS_NONE
+};
+
+// One allocation (bytes > 0) or release (bytes < 0) and the allocator's totals after it.
+struct memory_args {
+    int64_t address, bytes, allocated, reserved; // VALUE_ABSENT when not given
+    int32_t device_type; // of PyTorch: 0 CPU, 1 CUDA, 20 ..., -1 when absent
+    int32_t device;      // its index, -1 when absent or the host
+    uint32_t order;
+    uint32_t padding; // 0
 };
 
 // A top-level member of the file beside the events: its raw JSON text, unchecked.
@@ -89,6 +113,7 @@ enum repair {
     REPAIR_TRAILING,          // bytes behind the end of the document, left out
     REPAIR_METADATA,          // a top-level member too large to keep
     REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
+    REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
     REPAIR_COUNT
 };
 
@@ -109,7 +134,7 @@ struct trace {
     const int64_t *dur_ns;   // not negative for host events; device events as recorded
     const str_id *name;
     const uint8_t *kind;  // enum event_kind
-    const uint32_t *args; // index into device_args or launch_args by kind, or ARGS_NONE
+    const uint32_t *args; // index into the args of the kind below, or ARGS_NONE
 
     const struct track *tracks;
     uint32_t track_count;
@@ -117,10 +142,16 @@ struct trace {
     uint32_t device_args_count;
     const struct launch_args *launch_args;
     uint32_t launch_args_count;
+    const struct op_args *op_args; // of operators with any
+    uint32_t op_args_count;
+    const struct memory_args *memory_args;
+    uint32_t memory_args_count;
     const struct launch_shape *shapes;
     uint32_t shape_count;
     const struct collective *collectives;
     uint32_t collective_count;
+    const struct op_inputs *op_inputs;
+    uint32_t op_inputs_count;
     const struct trace_member *members;
     uint32_t member_count;
 

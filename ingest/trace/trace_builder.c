@@ -46,8 +46,8 @@ struct trace_builder {
     struct strtab strings;
     struct chunked columns[COL_COUNT];
     uint32_t event_count;
-    struct growing device_args, launch_args, members;
-    struct record_set shapes, collectives, tracks;
+    struct growing device_args, launch_args, op_args, memory_args, members;
+    struct record_set shapes, collectives, op_inputs, tracks;
     struct record_set member_keys; // str_id; the index is that of members
     struct record_set threads;     // struct thread_key; the index is that of thread_names
     struct growing thread_names;   // str_id
@@ -64,6 +64,7 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     *builder = (struct trace_builder){.budget = budget};
     record_set_init(&builder->shapes, sizeof(struct launch_shape), budget);
     record_set_init(&builder->collectives, sizeof(struct collective), budget);
+    record_set_init(&builder->op_inputs, sizeof(struct op_inputs), budget);
     record_set_init(&builder->tracks, sizeof(struct track_key), budget);
     record_set_init(&builder->member_keys, sizeof(str_id), budget);
     record_set_init(&builder->threads, sizeof(struct thread_key), budget);
@@ -83,6 +84,12 @@ static void free_column(struct trace_builder *builder, enum column_id id)
     *column = (struct chunked){0};
 }
 
+static void free_growing(struct budget *budget, struct growing *array, size_t size)
+{
+    budget_free(budget, array->at, array->cap * size);
+    *array = (struct growing){0};
+}
+
 void trace_builder_free(struct trace_builder *builder)
 {
     if (!builder)
@@ -90,14 +97,15 @@ void trace_builder_free(struct trace_builder *builder)
     struct budget *budget = builder->budget;
     for (enum column_id id = 0; id < COL_COUNT; id++)
         free_column(builder, id);
-    budget_free(budget, builder->device_args.at,
-                builder->device_args.cap * sizeof(struct device_args));
-    budget_free(budget, builder->launch_args.at,
-                builder->launch_args.cap * sizeof(struct launch_args));
-    budget_free(budget, builder->members.at, builder->members.cap * sizeof(struct trace_member));
-    budget_free(budget, builder->thread_names.at, builder->thread_names.cap * sizeof(str_id));
+    free_growing(budget, &builder->device_args, sizeof(struct device_args));
+    free_growing(budget, &builder->launch_args, sizeof(struct launch_args));
+    free_growing(budget, &builder->op_args, sizeof(struct op_args));
+    free_growing(budget, &builder->memory_args, sizeof(struct memory_args));
+    free_growing(budget, &builder->members, sizeof(struct trace_member));
+    free_growing(budget, &builder->thread_names, sizeof(str_id));
     record_set_free(&builder->shapes);
     record_set_free(&builder->collectives);
+    record_set_free(&builder->op_inputs);
     record_set_free(&builder->tracks);
     record_set_free(&builder->member_keys);
     record_set_free(&builder->threads);
@@ -166,17 +174,58 @@ static bool append(struct trace_builder *builder, struct growing *array, const v
     return true;
 }
 
-static bool add_device_args(struct trace_builder *builder, const struct event_record *event,
-                            struct err *err)
+static bool add_collective(struct trace_builder *builder, const struct event_record *event,
+                           uint32_t *index, struct err *err)
 {
-    struct device_args args = {
-        .correlation = event->correlation, .collective = ARGS_NONE, .order = builder->event_count};
-    if (!record_set_add(&builder->shapes, &event->shape, &args.shape, err))
+    *index = ARGS_NONE;
+    return !event->collective.name ||
+           record_set_add(&builder->collectives, &event->collective, index, err);
+}
+
+static bool add_device_args(struct trace_builder *builder, const struct event_record *event,
+                            uint32_t *index, struct err *err)
+{
+    bool numbered = event->sequence >= 0 && event->sequence < ARGS_NONE;
+    struct device_args args = {.correlation = event->correlation,
+                               .order = builder->event_count,
+                               .sequence = numbered ? (uint32_t)event->sequence : ARGS_NONE};
+    *index = builder->device_args.count;
+    return record_set_add(&builder->shapes, &event->shape, &args.shape, err) &&
+           add_collective(builder, event, &args.collective, err) &&
+           append(builder, &builder->device_args, &args, sizeof args, err);
+}
+
+static bool add_launch_args(struct trace_builder *builder, const struct event_record *event,
+                            uint32_t *index, struct err *err)
+{
+    struct launch_args args = {.correlation = event->correlation, .order = builder->event_count};
+    *index = builder->launch_args.count;
+    return append(builder, &builder->launch_args, &args, sizeof args, err);
+}
+
+// Operators without arguments that are kept have no row.
+static bool add_op_args(struct trace_builder *builder, const struct event_record *event,
+                        uint32_t *index, struct err *err)
+{
+    struct op_args args = {.sequence = event->sequence, .inputs = ARGS_NONE};
+    const struct op_inputs *in = &event->inputs;
+    bool called = in->dims || in->types || in->strides || in->concrete || in->module;
+    if ((called && !record_set_add(&builder->op_inputs, in, &args.inputs, err)) ||
+        !add_collective(builder, event, &args.collective, err))
         return false;
-    if (event->collective.name &&
-        !record_set_add(&builder->collectives, &event->collective, &args.collective, err))
-        return false;
-    return append(builder, &builder->device_args, &args, sizeof args, err);
+    if (!called && args.collective == ARGS_NONE && args.sequence == VALUE_ABSENT)
+        return true;
+    *index = builder->op_args.count;
+    return append(builder, &builder->op_args, &args, sizeof args, err);
+}
+
+static bool add_memory_args(struct trace_builder *builder, const struct event_record *event,
+                            uint32_t *index, struct err *err)
+{
+    struct memory_args args = event->memory;
+    args.order = builder->event_count;
+    *index = builder->memory_args.count;
+    return append(builder, &builder->memory_args, &args, sizeof args, err);
 }
 
 // Stores what the kind keeps beside the columns; *index is where.
@@ -184,16 +233,14 @@ static bool add_args(struct trace_builder *builder, const struct event_record *e
                      uint32_t *index, struct err *err)
 {
     *index = ARGS_NONE;
-    if (event_kind_is_device(event->kind)) {
-        *index = builder->device_args.count;
-        return add_device_args(builder, event, err);
-    }
-    if (event_kind_is_launch(event->kind)) {
-        *index = builder->launch_args.count;
-        struct launch_args args = {.correlation = event->correlation,
-                                   .order = builder->event_count};
-        return append(builder, &builder->launch_args, &args, sizeof args, err);
-    }
+    if (event_kind_is_device(event->kind))
+        return add_device_args(builder, event, index, err);
+    if (event_kind_is_launch(event->kind))
+        return add_launch_args(builder, event, index, err);
+    if (event->kind == EVENT_CPU_OP)
+        return add_op_args(builder, event, index, err);
+    if (event->kind == EVENT_ALLOCATION)
+        return add_memory_args(builder, event, index, err);
     return true;
 }
 
@@ -400,20 +447,31 @@ static bool take(struct trace_builder *builder, struct growing *array, size_t si
 
 static bool take_tables(struct trace_builder *builder, struct trace *trace, struct err *err)
 {
-    const void *items;
+    struct {
+        struct growing *array;
+        size_t size;
+        const void *items;
+    } tables[] = {
+        {&builder->device_args, sizeof(struct device_args), NULL},
+        {&builder->launch_args, sizeof(struct launch_args), NULL},
+        {&builder->op_args, sizeof(struct op_args), NULL},
+        {&builder->memory_args, sizeof(struct memory_args), NULL},
+        {&builder->members, sizeof(struct trace_member), NULL},
+    };
     trace->device_args_count = builder->device_args.count;
-    if (!take(builder, &builder->device_args, sizeof(struct device_args), &items, err))
-        return false;
-    trace->device_args = items;
     trace->launch_args_count = builder->launch_args.count;
-    if (!take(builder, &builder->launch_args, sizeof(struct launch_args), &items, err))
-        return false;
-    trace->launch_args = items;
+    trace->op_args_count = builder->op_args.count;
+    trace->memory_args_count = builder->memory_args.count;
     trace->member_count = builder->members.count;
-    if (!take(builder, &builder->members, sizeof(struct trace_member), &items, err))
-        return false;
-    trace->members = items;
-    return true;
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++)
+        ok = take(builder, tables[i].array, tables[i].size, &tables[i].items, err);
+    trace->device_args = tables[0].items;
+    trace->launch_args = tables[1].items;
+    trace->op_args = tables[2].items;
+    trace->memory_args = tables[3].items;
+    trace->members = tables[4].items;
+    return ok;
 }
 
 static bool take_sets(struct trace_builder *builder, struct trace *trace, struct err *err)
@@ -427,6 +485,10 @@ static bool take_sets(struct trace_builder *builder, struct trace *trace, struct
     if (!record_set_take(&builder->collectives, &items, err))
         return false;
     trace->collectives = items;
+    trace->op_inputs_count = builder->op_inputs.count;
+    if (!record_set_take(&builder->op_inputs, &items, err))
+        return false;
+    trace->op_inputs = items;
     return true;
 }
 

@@ -14,8 +14,11 @@ struct event_record {
     int64_t begin_ns, dur_ns;
     struct label pid, tid;        // device and stream for device kinds
     int64_t correlation;          // device and launch kinds; VALUE_ABSENT when not given
+    int64_t sequence;             // operators, kernels; VALUE_ABSENT when not given
     struct launch_shape shape;    // device kinds
-    struct collective collective; // kernels; name 0 when it carries no metadata
+    struct collective collective; // operators, kernels; name 0 when it carries no metadata
+    struct op_inputs inputs;      // operators
+    struct memory_args memory;    // allocations; order is set by the builder
 };
 
 // budget outlives the builder and the trace it makes.

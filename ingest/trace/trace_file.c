@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #define MAGIC          0x31454341525453u // "STRACE1"
-#define VERSION        1u
+#define VERSION        2u
 #define BLOCK_ELEMENTS ((size_t)1 << 16)
 #define LEVEL          1 // fast; the columns compress well because they are columns
 #define TRACK_FIELDS   8
@@ -27,8 +27,11 @@ enum section_id {
     SECTION_TRACKS,
     SECTION_DEVICE_ARGS,
     SECTION_LAUNCH_ARGS,
+    SECTION_OP_ARGS,
+    SECTION_MEMORY_ARGS,
     SECTION_SHAPES,
     SECTION_COLLECTIVES,
+    SECTION_OP_INPUTS,
     SECTION_MEMBERS,
     SECTION_TEXT,
     SECTION_SPANS,
@@ -45,8 +48,11 @@ static const uint32_t element_size[SECTION_COUNT] = {
     [SECTION_TRACKS] = TRACK_FIELDS * sizeof(int64_t),
     [SECTION_DEVICE_ARGS] = sizeof(struct device_args),
     [SECTION_LAUNCH_ARGS] = sizeof(struct launch_args),
+    [SECTION_OP_ARGS] = sizeof(struct op_args),
+    [SECTION_MEMORY_ARGS] = sizeof(struct memory_args),
     [SECTION_SHAPES] = sizeof(struct launch_shape),
     [SECTION_COLLECTIVES] = sizeof(struct collective),
+    [SECTION_OP_INPUTS] = sizeof(struct op_inputs),
     [SECTION_MEMBERS] = sizeof(struct trace_member),
     [SECTION_TEXT] = 1,
     [SECTION_SPANS] = sizeof(uint64_t),
@@ -163,8 +169,11 @@ static bool put_sections(struct writer *writer, const struct trace *trace, struc
         [SECTION_TRACKS] = {tracks, trace->track_count},
         [SECTION_DEVICE_ARGS] = {trace->device_args, trace->device_args_count},
         [SECTION_LAUNCH_ARGS] = {trace->launch_args, trace->launch_args_count},
+        [SECTION_OP_ARGS] = {trace->op_args, trace->op_args_count},
+        [SECTION_MEMORY_ARGS] = {trace->memory_args, trace->memory_args_count},
         [SECTION_SHAPES] = {trace->shapes, trace->shape_count},
         [SECTION_COLLECTIVES] = {trace->collectives, trace->collective_count},
+        [SECTION_OP_INPUTS] = {trace->op_inputs, trace->op_inputs_count},
         [SECTION_MEMBERS] = {trace->members, trace->member_count},
         [SECTION_TEXT] = {trace->strings.text, trace->strings.text_len},
         [SECTION_SPANS] = {trace->strings.span, trace->strings.count},
@@ -355,10 +364,16 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->device_args_count = (uint32_t)s[SECTION_DEVICE_ARGS].count;
     trace->launch_args = take(loader, SECTION_LAUNCH_ARGS);
     trace->launch_args_count = (uint32_t)s[SECTION_LAUNCH_ARGS].count;
+    trace->op_args = take(loader, SECTION_OP_ARGS);
+    trace->op_args_count = (uint32_t)s[SECTION_OP_ARGS].count;
+    trace->memory_args = take(loader, SECTION_MEMORY_ARGS);
+    trace->memory_args_count = (uint32_t)s[SECTION_MEMORY_ARGS].count;
     trace->shapes = take(loader, SECTION_SHAPES);
     trace->shape_count = (uint32_t)s[SECTION_SHAPES].count;
     trace->collectives = take(loader, SECTION_COLLECTIVES);
     trace->collective_count = (uint32_t)s[SECTION_COLLECTIVES].count;
+    trace->op_inputs = take(loader, SECTION_OP_INPUTS);
+    trace->op_inputs_count = (uint32_t)s[SECTION_OP_INPUTS].count;
     trace->members = take(loader, SECTION_MEMBERS);
     trace->member_count = (uint32_t)s[SECTION_MEMBERS].count;
     memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS], sizeof trace->repairs);
@@ -407,7 +422,9 @@ static bool good_args(const struct trace *trace, enum event_kind kind, uint32_t 
         return args < trace->device_args_count;
     if (event_kind_is_launch(kind))
         return args < trace->launch_args_count;
-    return args == ARGS_NONE;
+    if (kind == EVENT_ALLOCATION)
+        return args < trace->memory_args_count;
+    return args == ARGS_NONE || (kind == EVENT_CPU_OP && args < trace->op_args_count);
 }
 
 static bool good_events(const struct trace *trace)
@@ -419,18 +436,39 @@ static bool good_events(const struct trace *trace)
     return true;
 }
 
-static bool good_tables(const struct trace *trace)
+// Whether an index that may be absent lies within its table.
+static bool good_index(uint32_t index, uint32_t count)
 {
-    uint32_t texts = trace->strings.count;
+    return index < count || index == ARGS_NONE;
+}
+
+static bool good_indices(const struct trace *trace)
+{
     for (uint32_t i = 0; i < trace->device_args_count; i++)
         if (trace->device_args[i].shape >= trace->shape_count ||
-            (trace->device_args[i].collective >= trace->collective_count &&
-             trace->device_args[i].collective != ARGS_NONE))
+            !good_index(trace->device_args[i].collective, trace->collective_count))
             return false;
+    for (uint32_t i = 0; i < trace->op_args_count; i++)
+        if (!good_index(trace->op_args[i].inputs, trace->op_inputs_count) ||
+            !good_index(trace->op_args[i].collective, trace->collective_count))
+            return false;
+    return true;
+}
+
+static bool good_texts(const struct trace *trace)
+{
+    uint32_t texts = trace->strings.count;
     for (uint32_t i = 0; i < trace->collective_count; i++) {
         const struct collective *c = &trace->collectives[i];
         if (c->name >= texts || c->dtype >= texts || c->group >= texts ||
-            c->group_description >= texts || c->group_ranks >= texts)
+            c->group_description >= texts || c->group_ranks >= texts || c->in_splits >= texts ||
+            c->out_splits >= texts)
+            return false;
+    }
+    for (uint32_t i = 0; i < trace->op_inputs_count; i++) {
+        const struct op_inputs *in = &trace->op_inputs[i];
+        if (in->dims >= texts || in->types >= texts || in->strides >= texts ||
+            in->concrete >= texts || in->module >= texts)
             return false;
     }
     for (uint32_t i = 0; i < trace->member_count; i++)
@@ -448,7 +486,8 @@ static struct trace *assemble(struct loader *loader, struct err *err)
     bool ok = take_tracks(loader, trace, err) && take_strings(loader, trace, err);
     if (ok) {
         take_columns(loader, trace);
-        ok = (good_tracks(trace) && good_events(trace) && good_tables(trace)) ||
+        ok = (good_tracks(trace) && good_events(trace) && good_indices(trace) &&
+              good_texts(trace)) ||
              damaged(loader, "a value is out of bounds", err);
     }
     if (!ok) {

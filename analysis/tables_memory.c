@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of memory and copies.
+#include "analysis/table_columns.h"
+#include "analysis/tables.h"
+
+static const struct column columns_memory[] = {
+    TEXT("device", "The device, or cpu."),
+    I64("events", "count", "Allocations and releases recorded."),
+    I64("peak_allocated_bytes", "bytes", "Most that tensors held at once."),
+    I64("peak_reserved_bytes", "bytes", "Most that the allocator held at once."),
+    I64("peak_ns", "ns", "When the most was allocated, since the begin of the trace's window."),
+    I64("peak_step", "", "Number of the step then; empty outside steps."),
+    TEXT("peak_op", "Innermost operator that allocated then."),
+    TEXT("peak_module", "Path of the module that ran then."),
+    I64("fragmentation_bytes", "bytes", "Reserved minus allocated at that moment."),
+    F64("fragmentation_share", "share", "The same divided by reserved."),
+    I64("begin_bytes", "bytes", "Allocated before the first event."),
+    I64("end_bytes", "bytes", "Allocated after the last event."),
+    F64("leak_bytes_per_step", "bytes",
+        "Slope of the least allocated bytes of each steady step (Theil-Sen)."),
+    F64("leak_low", "bytes", "Lower end of its 95 % interval."),
+    F64("leak_high", "bytes", "Upper end of its 95 % interval."),
+    BOOLEAN("leak", "Whether the interval lies above 0 and more than 1 MB was gained."),
+    I64("capacity_bytes", "bytes", "Memory of the device, as the trace says."),
+    TEXT("note", "Why a figure is missing."),
+};
+const struct table_desc table_memory = TABLE("memory", memory, "Memory by device.");
+
+static const struct column columns_memory_timeline[] = {
+    TEXT("device", "The device, or cpu."),
+    I64("time_ns", "ns", "Time since the begin of the trace's window."),
+    I64("allocated_bytes", "bytes", "Bytes that tensors held from then on."),
+    I64("reserved_bytes", "bytes", "Bytes that the allocator held from then on."),
+};
+const struct table_desc table_memory_timeline =
+    TABLE("memory_timeline", memory_timeline,
+          "Memory over time; thinned out to 2,000 points a device that keep every extreme.");
+
+static const struct column columns_memory_peak[] = {
+    TEXT("device", "The device, or cpu."),
+    TEXT("op", "Innermost operator that allocated; empty when it was before the recording."),
+    TEXT("module", "Path of the module that ran then."),
+    I64("allocations", "count", "Allocations alive at the peak."),
+    I64("bytes", "bytes", "Their size; the rows of a device sum to its peak exactly."),
+    F64("peak_share", "share", "The same divided by the peak."),
+};
+const struct table_desc table_memory_peak =
+    TABLE("memory_peak", memory_peak, "What was alive when the most was allocated.");
+
+static const struct column columns_copies[] = {
+    TEXT("direction", "HtoD, DtoH, DtoD, PtoP, HtoH, memset."),
+    TEXT("host_memory", "pageable or pinned; empty when not recorded or no host is involved."),
+    BOOLEAN("blocking", "Whether the launching call waits for the copy; empty when not known."),
+    I64("calls", "count", "Copies."),
+    I64("bytes", "bytes", "Bytes copied by those that give them; empty when none does."),
+    I64("sized_calls", "count", "Copies that give their bytes."),
+    I64("total_ns", "ns", "Sum of their durations."),
+    F64("gbps", "GB/s", "Bytes divided by the time of the copies that give them; 1e9 bytes."),
+    I64("median_ns", "ns", "Median duration."),
+    I64("p95_ns", "ns", "95th percentile by nearest rank."),
+    I64("max_ns", "ns", "Longest."),
+    I64("exposed_ns", "ns", "Owned time: neither compute nor communication hid it."),
+    I64("host_ns", "ns", "Time of the launching calls on the host."),
+};
+const struct table_desc table_copies =
+    TABLE("copies", copies, "Copies and memsets by direction and kind of memory.");

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of work done and of the roofline.
+#include "analysis/table_columns.h"
+#include "analysis/tables.h"
+
+static const struct column columns_work[] = {
+    TEXT("op", "Name of the operator."),
+    TEXT("kind", "gemm, attention_forward, attention_backward, conv_forward, conv_backward, "
+                 "elementwise, reduction, norm, softmax, embedding, triton, other."),
+    TEXT("problem", "What was computed: M=.., N=.., K=.. and the like."),
+    TEXT("dims", "Shapes of the inputs."),
+    TEXT("types", "Element types of the inputs."),
+    TEXT("precision", "Precision of the arithmetic: fp8, bf16, fp16, tf32, fp32, fp64."),
+    I64("calls", "count", "Calls that launched device events."),
+    I64("kernels", "count", "Device events."),
+    I64("busy_ns", "ns", "Union of the device events of each call, summed over the calls."),
+    I64("median_ns", "ns", "Median over the calls of the same."),
+    I64("p95_ns", "ns", "95th percentile by nearest rank."),
+    I64("flops", "count", "Floating point operations of a call; a multiply-add is two."),
+    I64("bytes", "bytes", "Bytes that a call must read and write at least, each tensor once."),
+    F64("tflops", "TFLOP/s", "Operations of all calls divided by their time; 1e12 per second."),
+    F64("tbps", "TB/s", "Bytes of all calls divided by their time; 1e12 bytes per second."),
+    F64("intensity", "FLOP/B", "Operations divided by bytes."),
+    F64("peak_tflops", "TFLOP/s", "Dense peak of the device at this precision."),
+    F64("peak_tbps", "TB/s", "Peak memory bandwidth of the device."),
+    TEXT("bound", "compute when operations over peak take at least as long as bytes over "
+                  "bandwidth, else memory."),
+    I64("roofline_ns", "ns", "The longer of the two, for all calls: nothing can be faster."),
+    F64("efficiency", "share", "Roofline time divided by measured time."),
+    I64("lost_ns", "ns", "Measured minus roofline time: what a perfect kernel would save."),
+    I64("owned_ns", "ns", "Owned time of the device events."),
+    F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
+    TEXT("kernel", "Device event with most of its time."),
+    TEXT("module", "Path of the module with most of its time."),
+    I64("recompute_calls", "count", "Calls in recomputed forward passes."),
+    TEXT("note", "Why a figure is missing, or what was assumed."),
+};
+const struct table_desc table_work =
+    TABLE("work", work, "Operations and bytes by operator and shape, against the roofline.");
+
+static const struct column columns_metrics[] = {
+    TEXT("metric", "Name of the figure."),
+    F64("value", "", "Its value in the unit beside it; empty when it cannot be known."),
+    TEXT("unit", "Unit of the value."),
+    TEXT("help", "What it means, or why it is missing."),
+};
+const struct table_desc table_metrics =
+    TABLE("metrics", metrics, "Single figures: utilization, precision, recomputation.");
