@@ -2,6 +2,7 @@
 // Puts the facts together: population, links, classes, steps, ownership.
 #include "analysis/facts.h"
 
+#include "analysis/context.h"
 #include "analysis/links.h"
 #include "analysis/population.h"
 #include "analysis/steps.h"
@@ -154,7 +155,8 @@ bool facts_make(const struct trace *trace, const struct analysis_options *option
     *facts =
         (struct facts){.trace = trace, .options = options, .arena = arena, .budget = trace->budget};
     if (!identity_of(trace, arena, &facts->identity, err) || !population_make(facts, err) ||
-        !links_make(facts, err) || !classify_all(facts, err) || !steps_make(facts, err))
+        !links_make(facts, err) || !context_make(facts, err) || !classify_all(facts, err) ||
+        !steps_make(facts, err))
         return false;
     return account_all(facts, err);
 }

@@ -25,10 +25,23 @@ struct device_event {
 
 // A runtime or driver call with the correlation of at least one device event.
 struct launch {
-    uint32_t event; // index into the trace's columns
-    uint32_t op;    // innermost enclosing operator: index into the columns, or FACTS_NONE
-    uint32_t first; // first of its device events in order of begin; go on by device_event.next
-    uint32_t count; // of its device events, 1 or more
+    uint32_t event;   // index into the trace's columns
+    uint32_t op;      // innermost enclosing operator: index into the columns, or FACTS_NONE
+    uint32_t first;   // first of its device events in order of begin; go on by device_event.next
+    uint32_t count;   // of its device events, 1 or more
+    uint32_t frame;   // innermost Python frame around it: index into the columns, or FACTS_NONE
+    uint32_t forward; // of a backward operator: the forward operator, or FACTS_NONE
+    uint32_t module;  // index into facts.modules of the module it works for; 0 is outside of all
+    bool backward;    // launched by the autograd engine's backward
+    bool recompute;   // launched by a forward that activation checkpointing repeats
+};
+
+// An nn.Module as one instance within its parents; 0 is the root, outside of all modules.
+struct module {
+    uint32_t parent; // lower than its own index; 0 for top-level modules and the root
+    uint32_t depth;  // 0 for the root
+    str_id name;     // "nn.Module: Linear_3", or of the module hierarchy; 0 for the root
+    uint64_t calls;
 };
 
 struct step {
@@ -57,6 +70,8 @@ struct facts {
     uint32_t device_count;
     struct launch *launches; // by event
     uint32_t launch_count;
+    struct module *modules; // at least the root
+    uint32_t module_count;
     uint32_t linked;          // device events with a launch
     int64_t begin_ns, end_ns; // window
     uint32_t stream_count;

@@ -110,8 +110,12 @@ static bool fill(struct facts *facts, const struct join *join, uint32_t found, s
     for (uint32_t i = 0; i < found; i++) {
         const struct keyed *match = &join->launches[i];
         const struct keyed *owned = &join->devices[match->a];
-        facts->launches[i] =
-            (struct launch){(uint32_t)match->key, FACTS_NONE, owned[0].a, match->b};
+        facts->launches[i] = (struct launch){.event = (uint32_t)match->key,
+                                             .op = FACTS_NONE,
+                                             .first = owned[0].a,
+                                             .count = match->b,
+                                             .frame = FACTS_NONE,
+                                             .forward = FACTS_NONE};
         facts->linked += match->b;
         for (uint32_t k = 0; k < match->b; k++) {
             facts->devices[owned[k].a].launch = i;

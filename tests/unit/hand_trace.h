@@ -34,6 +34,11 @@ struct hand_event {
     int64_t in_elems, out_elems, group_size;
     int32_t grid;
     int64_t bytes;
+    const char *dims, *types, *strides, *concrete, *module; // of an operator, JSON text
+    int64_t sequence;                                       // of an operator or collective; 0: none
+    // Of an allocation; device -1 is the host.
+    int64_t address, allocated, reserved;
+    int32_t device_type, device;
 };
 
 static inline str_id hand_text(struct hand *hand, const char *text)
@@ -63,6 +68,18 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
         .pid = {.number = event.pid},
         .tid = {.number = event.row},
         .correlation = event.correlation ? event.correlation : VALUE_ABSENT,
+        .sequence = event.sequence ? event.sequence : VALUE_ABSENT,
+        .inputs = {.dims = hand_text(hand, event.dims),
+                   .types = hand_text(hand, event.types),
+                   .strides = hand_text(hand, event.strides),
+                   .concrete = hand_text(hand, event.concrete),
+                   .module = hand_text(hand, event.module)},
+        .memory = {.address = event.address,
+                   .bytes = event.bytes,
+                   .allocated = event.allocated,
+                   .reserved = event.reserved,
+                   .device_type = event.device_type,
+                   .device = event.device},
         .shape = {.grid = {event.grid, event.grid ? 1 : 0, event.grid ? 1 : 0},
                   .registers = -1,
                   .occupancy_percent = -1,
@@ -73,7 +90,9 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
                        .group = hand_text(hand, event.group),
                        .in_elems = event.in_elems ? event.in_elems : VALUE_ABSENT,
                        .out_elems = event.out_elems ? event.out_elems : VALUE_ABSENT,
-                       .group_size = event.group_size ? event.group_size : VALUE_ABSENT},
+                       .group_size = event.group_size ? event.group_size : VALUE_ABSENT,
+                       .rank_start = VALUE_ABSENT,
+                       .rank_stride = VALUE_ABSENT},
     };
     assert_true(trace_builder_add(hand->builder, &record, &hand->err));
 }

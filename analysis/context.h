@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where in the model a launch stands: Python frame, module, forward operator, recomputation.
+#ifndef ANALYSIS_CONTEXT_H
+#define ANALYSIS_CONTEXT_H
+
+#include "analysis/facts.h"
+
+// Fills facts.modules, and frame, forward, module, backward and recompute of the launches.
+MUST_CHECK bool context_make(struct facts *facts, struct err *err);
+
+// What surrounds one host event.
+struct context {
+    uint32_t op;     // innermost operator around it, itself not, or FACTS_NONE
+    uint32_t frame;  // innermost Python frame of its thread then, or FACTS_NONE
+    uint32_t module; // index into facts.modules, 0 outside of all
+};
+
+// Looks up one event of a host row; linear over its thread's rows, so for a few events only.
+MUST_CHECK bool context_at(const struct facts *facts, uint32_t event, struct context *context,
+                           struct err *err);
+
+// "Model_0/Linear_3": names from the top module on, without the prefix "nn.Module: ". Empty for the
+// root. Text lives in arena; NULL text on failure.
+struct str context_module_path(const struct facts *facts, uint32_t module, struct arena *arena,
+                               struct err *err);
+
+#endif
