@@ -39,36 +39,80 @@ static bool read_rank(const struct request *request, const struct run *run, int6
     return table_select(found ? found : &none, &table->query, request->arena, page, err);
 }
 
-static bool read_page(const struct request *request, const struct run *run, int64_t rank,
-                      const struct table_request *table, struct table_page *page, struct err *err)
+static bool is_listed(const struct table_desc *const *tables, const struct table_desc *desc)
 {
-    if (rank >= 0)
-        return read_rank(request, run, rank, table, page, err);
-    return store_read_table(request->services->intake.store,
-                            (struct run_table){run->id, table->desc}, &table->query, request->arena,
-                            page, err);
+    while (*tables && *tables != desc)
+        tables++;
+    return *tables != NULL;
+}
+
+// The rank whose figures stand for the run, or -1 while no trace of it is done.
+static bool headline_rank(const struct request *request, const struct run *run, int64_t *rank,
+                          struct err *err)
+{
+    struct table_page page;
+    struct table_query query = {.limit = 1};
+    if (!store_read_table(request->services->intake.store,
+                          (struct run_table){run->id, &table_run_summary}, &query, request->arena,
+                          &page, err))
+        return false;
+    const struct table *summary = &page.table;
+    *rank = summary->row_count ? table_cell(summary, 0, "headline_rank")->i : -1;
+    return true;
+}
+
+// Which table is asked for: one of the run, or as one rank's trace has it.
+struct asked {
+    const struct table_desc *desc;
+    bool of_rank;
+    int64_t rank; // -1 while no trace of the run is done
+};
+
+static bool read_page(const struct request *request, const struct run *run,
+                      const struct asked *asked, const struct table_request *table,
+                      struct table_page *page, struct err *err)
+{
+    struct table none = {.desc = table->desc};
+    if (!asked->of_rank)
+        return store_read_table(request->services->intake.store,
+                                (struct run_table){run->id, table->desc}, &table->query,
+                                request->arena, page, err);
+    if (asked->rank < 0)
+        return table_select(&none, &table->query, request->arena, page, err);
+    return read_rank(request, run, asked->rank, table, page, err);
+}
+
+// Details are kept of each trace only; without a rank those of the headline rank are meant.
+static bool settle(const struct request *request, const struct run *run, struct asked *asked,
+                   struct err *err)
+{
+    const struct table_desc *desc = request->route->table;
+    bool detail = is_listed(trace_tables, desc);
+    bool given = query_get(&request->query, "rank").at && !holds_ranks(desc);
+    *asked = (struct asked){.desc = desc, .of_rank = detail || given, .rank = -1};
+    if (given && !query_get_int(&request->query, (struct query_int){"rank", -1, 0, INT32_MAX},
+                                &asked->rank, err))
+        return false;
+    if (given && !detail)
+        asked->desc = trace_table(desc->name);
+    return given || !detail || headline_rank(request, run, &asked->rank, err);
 }
 
 bool api_get_table(struct request *request, struct response *response, struct err *err)
 {
     static const char *const rank_parameter[] = {"rank", NULL};
-    const struct table_desc *desc = request->route->table;
     struct run run;
+    struct asked asked;
     struct table_request table;
     struct table_page page;
-    int64_t rank = -1;
-    if (!api_find_run(request, response, request->captures[0], &run, err))
+    if (!api_find_run(request, response, request->captures[0], &run, err) ||
+        !settle(request, &run, &asked, err) ||
+        !table_request_parse(request, asked.desc, asked.of_rank ? rank_parameter : NULL, &table,
+                             err))
         return false;
-    bool of_rank = !holds_ranks(desc) && query_get(&request->query, "rank").at;
-    if (of_rank && (!query_get_int(&request->query, (struct query_int){"rank", -1, 0, INT32_MAX},
-                                   &rank, err) ||
-                    !(desc = trace_table(desc->name))))
-        return false;
-    if (!table_request_parse(request, desc, of_rank ? rank_parameter : NULL, &table, err))
-        return false;
-    char *rest = arena_printf(request->arena, err, "/%s", desc->name);
-    char *name =
-        arena_printf(request->arena, err, "%.*s-%s", (int)run.name.len, run.name.at, desc->name);
+    char *rest = arena_printf(request->arena, err, "/%s", asked.desc->name);
+    char *name = arena_printf(request->arena, err, "%.*s-%s", (int)run.name.len, run.name.at,
+                              asked.desc->name);
     if (!rest || !name)
         return false;
     api_locate_run(request, response, &run, rest);
@@ -76,6 +120,6 @@ bool api_get_table(struct request *request, struct response *response, struct er
     if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
                            (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
         return true;
-    return read_page(request, &run, rank, &table, &page, err) &&
+    return read_page(request, &run, &asked, &table, &page, err) &&
            table_reply_write(request, response, &table, &page, str_of(name), err);
 }

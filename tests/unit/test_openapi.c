@@ -154,12 +154,22 @@ static json_t *row_schema(const struct table_desc *desc)
                      properties);
 }
 
-// Calls visit with the name and schema of every table that the API shows.
+static bool has_name(const struct table_desc *const *tables, const char *name)
+{
+    while (*tables && strcmp((*tables)->name, name) != 0)
+        tables++;
+    return *tables != NULL;
+}
+
+// Calls visit with the name and schema of every table that the API shows: those of runs and
+// comparisons, and the details of a trace that a run has no table for.
 static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *schemas)
 {
-    const struct table_desc *const *const lists[] = {run_tables, compare_tables};
-    for (size_t list = 0; list < 2; list++)
+    const struct table_desc *const *const lists[] = {run_tables, compare_tables, trace_tables};
+    for (size_t list = 0; list < 3; list++)
         for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
+            if (lists[list] == trace_tables && has_name(run_tables, (*desc)->name))
+                continue;
             char name[64];
             snprintf(name, sizeof(name), "row_%s", (*desc)->name);
             json_t *schema = row_schema(*desc);
