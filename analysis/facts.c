@@ -135,8 +135,12 @@ static void account(void *context, const struct segment *segment)
     if (segment->step == FACTS_NONE)
         return;
     sweep_add(&facts->step_parts[segment->step], segment);
-    if (facts->steps[segment->step].steady)
-        sweep_add(&facts->steady, segment);
+    if (!facts->steps[segment->step].steady)
+        return;
+    sweep_add(&facts->steady, segment);
+    if (segment->bar < BAR_DEVICE_COUNT)
+        facts->steady_category_ns[facts->devices[segment->device].category] +=
+            segment->end_ns - segment->begin_ns;
 }
 
 static bool account_all(struct facts *facts, struct err *err)

@@ -85,9 +85,10 @@ struct facts {
     uint32_t step_count, steady_count;
     bool marked; // steps stand on marks; else the whole window is one step
 
-    struct parts whole;       // of the window, all devices merged
-    struct parts steady;      // of the steady steps together
-    struct parts *step_parts; // per step
+    struct parts whole;                         // of the window, all devices merged
+    struct parts steady;                        // of the steady steps together
+    struct parts *step_parts;                   // per step
+    int64_t steady_category_ns[CATEGORY_COUNT]; // owned time in the steady steps
 };
 
 // Works the facts out; *facts holds memory of arena. ERR_LIMIT past the trace's budget.

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#define OTHER_WARN_SHARE    0.2 // of compute; above this the categories are doubtful
 #define UNLINKED_WARN_SHARE 0.5
 
 bool quality_add(struct report *report, const struct quality *quality, struct err *err)
@@ -198,25 +197,6 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
     return !excluded.count || quality_add(report, &excluded, err);
 }
 
-static bool add_other(const struct facts *facts, struct report *report, struct err *err)
-{
-    struct quality other = {
-        .item = "uncategorized",
-        .timed = true,
-        .detail = "compute whose operator and name no rule knows",
-        .effect = "it counts as other compute",
-    };
-    for (uint32_t i = 0; i < facts->device_count; i++) {
-        const struct device_event *device = &facts->devices[i];
-        bool counts = device->class == CLASS_COMPUTE && device->category == CATEGORY_OTHER;
-        other.count += counts;
-        other.time_ns += counts ? device->owned_ns : 0;
-    }
-    bool much = (double)other.time_ns > OTHER_WARN_SHARE * (double)parts_compute_ns(&facts->whole);
-    other.severity = much ? "warning" : "info";
-    return !other.count || quality_add(report, &other, err);
-}
-
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct quality empty = {
@@ -229,8 +209,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     return (facts->device_count || quality_add(report, &empty, err)) &&
            add_repairs(facts->trace, report, err) && add_quarantine(facts, report, err) &&
            add_links(facts, report, err) && add_graphs(facts, report, err) &&
-           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
-           add_other(facts, report, err);
+           add_overlaps(facts, report, err) && add_steps(facts, report, err);
 }
 
 const struct analysis quality_analysis = {"quality", run};
