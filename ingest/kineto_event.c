@@ -180,20 +180,24 @@ static bool wants_args(const struct event_fields *fields)
            phase_of(fields) == 'M';
 }
 
+// Names of generated code come with quotes unescaped; an operator counts without such args.
+static enum walk walk_wanted_args(struct json_walk *walk, struct event_fields *fields)
+{
+    struct json_walk begin = *walk;
+    fields->has_args = true;
+    enum walk got = walk_args(walk, fields);
+    if (got != WALK_BAD || fields->kind != EVENT_CPU_OP)
+        return got;
+    fields->present &= (UINT64_C(1) << ARG_FIRST) - 1;
+    fields->bad_args = true;
+    *walk = begin;
+    return json_walk_skip(walk);
+}
+
 static enum walk walk_event_args(struct json_walk *walk, struct event_fields *fields)
 {
     fields->late = *walk;
-    fields->has_args = wants_args(fields);
-    if (fields->has_args) {
-        enum walk got = walk_args(walk, fields);
-        if (got != WALK_BAD || fields->kind != EVENT_CPU_OP)
-            return got;
-        // Names of generated code come with quotes unescaped; the operator counts without its args.
-        fields->present &= ((uint64_t)1 << ARG_FIRST) - 1;
-        fields->bad_args = true;
-        *walk = fields->late;
-    }
-    return json_walk_skip(walk);
+    return wants_args(fields) ? walk_wanted_args(walk, fields) : json_walk_skip(walk);
 }
 
 static void set_field(struct event_fields *fields, struct str key, struct str text)
@@ -247,8 +251,7 @@ enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk
     }
     if (fields->has_args || !fields->late.text || !wants_args(fields))
         return WALK_OK;
-    fields->has_args = true;
-    return walk_args(&fields->late, fields);
+    return walk_wanted_args(&fields->late, fields);
 }
 
 // ---- adding

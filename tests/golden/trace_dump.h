@@ -43,6 +43,13 @@ static inline void dump_number(struct buf *out, const char *what, int64_t value)
         buf_printf(out, "%s%" PRId64, what, value);
 }
 
+// The same for values that may be negative.
+static inline void dump_signed(struct buf *out, const char *what, int64_t value)
+{
+    if (value != VALUE_ABSENT)
+        buf_printf(out, "%s%" PRId64, what, value);
+}
+
 static inline void dump_label(struct buf *out, const struct trace *trace, const char *what,
                               struct label label)
 {
@@ -71,6 +78,10 @@ static inline void dump_collective(struct buf *out, const struct trace *trace,
     dump_number(out, " in ", collective->in_elems);
     dump_number(out, " out ", collective->out_elems);
     dump_number(out, " size ", collective->group_size);
+    dump_number(out, " start ", collective->rank_start);
+    dump_number(out, " stride ", collective->rank_stride);
+    dump_id(out, trace, " in-splits ", collective->in_splits);
+    dump_id(out, trace, " out-splits ", collective->out_splits);
 }
 
 static inline void dump_device_args(struct buf *out, const struct trace *trace,
@@ -86,25 +97,64 @@ static inline void dump_device_args(struct buf *out, const struct trace *trace,
     dump_number(out, " bytes ", shape->bytes);
     if (args->collective != ARGS_NONE)
         dump_collective(out, trace, &trace->collectives[args->collective]);
+    if (args->sequence != ARGS_NONE)
+        buf_printf(out, " sequence %" PRIu32, args->sequence);
     buf_printf(out, " order %" PRIu32, args->order);
+}
+
+static inline void dump_op_args(struct buf *out, const struct trace *trace,
+                                const struct op_args *args)
+{
+    dump_signed(out, " sequence ", args->sequence);
+    if (args->collective != ARGS_NONE)
+        dump_collective(out, trace, &trace->collectives[args->collective]);
+    if (args->inputs == ARGS_NONE)
+        return;
+    const struct op_inputs *inputs = &trace->op_inputs[args->inputs];
+    dump_id(out, trace, " dims ", inputs->dims);
+    dump_id(out, trace, " types ", inputs->types);
+    dump_id(out, trace, " strides ", inputs->strides);
+    dump_id(out, trace, " concrete ", inputs->concrete);
+    dump_id(out, trace, " module ", inputs->module);
+}
+
+static inline void dump_memory_args(struct buf *out, const struct memory_args *args)
+{
+    dump_signed(out, " address ", args->address);
+    dump_signed(out, " bytes ", args->bytes);
+    dump_signed(out, " allocated ", args->allocated);
+    dump_signed(out, " reserved ", args->reserved);
+    dump_number(out, " device-type ", args->device_type);
+    dump_number(out, " device ", args->device);
+    buf_printf(out, " order %" PRIu32, args->order);
+}
+
+// What the kind of the event keeps beside name, time and place.
+static inline void dump_args(struct buf *out, const struct trace *trace, uint32_t event)
+{
+    enum event_kind kind = (enum event_kind)trace->kind[event];
+    uint32_t at = trace->args[event];
+    if (event_kind_is_device(kind)) {
+        dump_device_args(out, trace, &trace->device_args[at]);
+    } else if (event_kind_is_launch(kind)) {
+        dump_number(out, " correlation ", trace->launch_args[at].correlation);
+        buf_printf(out, " order %" PRIu32, trace->launch_args[at].order);
+    } else if (kind == EVENT_ALLOCATION) {
+        dump_memory_args(out, &trace->memory_args[at]);
+    } else if (kind == EVENT_CPU_OP && at != ARGS_NONE) {
+        dump_op_args(out, trace, &trace->op_args[at]);
+    }
 }
 
 static inline void dump_event(struct buf *out, const struct trace *trace, uint32_t event)
 {
     static const char *const words[EVENT_KIND_COUNT] = {
-        "other",  "cpu-op", "annotation",     "python", "runtime",    "driver",  "kernel",
-        "memcpy", "memset", "gpu-annotation", "sync",   "cuda-event", "overhead"};
-    enum event_kind kind = (enum event_kind)trace->kind[event];
+        "other",  "cpu-op", "annotation",     "python", "runtime",    "driver",   "kernel",
+        "memcpy", "memset", "gpu-annotation", "sync",   "cuda-event", "overhead", "allocation"};
     buf_printf(out, "  %" PRId64 " +%" PRId64 " %s", trace->begin_ns[event], trace->dur_ns[event],
-               words[kind]);
+               words[trace->kind[event]]);
     dump_text(out, " ", trace_text(trace, trace->name[event]));
-    if (event_kind_is_device(kind))
-        dump_device_args(out, trace, &trace->device_args[trace->args[event]]);
-    if (event_kind_is_launch(kind)) {
-        const struct launch_args *args = &trace->launch_args[trace->args[event]];
-        dump_number(out, " correlation ", args->correlation);
-        buf_printf(out, " order %" PRIu32, args->order);
-    }
+    dump_args(out, trace, event);
     buf_putc(out, '\n');
 }
 

@@ -147,6 +147,66 @@ static void nesting_without_end_is_an_error_or_a_cut(void **state)
     buf_free(&text);
 }
 
+// An operator whose "Input Dims" is a list of `len` bytes.
+static void add_list(struct buf *text, size_t len)
+{
+    buf_puts(text, "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"ts\":1,\"dur\":1,\"args\":{"
+                   "\"Input type\":[\"int\"],\"Input Dims\":[1");
+    for (size_t n = 3; n < len; n++)
+        buf_putc(text, n % 2 ? ',' : '1');
+    buf_puts(text, "]}}]");
+}
+
+static void argument_lists_of_more_than_64_kib_count_as_not_given(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {3, 65535, 65537, 2000001};
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        struct buf text = {0};
+        struct budget budget = {0};
+        size_t len = lengths[i / 2];
+        add_list(&text, len);
+        struct trace *trace = read_steps(&text, i % 2 ? 1000 : 0, &budget);
+        assert_int_equal(trace->op_inputs_count, 1);
+        assert_int_equal(trace_text(trace, trace->op_inputs[0].dims).len, len > 65536 ? 0 : len);
+        assert_true(str_equal(trace_text(trace, trace->op_inputs[0].types), STR("[\"int\"]")));
+        assert_int_equal(trace->repairs[REPAIR_LONG_TEXT].count, len > 65536);
+        drop(trace, &budget);
+        buf_free(&text);
+    }
+}
+
+static void arguments_mean_the_same_before_and_behind_the_category(void **state)
+{
+    (void)state;
+    static const char *const args[] = {
+        "{\"Sequence number\":5,\"Input Dims\":[[1,2],[\"]\"]],\"Concrete Inputs\":[\"\"]}",
+        "{\"Sequence number\":5,\"a\":\"b\" c \"d\"}",
+        "{\"Collective name\":\"x\",\"In split size\":[1,2]}",
+        "{\"Input Dims\":[{1,2]}}",
+        "[]",
+        "null",
+    };
+    for (size_t i = 0; i < 2 * sizeof args / sizeof *args; i++) {
+        static const char head[] = "\"name\":\"op\",\"ts\":1,\"dur\":1";
+        struct buf front = {0}, behind = {0}, dumps[2] = {{0}, {0}};
+        struct budget budget = {0};
+        const char *cat =
+            i % 2 ? "\"cat\":\"cpu_op\",\"ph\":\"X\"" : "\"ph\":\"X\",\"cat\":\"Operator\"";
+        buf_printf(&front, "[{\"args\":%s,%s,%s}]", args[i / 2], head, cat);
+        buf_printf(&behind, "[{%s,%s,\"args\":%s}]", head, cat, args[i / 2]);
+        dump_bytes(&dumps[0], (struct str){front.at, front.len}, 0, &budget);
+        dump_bytes(&dumps[1], (struct str){behind.at, behind.len}, 0, &budget);
+        assert_non_null(strstr(dumps[0].at, "cpu-op \"op\""));
+        assert_true(str_equal((struct str){dumps[0].at, dumps[0].len},
+                              (struct str){dumps[1].at, dumps[1].len}));
+        buf_free(&front);
+        buf_free(&behind);
+        buf_free(&dumps[0]);
+        buf_free(&dumps[1]);
+    }
+}
+
 // A list of three events, the middle one with `len` bytes of args.
 static void add_large(struct buf *text, size_t len)
 {
@@ -308,6 +368,8 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
         cmocka_unit_test(nesting_of_any_depth_is_passed_over),
         cmocka_unit_test(nesting_without_end_is_an_error_or_a_cut),
+        cmocka_unit_test(argument_lists_of_more_than_64_kib_count_as_not_given),
+        cmocka_unit_test(arguments_mean_the_same_before_and_behind_the_category),
         cmocka_unit_test(an_event_of_more_than_16_mib_is_skipped_however_it_arrives),
         cmocka_unit_test(many_tokens_in_one_event_take_linear_time_and_bounded_memory),
         cmocka_unit_test(a_member_of_more_than_1_mib_is_dropped_and_the_rest_kept),

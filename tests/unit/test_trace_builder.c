@@ -115,6 +115,36 @@ static void members_are_replaced_and_the_first_name_of_a_thread_counts(void **st
     assert_int_equal(budget.used, 0);
 }
 
+// A training step's mix: launches, kernels, operators with and without arguments, allocations,
+// Python frames; argument tuples repeat as the layers of a model do.
+static struct event_record mixed(uint32_t i)
+{
+    static const enum event_kind kinds[8] = {EVENT_RUNTIME, EVENT_KERNEL,    EVENT_CPU_OP,
+                                             EVENT_CPU_OP,  EVENT_CPU_OP,    EVENT_CPU_OP,
+                                             EVENT_PYTHON,  EVENT_ALLOCATION};
+    struct event_record event = kernel(i);
+    event.kind = kinds[i % 8];
+    event.sequence = i % 8 == 2 ? (int64_t)i : VALUE_ABSENT;
+    if (i % 8 < 4)
+        event.inputs.dims = event.inputs.types = i / 8 % 300;
+    event.memory = (struct memory_args){.address = i, .bytes = 512, .device_type = 1};
+    return event;
+}
+
+static struct trace *build_mixed(struct budget *budget, uint32_t events, struct err *err)
+{
+    struct trace_builder *builder = trace_builder_new(budget, err);
+    bool ok = builder != NULL;
+    for (uint32_t i = 0; ok && i < events; i++) {
+        struct event_record event = mixed(i);
+        ok = trace_builder_add(builder, &event, err);
+    }
+    if (ok)
+        return trace_builder_seal(builder, err);
+    trace_builder_free(builder);
+    return NULL;
+}
+
 static bool build(struct budget *budget, uint32_t events, struct err *err)
 {
     struct trace_builder *builder = trace_builder_new(budget, err);
@@ -151,6 +181,59 @@ static void running_out_of_budget_fails_cleanly_wherever_it_happens(void **state
     assert_true(build(&enough, 70000, &err));
 }
 
+static void arguments_stay_with_their_events_and_equal_ones_are_kept_once(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err;
+    struct trace *trace = build_mixed(&budget, 80000, &err);
+    assert_non_null(trace);
+    assert_int_equal(trace->memory_args_count, 10000);
+    assert_int_equal(trace->op_args_count, 20000 - 10000 / 300 - 1); // tuple 0 alone is nothing
+    assert_int_equal(trace->op_inputs_count, 299);
+    for (uint32_t e = 0; e < trace->event_count; e++) {
+        uint32_t i = (uint32_t)(trace->begin_ns[e] / 10), at = trace->args[e];
+        if (trace->kind[e] == EVENT_ALLOCATION)
+            assert_int_equal(trace->memory_args[at].address, i);
+        if (trace->kind[e] != EVENT_CPU_OP)
+            continue;
+        if (i % 8 == 2)
+            assert_int_equal(trace->op_args[at].sequence, i);
+        if (i % 8 < 4 && i / 8 % 300)
+            assert_int_equal(trace->op_inputs[trace->op_args[at].inputs].dims, i / 8 % 300);
+        else
+            assert_true(at == ARGS_NONE || trace->op_args[at].inputs == ARGS_NONE);
+    }
+    trace_free(trace);
+    assert_int_equal(budget.used, 0);
+}
+
+static void running_out_of_budget_for_arguments_fails_cleanly_too(void **state)
+{
+    (void)state;
+    struct budget free_of_limits = {0};
+    struct err err;
+    trace_free(build_mixed(&free_of_limits, 60000, &err));
+    for (uint64_t limit = 1; limit < free_of_limits.peak; limit += 40009) {
+        struct budget budget = {.limit = limit};
+        err.code = ERR_NONE;
+        assert_null(build_mixed(&budget, 60000, &err));
+        assert_int_equal(err.code, ERR_LIMIT);
+        assert_int_equal(budget.used, 0);
+    }
+}
+
+static void a_million_events_of_a_training_step_take_at_most_128_bytes_each(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err;
+    struct trace *trace = build_mixed(&budget, 1000000, &err);
+    assert_non_null(trace);
+    assert_in_range(budget.peak / 1000000, 40, 128);
+    trace_free(trace);
+}
+
 static void a_million_kernels_take_at_most_128_bytes_each(void **state)
 {
     (void)state;
@@ -177,6 +260,9 @@ int main(void)
         cmocka_unit_test(an_empty_trace_is_a_trace),
         cmocka_unit_test(members_are_replaced_and_the_first_name_of_a_thread_counts),
         cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
+        cmocka_unit_test(arguments_stay_with_their_events_and_equal_ones_are_kept_once),
+        cmocka_unit_test(running_out_of_budget_for_arguments_fails_cleanly_too),
+        cmocka_unit_test(a_million_events_of_a_training_step_take_at_most_128_bytes_each),
         cmocka_unit_test(a_million_kernels_take_at_most_128_bytes_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
