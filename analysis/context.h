@@ -5,6 +5,14 @@
 
 #include "analysis/facts.h"
 
+// facts.frame_state of a Python frame: the module within it, and whether checkpointing repeats a
+// forward there.
+#define CONTEXT_RECOMPUTED  (UINT32_C(1) << 31)
+#define CONTEXT_MODULE_MASK (CONTEXT_RECOMPUTED - 1)
+
+// Longest path of a module in bytes; a longer one begins with ".../".
+#define CONTEXT_PATH_MAX 1024
+
 // Fills facts.modules, and frame, forward, module, backward and recompute of the launches.
 MUST_CHECK bool context_make(struct facts *facts, struct err *err);
 

@@ -40,8 +40,8 @@ struct launch {
 struct module {
     uint32_t parent; // lower than its own index; 0 for top-level modules and the root
     uint32_t depth;  // 0 for the root
-    str_id name;     // "nn.Module: Linear_3", or of the module hierarchy; 0 for the root
-    uint64_t calls;
+    struct str name; // "Linear_3", or "conv1(Conv2d)" of a hierarchy: a piece of the trace's texts
+    uint64_t calls;  // of its forward, those that checkpointing repeats not counted
 };
 
 struct step {
@@ -72,6 +72,7 @@ struct facts {
     uint32_t launch_count;
     struct module *modules; // at least the root
     uint32_t module_count;
+    uint32_t *frame_state; // per event, of Python frames (context.h); NULL without any
     uint32_t linked;          // device events with a launch
     int64_t begin_ns, end_ns; // window
     uint32_t stream_count;
