@@ -8,29 +8,41 @@ static const struct column columns_memory[] = {
     I64("events", "count", "Allocations and releases recorded."),
     I64("peak_allocated_bytes", "bytes", "Most that tensors held at once."),
     I64("peak_reserved_bytes", "bytes", "Most that the allocator held at once."),
-    I64("peak_ns", "ns", "When the most was allocated, since the begin of the trace's window."),
-    I64("peak_step", "", "Number of the step then; empty outside steps."),
+    I64("peak_ns", "ns",
+        "First moment at which the most was allocated, since the begin of the trace's window."),
+    I64("peak_step", "", "Number of the step whose mark covers that moment; empty outside steps."),
     TEXT("peak_op", "Innermost operator that allocated then."),
     TEXT("peak_module", "Path of the module that ran then."),
-    I64("fragmentation_bytes", "bytes", "Reserved minus allocated at that moment."),
+    I64("fragmentation_bytes", "bytes",
+        "Reserved minus allocated at that moment; empty for the host, which reserves nothing."),
     F64("fragmentation_share", "share", "The same divided by reserved."),
     I64("begin_bytes", "bytes", "Allocated before the first event."),
     I64("end_bytes", "bytes", "Allocated after the last event."),
     F64("leak_bytes_per_step", "bytes",
-        "Slope of the least allocated bytes of each steady step (Theil-Sen)."),
-    F64("leak_low", "bytes", "Lower end of its 95 % interval."),
+        "Slope of the least allocated bytes of each steady step (Theil-Sen: median of the slopes "
+        "of all pairs of steps)."),
+    F64("leak_low", "bytes", "Lower end of its 95 % interval (Sen 1968, from Kendall's tau)."),
     F64("leak_high", "bytes", "Upper end of its 95 % interval."),
-    BOOLEAN("leak", "Whether the interval lies above 0 and more than 1 MB was gained."),
+    BOOLEAN("leak", "Whether the interval lies above 0 and more than 1 MB was gained from the "
+                    "first to the last steady step; empty without an interval."),
     I64("capacity_bytes", "bytes", "Memory of the device, as the trace says."),
-    TEXT("note", "Why a figure is missing."),
+    TEXT("note", "Why a figure is missing or uncertain."),
+    I64("leak_growth_bytes", "bytes",
+        "Least allocated in the last steady step minus that in the first."),
+    I64("leak_steps", "count", "Steady steps that the slope stands on, 300 at most."),
+    I64("end_reserved_bytes", "bytes", "Held by the allocator after the last event."),
 };
 const struct table_desc table_memory = TABLE("memory", memory, "Memory by device.");
 
 static const struct column columns_memory_timeline[] = {
     TEXT("device", "The device, or cpu."),
-    I64("time_ns", "ns", "Time since the begin of the trace's window."),
+    I64("time_ns", "ns",
+        "Time since the begin of the trace's window, since the first allocation when there is no "
+        "device work; rows of one time follow each other as recorded."),
     I64("allocated_bytes", "bytes", "Bytes that tensors held from then on."),
-    I64("reserved_bytes", "bytes", "Bytes that the allocator held from then on."),
+    I64("reserved_bytes", "bytes",
+        "Bytes that the allocator held from then on; empty when not recorded, as in a device's "
+        "first row, the level before the recording."),
 };
 const struct table_desc table_memory_timeline =
     TABLE("memory_timeline", memory_timeline,
@@ -38,11 +50,13 @@ const struct table_desc table_memory_timeline =
 
 static const struct column columns_memory_peak[] = {
     TEXT("device", "The device, or cpu."),
-    TEXT("op", "Innermost operator that allocated; empty when it was before the recording."),
+    TEXT("op", "Innermost operator that allocated; empty outside of all operators."),
     TEXT("module", "Path of the module that ran then."),
-    I64("allocations", "count", "Allocations alive at the peak."),
+    I64("allocations", "count", "Allocations alive at the peak; empty when not recorded."),
     I64("bytes", "bytes", "Their size; the rows of a device sum to its peak exactly."),
     F64("peak_share", "share", "The same divided by the peak."),
+    TEXT("origin", "recorded, or before: what no recorded allocation explains, so allocated before "
+                   "the recording; below 0 when releases are missing from the trace."),
 };
 const struct table_desc table_memory_peak =
     TABLE("memory_peak", memory_peak, "What was alive when the most was allocated.");
