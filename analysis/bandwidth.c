@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// Compared with the name in lower case without underscores; the first that is a part of it counts.
+// Parts of names without underscores, in any case; the first row that is a part counts.
 static const struct {
     const char *part;
     enum collective_kind kind;
@@ -23,6 +23,7 @@ static const struct {
     {"reduce", KIND_REDUCE},
     {"send", KIND_SEND},
     {"recv", KIND_RECV},
+    {"deepep", KIND_ALL_TO_ALL}, // dispatches tokens to experts and combines what they return
 };
 
 #define NAME_MAX_LEN 128 // of a name that is looked at
@@ -59,53 +60,107 @@ const char *bandwidth_kind_word(enum collective_kind kind)
     return words[kind];
 }
 
+// In lower case, without a namespace before it.
+static const struct {
+    const char *name;
+    int bytes;
+} element_sizes[] = {
+    {"byte", 1},
+    {"char", 1},
+    {"bool", 1},
+    {"int8", 1},
+    {"uint8", 1},
+    {"qint8", 1},
+    {"quint8", 1},
+    {"bits8", 1},
+    {"float8_e4m3fn", 1},
+    {"float8_e5m2", 1},
+    {"float8_e4m3fnuz", 1},
+    {"float8_e5m2fnuz", 1},
+    {"float8_e8m0fnu", 1},
+    {"float4_e2m1fn_x2", 1},
+    {"half", 2},
+    {"bfloat16", 2},
+    {"float16", 2},
+    {"short", 2},
+    {"int16", 2},
+    {"uint16", 2},
+    {"bits16", 2},
+    {"float", 4},
+    {"float32", 4},
+    {"int", 4},
+    {"int32", 4},
+    {"uint32", 4},
+    {"qint32", 4},
+    {"complexhalf", 4},
+    {"complex32", 4},
+    {"double", 8},
+    {"float64", 8},
+    {"long", 8},
+    {"int64", 8},
+    {"uint64", 8},
+    {"complexfloat", 8},
+    {"complex64", 8},
+    {"complexdouble", 16},
+    {"complex128", 16},
+};
+
+// "BFloat16" of "c10::BFloat16" and "torch.bfloat16".
+static struct str without_namespace(struct str dtype)
+{
+    static const char *const prefixes[] = {"c10::", "at::", "torch."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str prefix = str_of(prefixes[i]);
+        if (str_starts_with(dtype, prefix))
+            return (struct str){dtype.at + prefix.len, dtype.len - prefix.len};
+    }
+    return dtype;
+}
+
 int bandwidth_element_bytes(struct str dtype)
 {
-    static const struct {
-        const char *name;
-        int bytes;
-    } sizes[] = {
-        {"byte", 1},
-        {"char", 1},
-        {"bool", 1},
-        {"int8", 1},
-        {"uint8", 1},
-        {"float8_e4m3fn", 1},
-        {"float8_e5m2", 1},
-        {"float8_e4m3fnuz", 1},
-        {"float8_e5m2fnuz", 1},
-        {"half", 2},
-        {"bfloat16", 2},
-        {"float16", 2},
-        {"short", 2},
-        {"int16", 2},
-        {"float", 4},
-        {"float32", 4},
-        {"int", 4},
-        {"int32", 4},
-        {"double", 8},
-        {"float64", 8},
-        {"long", 8},
-        {"int64", 8},
-        {"float8_e8m0fnu", 1},
-        {"uint16", 2},
-        {"uint32", 4},
-        {"uint64", 8},
-        {"complexhalf", 4},
-        {"complexfloat", 8},
-        {"complexdouble", 16},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (str_equal_nocase(dtype, str_of(sizes[i].name)))
-            return sizes[i].bytes;
+    struct str bare = without_namespace(dtype);
+    for (size_t i = 0; i < sizeof element_sizes / sizeof *element_sizes; i++)
+        if (str_equal_nocase(bare, str_of(element_sizes[i].name)))
+            return element_sizes[i].bytes;
     return 0;
 }
 
-int64_t bandwidth_bytes(enum collective_kind kind, int64_t in_elems, int64_t out_elems,
-                        int element_bytes)
+// Elements on all ranks together, from those on one; VALUE_ABSENT when not known.
+static int64_t on_all_ranks(int64_t elems, int64_t ranks)
 {
-    int64_t elems = kind == KIND_ALL_GATHER ? out_elems : in_elems;
-    int64_t bytes;
+    int64_t all;
+    bool known = elems >= 0 && ranks > 0 && !__builtin_mul_overflow(elems, ranks, &all);
+    return known ? all : VALUE_ABSENT;
+}
+
+// Only the root of a gather has its output, and only that of a scatter its input; the other side is
+// a part of it on every rank.
+static int64_t message_elems(enum collective_kind kind, const struct collective *c)
+{
+    switch (kind) {
+    case KIND_ALL_GATHER: return c->out_elems;
+    case KIND_GATHER: return on_all_ranks(c->in_elems, c->group_size);
+    case KIND_SCATTER:
+        return c->in_elems > 0 ? c->in_elems : on_all_ranks(c->out_elems, c->group_size);
+    case KIND_BROADCAST:
+    case KIND_RECV: return c->in_elems > 0 ? c->in_elems : c->out_elems;
+    case KIND_BARRIER: return VALUE_ABSENT;
+    case KIND_UNKNOWN:
+    case KIND_ALL_REDUCE:
+    case KIND_REDUCE_SCATTER:
+    case KIND_ALL_TO_ALL:
+    case KIND_REDUCE:
+    case KIND_SEND_RECV:
+    case KIND_SEND:
+    case COLLECTIVE_KIND_COUNT: break;
+    }
+    return c->in_elems;
+}
+
+int64_t bandwidth_bytes(enum collective_kind kind, const struct collective *c, int element_bytes)
+{
+    int64_t elems = message_elems(kind, c), bytes;
     if (elems < 0 || element_bytes == 0 || __builtin_mul_overflow(elems, element_bytes, &bytes))
         return -1;
     return bytes;

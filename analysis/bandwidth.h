@@ -31,9 +31,9 @@ const char *bandwidth_kind_word(enum collective_kind kind);
 // Bytes of one element of a recorded dtype ("BFloat16", "float32"), 0 when unknown.
 int bandwidth_element_bytes(struct str dtype);
 
-// Message size in bytes as nccl-tests counts it: output of all_gather, else input. -1 when unknown.
-int64_t bandwidth_bytes(enum collective_kind kind, int64_t in_elems, int64_t out_elems,
-                        int element_bytes);
+// Message size S in bytes as nccl-tests counts it: output of all_gather, what all ranks together
+// give or get in gather and scatter, else the input. -1 when unknown, and of barriers.
+int64_t bandwidth_bytes(enum collective_kind kind, const struct collective *c, int element_bytes);
 
 // Bus bandwidth by algorithm bandwidth for a group of `ranks` (below 1: unknown); NaN when it
 // cannot be known.

@@ -47,7 +47,7 @@ static void add_bandwidth(struct row *row, const struct trace *trace, const stru
                           enum collective_kind kind, int64_t median_ns)
 {
     int element = bandwidth_element_bytes(trace_text(trace, c->dtype));
-    int64_t bytes = bandwidth_bytes(kind, c->in_elems, c->out_elems, element);
+    int64_t bytes = bandwidth_bytes(kind, c, element);
     bool known = bytes > 0 && median_ns > 0;
     double algo = known ? (double)bytes / (double)median_ns : NAN; // bytes per ns are GB/s
     row_i64_if(row, bytes >= 0, bytes);

@@ -1,13 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLACEHOLDER
+// Communication by process group: who takes part, how much, and what compute did not hide.
 #include "analysis/analyses.h"
+#include "analysis/comm_calls.h"
+#include "analysis/group_ranks.h"
+#include "analysis/ranked.h"
+#include "analysis/tables.h"
+
+struct group_sums {
+    struct group_about about;
+    int64_t calls, bytes, total_ns, exposed_ns;
+    bool sized, overflows; // some size is known; the sum does not fit
+};
+
+struct process_groups {
+    const struct facts *facts;
+    struct comm_calls calls;
+    struct groups groups;
+    uint32_t *group_of; // per call
+    struct group_sums *sums;
+    struct group_places places;
+};
+
+static bool find_groups(struct process_groups *all, struct arena *arena, struct err *err)
+{
+    all->group_of = arena_array(arena, all->calls.count, sizeof *all->group_of, err);
+    for (uint32_t i = 0; all->group_of && i < all->calls.count; i++) {
+        struct group_key key = comm_calls_group(all->facts, &all->calls.calls[i]);
+        if (!groups_index(&all->groups, key.a, key.b, &all->group_of[i], err))
+            return false;
+    }
+    return all->group_of != NULL;
+}
+
+static void add_call(struct process_groups *all, uint32_t index)
+{
+    const struct comm_call *call = &all->calls.calls[index];
+    const struct device_event *device = &all->facts->devices[call->device];
+    struct group_sums *sums = &all->sums[all->group_of[index]];
+    int64_t bytes = comm_calls_bytes(&all->calls, index);
+    if (call->collective != ARGS_NONE)
+        group_about_add(&sums->about, all->facts->trace,
+                        &all->facts->trace->collectives[call->collective]);
+    sums->calls++;
+    sums->total_ns += device->end_ns - device->begin_ns;
+    sums->exposed_ns += device->owned_ns;
+    if (bytes < 0)
+        return;
+    sums->sized = true;
+    sums->overflows |= __builtin_add_overflow(sums->bytes, bytes, &sums->bytes);
+}
+
+static bool add_row(const struct process_groups *all, uint32_t group, struct arena *arena,
+                    struct report *report, struct err *err)
+{
+    const struct trace *trace = all->facts->trace;
+    const struct group_sums *sums = &all->sums[group];
+    bool named = all->groups.keys[group].a != UINT64_MAX;
+    str_id name = named ? (str_id)all->groups.keys[group].a : 0;
+    struct group_place place = {0};
+    if (named &&
+        !group_places_find(&all->places, trace_text(trace, name), &sums->about, arena, &place, err))
+        return false;
+    struct row row = {0};
+    row_text_if(&row, name != 0, trace_text(trace, name));
+    row_text_if(&row, place.description.len != 0, place.description);
+    row_i64_if(&row, place.size > 0, place.size);
+    row_text_if(&row, place.ranks.len != 0, place.ranks);
+    row_word(&row, place.span);
+    row_i64(&row, sums->calls);
+    row_i64_if(&row, sums->sized && !sums->overflows, sums->bytes);
+    row_i64(&row, sums->total_ns);
+    row_i64(&row, sums->exposed_ns);
+    row_share(&row, sums->exposed_ns, sums->total_ns);
+    row_share(&row, sums->exposed_ns, parts_window_ns(&all->facts->whole));
+    return row_end(&row, &table_process_groups, report, err);
+}
+
+static bool add_rows(struct process_groups *all, struct arena *arena, struct report *report,
+                     struct err *err)
+{
+    uint32_t count = all->groups.count;
+    struct ranked *ranked = arena_array(arena, count, sizeof *ranked, err);
+    all->sums = arena_array(arena, count, sizeof *all->sums, err);
+    if (!ranked || !all->sums)
+        return false;
+    for (uint32_t g = 0; g < count; g++)
+        all->sums[g].about = group_about_none();
+    for (uint32_t i = 0; i < all->calls.count; i++)
+        add_call(all, i);
+    for (uint32_t g = 0; g < count; g++)
+        ranked[g] = (struct ranked){all->sums[g].total_ns, STR(""), g};
+    ranked_sort(ranked, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_row(all, ranked[i].index, arena, report, err))
+            return false;
+    return true;
+}
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
-    (void)facts;
-    (void)report;
-    (void)err;
-    return true;
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    struct process_groups all = {.facts = facts};
+    groups_init(&all.groups, facts->budget);
+    bool ok = comm_calls_make(facts, &scratch, &all.calls, err) && find_groups(&all, &scratch, err);
+    if (ok && all.calls.count) {
+        group_places_open(&all.places, facts->trace);
+        ok = add_rows(&all, &scratch, report, err);
+        group_places_close(&all.places);
+    }
+    groups_free(&all.groups);
+    arena_free(&scratch);
+    return ok;
 }
 
 const struct analysis process_groups_analysis = {"process_groups", run};

@@ -7,10 +7,13 @@ static const struct column columns_process_groups[] = {
     TEXT("process_group", "Name of the process group; empty for kernels without metadata."),
     TEXT("description", "What the job calls it."),
     I64("size", "count", "Ranks in it."),
-    TEXT("ranks", "Its ranks: a list, or begin:end:stride when the list was cut."),
-    TEXT("span", "intra-node, inter-node, or empty when not known."),
+    TEXT("ranks", "Its ranks: a list, or first:last:stride when the list was cut."),
+    TEXT("span", "intra-node or inter-node, when a node has as many GPUs as the recording lists; "
+                 "empty when ranks or GPUs are not known."),
     I64("calls", "count", "Device events."),
-    I64("bytes", "bytes", "Sum of the message sizes."),
+    I64("bytes", "bytes",
+        "Sum of the message sizes of the calls that tell theirs; empty when none "
+        "does."),
     I64("total_ns", "ns", "Sum of their durations, waiting for other ranks included."),
     I64("exposed_ns", "ns", "Owned time: no compute hid it."),
     F64("exposed_share", "share", "Exposed time divided by total time."),
@@ -20,24 +23,31 @@ const struct table_desc table_process_groups =
     TABLE("process_groups", process_groups, "Communication by process group.");
 
 static const struct column columns_comm_sizes[] = {
-    TEXT("process_group", "Name of the process group."),
-    TEXT("kind", "Normalized kind: all_reduce, all_gather, reduce_scatter, ..."),
+    TEXT("process_group", "Name of the process group; empty for kernels without metadata."),
+    TEXT("kind", "Normalized kind: all_reduce, all_gather, reduce_scatter, ...; of kernels without "
+                 "metadata as their name says."),
     TEXT("dtype", "Element type as recorded."),
-    TEXT("size_class", "Message sizes: a power of two and the next."),
+    TEXT("size_class", "Message sizes from a power of two up to, and without, the next; empty when "
+                       "not known."),
     I64("group_size", "count", "Ranks in the group."),
     I64("calls", "count", "Device events."),
     F64("calls_per_step", "count", "Calls in the steady steps per step."),
-    I64("bytes", "bytes", "Sum of the message sizes."),
+    I64("bytes", "bytes",
+        "Sum of the message sizes: output of all_gather, what all ranks give or "
+        "get in gather and scatter, else the input; empty when not known."),
     I64("total_ns", "ns", "Sum of their durations, waiting for other ranks included."),
     I64("median_ns", "ns", "Median duration."),
     I64("p95_ns", "ns", "95th percentile by nearest rank."),
     F64("algo_gbps", "GB/s",
         "Median over the calls of message size by duration; 1 GB = 1e9 bytes."),
-    F64("bus_gbps", "GB/s", "Median over the calls of the bus bandwidth."),
+    F64("bus_gbps", "GB/s",
+        "The same times 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
+        "all_to_all, gather and scatter, 1 for broadcast, reduce, send and recv; n ranks."),
     F64("best_bus_gbps", "GB/s",
         "Best bus bandwidth of a call: waiting for others is least in it."),
     I64("exposed_ns", "ns", "Owned time: no compute hid it."),
     F64("exposed_share", "share", "Exposed time divided by total time."),
+    TEXT("kernel", "Name of kernels without metadata."),
 };
 const struct table_desc table_comm_sizes =
     TABLE("comm_sizes", comm_sizes, "Communication by group, collective, type and size class.");

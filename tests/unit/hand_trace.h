@@ -31,7 +31,9 @@ struct hand_event {
     int64_t correlation;    // 0: none
     const char *collective; // of a kernel
     const char *dtype, *group;
+    const char *ranks, *description; // of the group
     int64_t in_elems, out_elems, group_size;
+    int64_t rank_start, rank_stride; // given when the stride is not 0
     int32_t grid;
     int64_t bytes;
     const char *dims, *types, *strides, *concrete, *module; // of an operator, JSON text
@@ -91,8 +93,10 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
                        .in_elems = event.in_elems ? event.in_elems : VALUE_ABSENT,
                        .out_elems = event.out_elems ? event.out_elems : VALUE_ABSENT,
                        .group_size = event.group_size ? event.group_size : VALUE_ABSENT,
-                       .rank_start = VALUE_ABSENT,
-                       .rank_stride = VALUE_ABSENT},
+                       .group_ranks = hand_text(hand, event.ranks),
+                       .group_description = hand_text(hand, event.description),
+                       .rank_start = event.rank_stride ? event.rank_start : VALUE_ABSENT,
+                       .rank_stride = event.rank_stride ? event.rank_stride : VALUE_ABSENT},
     };
     assert_true(trace_builder_add(hand->builder, &record, &hand->err));
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work is named the same on both vendors, and bandwidths follow from what a collective moves.
-#include "analysis/bandwidth.h"
+// Work is named the same on both vendors.
 #include "analysis/category.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -78,54 +76,12 @@ static void classes_and_categories_lead_to_bars(void **state)
     assert_int_equal(category_bar(CLASS_MEMORY, CATEGORY_FILL), BAR_EXPOSED_MEMORY);
 }
 
-static void collectives_are_recognized_by_their_own_or_the_kernels_name(void **state)
-{
-    (void)state;
-    assert_int_equal(bandwidth_kind(STR("_allgather_base")), KIND_ALL_GATHER);
-    assert_int_equal(bandwidth_kind(STR("_reduce_scatter_base")), KIND_REDUCE_SCATTER);
-    assert_int_equal(bandwidth_kind(STR("allreduce_coalesced")), KIND_ALL_REDUCE);
-    assert_int_equal(bandwidth_kind(STR("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)")),
-                     KIND_ALL_REDUCE);
-    assert_int_equal(bandwidth_kind(STR("ncclKernel_SendRecv_RING_SIMPLE")), KIND_SEND_RECV);
-    assert_int_equal(bandwidth_kind(STR("all_to_allv")), KIND_ALL_TO_ALL);
-    assert_int_equal(bandwidth_kind(STR("ncclDevKernel_Generic_1(x)")), KIND_UNKNOWN);
-    assert_null(bandwidth_kind_word(KIND_UNKNOWN));
-}
-
-static void message_sizes_are_those_of_nccl_tests(void **state)
-{
-    (void)state;
-    assert_int_equal(bandwidth_bytes(KIND_ALL_REDUCE, 100, 100, 2), 200);
-    assert_int_equal(bandwidth_bytes(KIND_ALL_GATHER, 100, 800, 2), 1600);
-    assert_int_equal(bandwidth_bytes(KIND_REDUCE_SCATTER, 800, 100, 4), 3200);
-    assert_int_equal(bandwidth_bytes(KIND_ALL_REDUCE, 100, 100, 0), -1);
-    assert_int_equal(bandwidth_bytes(KIND_ALL_REDUCE, VALUE_ABSENT, 1, 4), -1);
-    assert_int_equal(bandwidth_bytes(KIND_ALL_REDUCE, INT64_MAX, 1, 4), -1);
-    assert_int_equal(bandwidth_element_bytes(STR("BFloat16")), 2);
-    assert_int_equal(bandwidth_element_bytes(STR("Long")), 8);
-    assert_int_equal(bandwidth_element_bytes(STR("tensor")), 0);
-}
-
-static void bus_factors_are_those_of_nccl_tests(void **state)
-{
-    (void)state;
-    assert_true(bandwidth_bus_factor(KIND_ALL_REDUCE, 8) == 1.75);
-    assert_true(bandwidth_bus_factor(KIND_ALL_GATHER, 8) == 0.875);
-    assert_true(bandwidth_bus_factor(KIND_ALL_TO_ALL, 4) == 0.75);
-    assert_true(bandwidth_bus_factor(KIND_BROADCAST, 8) == 1);
-    assert_true(isnan(bandwidth_bus_factor(KIND_UNKNOWN, 8)));
-    assert_true(isnan(bandwidth_bus_factor(KIND_ALL_REDUCE, VALUE_ABSENT)));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_decide_without_namespace_and_underscores),
         cmocka_unit_test(kernels_of_both_vendors_are_recognized),
         cmocka_unit_test(classes_and_categories_lead_to_bars),
-        cmocka_unit_test(collectives_are_recognized_by_their_own_or_the_kernels_name),
-        cmocka_unit_test(message_sizes_are_those_of_nccl_tests),
-        cmocka_unit_test(bus_factors_are_those_of_nccl_tests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communicating device events with what is known of each: its own metadata, or that of the
+// record_param_comms operator in which it was launched.
+#ifndef ANALYSIS_COMM_CALLS_H
+#define ANALYSIS_COMM_CALLS_H
+
+#include "analysis/bandwidth.h"
+#include "analysis/facts.h"
+#include "analysis/groups.h"
+
+struct comm_call {
+    uint32_t device;     // index into facts.devices
+    uint32_t collective; // index into the trace's collectives, ARGS_NONE without metadata
+};
+
+// What a tuple of metadata says, worked out once per tuple.
+struct comm_size {
+    int64_t bytes;             // message size (bandwidth.h), -1 when not known
+    enum collective_kind kind; // KIND_UNKNOWN when the name says nothing
+};
+
+struct comm_calls {
+    struct comm_call *calls; // in order of begin
+    uint32_t count;
+    struct comm_size *sizes; // per collective of the trace
+};
+
+// Arrays live in arena. Linear.
+MUST_CHECK bool comm_calls_make(const struct facts *facts, struct arena *arena,
+                                struct comm_calls *calls, struct err *err);
+
+// The process group of a call: the same for calls of one name and size. Calls without metadata
+// share one, which no name and size has.
+struct group_key comm_calls_group(const struct facts *facts, const struct comm_call *call);
+
+// Bytes of a call, -1 when not known.
+int64_t comm_calls_bytes(const struct comm_calls *calls, uint32_t call);
+
+// Calls by group: `order` lists the calls of group g from first[g] on, each group's in order of
+// begin.
+struct comm_order {
+    uint32_t *first, *order;
+};
+MUST_CHECK bool comm_calls_order(const struct comm_calls *calls, const uint32_t *group_of,
+                                 uint32_t group_count, struct arena *arena,
+                                 struct comm_order *order, struct err *err);
+
+#endif
