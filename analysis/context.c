@@ -148,10 +148,9 @@ static uint32_t track_of(const struct trace *trace, uint32_t track, uint32_t eve
     return track;
 }
 
-// Gives events, ascending by key, the innermost Python frame at their begin in b. A frame around
-// the begin of a call cannot return before it, whatever the clocks say of its end.
-static bool find_frames(const struct facts *facts, struct keyed *events, uint32_t count,
-                        struct err *err)
+// A frame around the begin of a call cannot return before it, whatever the clocks say of its end.
+bool context_find_frames(const struct facts *facts, struct keyed *events, uint32_t count,
+                         struct err *err)
 {
     const struct trace *trace = facts->trace;
     struct arena arena;
@@ -206,7 +205,7 @@ static bool place_launches(struct work *work, struct keyed *events, struct err *
     struct facts *facts = work->facts;
     for (uint32_t l = 0; l < facts->launch_count; l++)
         events[l] = (struct keyed){facts->launches[l].event, l, FACTS_NONE};
-    if (facts->frame_state && !find_frames(facts, events, facts->launch_count, err))
+    if (facts->frame_state && !context_find_frames(facts, events, facts->launch_count, err))
         return false;
     for (uint32_t l = 0; l < facts->launch_count; l++) {
         struct launch *launch = &facts->launches[l];
@@ -230,7 +229,7 @@ static bool place_backward(struct work *work, struct keyed *events, struct err *
             events[count++] = (struct keyed){launch->forward, l, FACTS_NONE};
     }
     sort_keyed(events, events + facts->launch_count, count);
-    if (facts->frame_state && !find_frames(facts, events, count, err))
+    if (facts->frame_state && !context_find_frames(facts, events, count, err))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!settle_module(work, &facts->launches[events[i].a], events[i].b, err))
@@ -283,7 +282,7 @@ bool context_at(const struct facts *facts, uint32_t event, struct context *conte
     struct keyed key = {event, 0, FACTS_NONE};
     *context = (struct context){FACTS_NONE, FACTS_NONE, 0};
     if (!op_around(facts, event, &context->op, err) ||
-        (facts->frame_state && !find_frames(facts, &key, 1, err)))
+        (facts->frame_state && !context_find_frames(facts, &key, 1, err)))
         return false;
     context->frame = key.b;
     if (context->frame != FACTS_NONE)

@@ -4,6 +4,7 @@
 #define ANALYSIS_CONTEXT_H
 
 #include "analysis/facts.h"
+#include "analysis/sort.h"
 
 // facts.frame_state of a Python frame: the module within it, and whether checkpointing repeats a
 // forward there.
@@ -26,6 +27,11 @@ struct context {
 // Looks up one event of a host row; linear over its thread's rows, so for a few events only.
 MUST_CHECK bool context_at(const struct facts *facts, uint32_t event, struct context *context,
                            struct err *err);
+
+// Gives events of host rows, ascending by key, the innermost Python frame at their begin in b, or
+// FACTS_NONE. Needs facts.frame_state; linear over the rows of the events' threads.
+MUST_CHECK bool context_find_frames(const struct facts *facts, struct keyed *events, uint32_t count,
+                                    struct err *err);
 
 // "Model_0/Linear_3": names from the top module on, without the prefix "nn.Module: ". Empty for the
 // root. Text lives in arena; NULL text on failure.
