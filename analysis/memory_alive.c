@@ -20,7 +20,7 @@ struct alive {
     const struct memory_curve *curve;
     struct arena arena;
     struct groups addresses, holders; // holders: operator's name, module
-    int64_t *blocks;                  // events that allocated what is alive, ascending
+    struct keyed *blocks;             // what is alive: key is the event that allocated, ascending
     uint32_t count;
     struct holder *sums; // per holder
     int64_t bytes;       // of all blocks
@@ -32,8 +32,7 @@ static const struct memory_args *args_of(const struct alive *alive, int64_t even
     return &alive->facts->trace->memory_args[alive->facts->trace->args[event]];
 }
 
-// Leaves in blocks, by the number of their address, the events of what is alive, -1 where nothing
-// is.
+// Leaves in blocks, by the number of their address, what is alive, and -1 where nothing is.
 static bool replay(struct alive *alive, uint32_t last, struct err *err)
 {
     const struct trace *trace = alive->facts->trace;
@@ -43,61 +42,76 @@ static bool replay(struct alive *alive, uint32_t last, struct err *err)
         if (!groups_index(&alive->addresses, (uint64_t)args_of(alive, event)->address, 0, &index,
                           err))
             return false;
-        alive->blocks[index] = bytes > 0 ? (int64_t)event : -1;
+        alive->blocks[index].key = bytes > 0 ? (int64_t)event : -1;
     }
     return true;
 }
 
 // Puts blocks in order of their events, so that those of a thread lie together by time.
-static void gather(struct alive *alive, int64_t *scratch)
+static void gather(struct alive *alive, struct keyed *scratch)
 {
-    for (uint32_t i = 0; i < alive->addresses.count; i++)
-        if (alive->blocks[i] >= 0)
-            alive->blocks[alive->count++] = alive->blocks[i];
-    sort_i64(alive->blocks, scratch, alive->count);
-    for (uint32_t i = 0; i < alive->count; i++)
-        alive->bytes += args_of(alive, alive->blocks[i])->bytes;
+    for (uint32_t i = 0; i < alive->addresses.count; i++) {
+        int64_t event = alive->blocks[i].key;
+        if (event < 0)
+            continue;
+        alive->blocks[alive->count++] = (struct keyed){event, FACTS_NONE, FACTS_NONE};
+        alive->bytes += args_of(alive, event)->bytes;
+    }
+    sort_keyed(alive->blocks, scratch, alive->count);
 }
 
-// Counts a block for the operator around it; cursor stands on the block's row.
-static bool hold(struct alive *alive, struct host_stack *cursor, int64_t block, struct err *err)
-{
-    const struct trace *trace = alive->facts->trace;
-    int64_t time_ns = trace->begin_ns[block];
-    uint32_t op, index;
-    if (!host_stack_find(cursor, time_ns, time_ns, &op, err) ||
-        !groups_index(&alive->holders, op == FACTS_NONE ? 0 : trace->name[op], 0, &index, err))
-        return false;
-    alive->sums[index].bytes += args_of(alive, block)->bytes;
-    alive->sums[index].allocations++;
-    return true;
-}
-
-static bool sum(struct alive *alive, struct host_stack *cursor, struct err *err)
+// Gives the blocks the operator around them in a.
+static bool find_ops(struct alive *alive, struct host_stack *cursor, struct err *err)
 {
     const struct trace *trace = alive->facts->trace;
     uint32_t next = 0;
     for (uint32_t t = 0; t < trace->track_count && next < alive->count; t++) {
         const struct track *track = &trace->tracks[t];
         int64_t end = (int64_t)track->first + track->count;
-        if (alive->blocks[next] >= end)
+        if (alive->blocks[next].key >= end)
             continue;
         host_stack_start(cursor, track, HOST_STACK_OPS);
-        for (; next < alive->count && alive->blocks[next] < end; next++)
-            if (!hold(alive, cursor, alive->blocks[next], err))
+        for (; next < alive->count && alive->blocks[next].key < end; next++) {
+            int64_t time_ns = trace->begin_ns[alive->blocks[next].key];
+            if (!host_stack_find(cursor, time_ns, time_ns, &alive->blocks[next].a, err))
                 return false;
+        }
     }
     return true;
 }
 
-static bool add_row(const struct alive *alive, struct report *report, const struct holder *holder,
-                    struct str op, struct err *err)
+// Sums the blocks by the operator and module that allocated them.
+static bool sum(struct alive *alive, struct err *err)
 {
+    const struct facts *facts = alive->facts;
+    if (facts->frame_state && !context_find_frames(facts, alive->blocks, alive->count, err))
+        return false;
+    for (uint32_t i = 0; i < alive->count; i++) {
+        const struct keyed *block = &alive->blocks[i];
+        str_id op = block->a == FACTS_NONE ? 0 : facts->trace->name[block->a];
+        uint32_t module = 0, index;
+        if (block->b != FACTS_NONE)
+            module = facts->frame_state[block->b] & CONTEXT_MODULE_MASK;
+        if (!groups_index(&alive->holders, op, module, &index, err))
+            return false;
+        alive->sums[index].bytes += args_of(alive, block->key)->bytes;
+        alive->sums[index].allocations++;
+    }
+    return true;
+}
+
+static bool add_row(struct alive *alive, struct report *report, const struct holder *holder,
+                    struct group_key by, struct err *err)
+{
+    struct str op = trace_text(alive->facts->trace, (str_id)by.a);
+    struct str path = context_module_path(alive->facts, (uint32_t)by.b, &alive->arena, err);
     char device[32];
     struct row row = {0};
+    if (!path.at)
+        return false;
     row_text(&row, memory_curve_device(alive->curve, device));
-    row_text_if(&row, op.len > 0, op);
-    row_null(&row);
+    row_text_if(&row, by.a != 0, op);
+    row_text_if(&row, path.len > 0, path);
     row_i64_if(&row, holder->allocations > 0, holder->allocations);
     row_i64(&row, holder->bytes);
     row_share(&row, holder->bytes, alive->peak_bytes);
@@ -116,11 +130,13 @@ static bool add_rows(struct alive *alive, struct report *report, struct err *err
         ranked[h] = (struct ranked){alive->sums[h].bytes, name, h};
     }
     ranked_sort(ranked, count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!add_row(alive, report, &alive->sums[ranked[i].index], ranked[i].name, err))
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t h = ranked[i].index;
+        if (!add_row(alive, report, &alive->sums[h], alive->holders.keys[h], err))
             return false;
+    }
     struct holder before = {.bytes = alive->peak_bytes - alive->bytes};
-    return before.bytes == 0 || add_row(alive, report, &before, STR(""), err);
+    return before.bytes == 0 || add_row(alive, report, &before, (struct group_key){0, 0}, err);
 }
 
 static bool walk(struct alive *alive, uint32_t last, struct err *err)
@@ -132,9 +148,9 @@ static bool walk(struct alive *alive, uint32_t last, struct err *err)
         return false;
     gather(alive, alive->blocks + last + 1);
     host_stack_init(&cursor, alive->facts->trace, alive->facts->budget);
-    bool ok = sum(alive, &cursor, err);
+    bool ok = find_ops(alive, &cursor, err);
     host_stack_free(&cursor);
-    return ok;
+    return ok && sum(alive, err);
 }
 
 bool memory_alive_add(const struct facts *facts, const struct memory_curve *curve,
