@@ -34,7 +34,7 @@ struct arg_key {
 
 static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
     [3] = {{"Seq", ARG_COLLECTIVE_SEQUENCE}},
-    [4] = {{"Addr", ARG_ADDRESS}, {"name", ARG_NAME}},
+    [4] = {{"Addr", ARG_ADDRESS}, {"name", ARG_NAME}, {"kind", ARG_KIND}, {"size", ARG_SIZE}},
     [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}, {"Bytes", ARG_ALLOCATION_BYTES}},
     [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
     [9] = {{"Device Id", ARG_DEVICE_INDEX}},
@@ -389,12 +389,29 @@ static void fill_memory(const struct event_fields *fields, struct event_record *
                                           .device = small_of(fields, ARG_DEVICE_INDEX)};
 }
 
+// HIP calls name the direction by number, and the size as "size" before ROCm 6.
+static struct copy_call copy_of(const struct event_fields *fields)
+{
+    static const enum copy_direction directions[] = {COPY_HTOH, COPY_HTOD, COPY_DTOH, COPY_DTOD};
+    struct copy_call copy = {0};
+    int64_t number;
+    if (!has(fields, ARG_KIND) || !json_to_i64(fields->value[ARG_KIND], &number))
+        return copy;
+    if (number >= 0 && number < (int64_t)(sizeof directions / sizeof *directions))
+        copy.direction = directions[number];
+    int64_t bytes = integer_of(fields, has(fields, ARG_BYTES) ? ARG_BYTES : ARG_SIZE);
+    copy.bytes = bytes > 0 ? bytes : 0;
+    return copy;
+}
+
 // What the kind of an event keeps beside name, time and place.
 static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_record *record,
                       struct err *err)
 {
     if (event_kind_is_device(record->kind) || event_kind_is_launch(record->kind))
         record->correlation = integer_of(&events->fields, ARG_CORRELATION);
+    if (event_kind_is_launch(record->kind))
+        record->copy = copy_of(&events->fields);
     if (event_kind_is_device(record->kind))
         return fill_device(events, pos, record, err);
     if (record->kind == EVENT_CPU_OP)

@@ -23,6 +23,8 @@ enum event_field {
     ARG_DEVICE,
     ARG_STREAM,
     ARG_BYTES,
+    ARG_KIND,
+    ARG_SIZE,
     ARG_REGISTERS,
     ARG_SHARED_BYTES,
     ARG_OCCUPANCY,

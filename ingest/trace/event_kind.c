@@ -2,6 +2,8 @@
 // The tables of categories and of kernel names that decide kind and class.
 #include "ingest/trace/event_kind.h"
 
+#include "ingest/base/name_index.h"
+
 struct category {
     const char *name; // lower case
     enum event_kind kind;
@@ -72,37 +74,59 @@ static const char *const memory_prefixes[] = {
     "Memset",
 };
 
-// Kernels that communicate, by a part of their name in any case. All parts of a row must occur in
-// this order.
-static const char *const communication_parts[][2] = {
-    {"nccl", ""},
-    {"rccl", ""},
-    {"mscclkernel", ""},
-    {"cross_device_reduce", ""},
-    {"multimem_", "reduce"},
-    {"multimem_", "gather"},
-    {"one_shot_all_reduce", ""},
-    {"two_shot_all_reduce", ""},
-    {"quickreduce", ""},
-    {"quick_reduce", ""},
-    {"nvshmem", ""},
-    {"deepep", ""},
-    {"deep_ep", ""},
-    {"oneccl", ""},
-    {"hccl", ""},
-    {"allreduce_fusion", ""},
-    {"allreduce_kernel", ""},
-    {"all_reduce_fusion", ""},
-    {"all_reduce_kernel", ""},
+// Kernels that communicate, by a part of their name in any case; `then` must follow behind it. The
+// first rows are those of every tool; the others know transports that bring their own kernels, and
+// do not hold for kernels of the compiler, which list the operators they were fused from.
+static const struct communication_rule {
+    const char *text, *then;
+    bool not_fused;
+} communication_rules[] = {
+    {"nccl", NULL, false},
+    {"rccl", NULL, false},
+    {"mscclkernel", NULL, false},
+    {"cross_device_reduce", NULL, false}, // vLLM, SGLang, aiter
+    {"multimem_", "reduce", false},       // symmetric memory of PyTorch
+    {"multimem_", "gather", false},
+    {"one_shot_all_reduce", NULL, false},
+    {"two_shot_all_reduce", NULL, false},
+    {"quickreduce", NULL, false},
+    {"quick_reduce", NULL, false},
+    {"nvshmem", NULL, false},
+    {"deepep", NULL, false},
+    {"deep_ep", NULL, false},
+    {"oneccl", NULL, false},
+    {"hccl", NULL, false},
+    {"allreduce_fusion", NULL, false},
+    {"allreduce_kernel", NULL, false},
+    {"all_reduce_fusion", NULL, false},
+    {"all_reduce_kernel", NULL, false},
+    {"mscclpp", NULL, true},
+    {"symmetric_memory", NULL, true},
+    {"symm_mem", NULL, true},
+    {"exchangesplitandoffset", NULL, true}, // all_to_all_vdev
+    {"shotallreduce", NULL, true},          // oneShotAllReduceKernel of TensorRT-LLM, FlashInfer
+    {"shot_allreduce", NULL, true},
+    {"allreduce_rmsnorm", NULL, true},
+    {"lamport", NULL, true},
+    {"userbuffers", NULL, true}, // Transformer Engine
+    {"reduce_scatter", NULL, true},
+    {"reducescatter", NULL, true},
+    {"all_gather", NULL, true},
+    {"allgather", NULL, true},
+    {"all_to_all", NULL, true},
+    {"alltoall", NULL, true},
+    {"all2all", NULL, true},
+    {"a2a_dispatch", NULL, true}, // pplx
+    {"a2a_combine", NULL, true},
+    {"epdispatch", NULL, true}, // MORI
+    {"epcombine", NULL, true},
+    {"uccl::", NULL, true},
+    {"low_latency", "dispatch", true},
+    {"low_latency", "combine", true},
 };
 
-static size_t find_nocase(struct str text, struct str lower_needle)
-{
-    for (size_t i = 0; i + lower_needle.len <= text.len; i++)
-        if (str_equal_nocase((struct str){text.at + i, lower_needle.len}, lower_needle))
-            return i;
-    return SIZE_MAX;
-}
+#define COMMUNICATION_RULES (sizeof communication_rules / sizeof *communication_rules)
+#define WINDOW_OVERLAP      32 // no text of the table is longer
 
 static bool names_memory(struct str name)
 {
@@ -112,15 +136,37 @@ static bool names_memory(struct str name)
     return false;
 }
 
+// Looks through the piece of a name that begins at byte `begin`. found[rule] is the end of the
+// first `text` so far, 0 before there is one.
+static bool window_communicates(const struct name_index *window, size_t begin, bool fused,
+                                size_t *found)
+{
+    for (size_t i = 0; i < COMMUNICATION_RULES; i++) {
+        const struct communication_rule *rule = &communication_rules[i];
+        if (fused && rule->not_fused)
+            continue;
+        struct str text = str_of(rule->text);
+        if (!found[i]) {
+            size_t at = name_index_find(window, text, 0);
+            found[i] = at == SIZE_MAX ? 0 : begin + at + text.len;
+        }
+        size_t behind = found[i] > begin ? found[i] - begin : 0;
+        if (found[i] &&
+            (!rule->then || name_index_find(window, str_of(rule->then), behind) != SIZE_MAX))
+            return true;
+    }
+    return false;
+}
+
+// Every byte counts, however long the name is: the reference looks at all of them.
 static bool names_communication(struct str name)
 {
-    for (size_t i = 0; i < sizeof communication_parts / sizeof *communication_parts; i++) {
-        struct str first = str_of(communication_parts[i][0]);
-        size_t at = find_nocase(name, first);
-        if (at == SIZE_MAX)
-            continue;
-        struct str rest = {name.at + at + first.len, name.len - at - first.len};
-        if (find_nocase(rest, str_of(communication_parts[i][1])) != SIZE_MAX)
+    struct name_index window;
+    size_t found[COMMUNICATION_RULES] = {0};
+    bool fused = str_starts_with(name, STR("triton_"));
+    for (size_t begin = 0; begin < name.len; begin += NAME_INDEX_MAX - WINDOW_OVERLAP) {
+        name_index_make(&window, (struct str){name.at + begin, name.len - begin});
+        if (window_communicates(&window, begin, fused, found))
             return true;
     }
     return false;

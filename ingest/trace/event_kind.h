@@ -34,6 +34,16 @@ enum track_family {
     TRACK_OTHER,
 };
 
+// Where a copy goes from and to. Stored in trace files: append only.
+enum copy_direction {
+    COPY_UNKNOWN,
+    COPY_HTOD,
+    COPY_DTOH,
+    COPY_DTOD,
+    COPY_HTOH,
+    COPY_DIRECTION_COUNT
+};
+
 enum device_class { CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_MEMORY, DEVICE_CLASS_COUNT };
 
 // The kind of a Chrome/Kineto category, upper or lower case; EVENT_OTHER when unknown.

@@ -81,6 +81,7 @@ void trace_free(struct trace *trace)
     release(budget, trace->memory_args, trace->memory_args_count, sizeof *trace->memory_args);
     release(budget, trace->shapes, trace->shape_count, sizeof *trace->shapes);
     release(budget, trace->collectives, trace->collective_count, sizeof *trace->collectives);
+    release(budget, trace->copy_calls, trace->copy_call_count, sizeof *trace->copy_calls);
     release(budget, trace->op_inputs, trace->op_inputs_count, sizeof *trace->op_inputs);
     release(budget, trace->members, trace->member_count, sizeof *trace->members);
     strtab_free(&trace->strings);

@@ -66,7 +66,15 @@ struct device_args {
 struct launch_args {
     int64_t correlation; // VALUE_ABSENT when not given
     uint32_t order;
-    uint32_t reserved; // 0
+    uint32_t copy; // index into copy_calls, ARGS_NONE when the call says nothing of a copy
+};
+
+// What a call asked to copy, as HIP records it; the device's record may lack or differ from it.
+// Each distinct pair is stored once.
+struct copy_call {
+    int64_t bytes;      // 0 when not given
+    uint32_t direction; // enum copy_direction
+    uint32_t reserved;  // 0: pairs are compared as bytes
 };
 
 struct op_args {
@@ -150,6 +158,8 @@ struct trace {
     uint32_t shape_count;
     const struct collective *collectives;
     uint32_t collective_count;
+    const struct copy_call *copy_calls;
+    uint32_t copy_call_count;
     const struct op_inputs *op_inputs;
     uint32_t op_inputs_count;
     const struct trace_member *members;

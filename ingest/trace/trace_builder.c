@@ -47,7 +47,7 @@ struct trace_builder {
     struct chunked columns[COL_COUNT];
     uint32_t event_count;
     struct growing device_args, launch_args, op_args, memory_args, members;
-    struct record_set shapes, collectives, op_inputs, tracks;
+    struct record_set shapes, collectives, copy_calls, op_inputs, tracks;
     struct record_set member_keys; // str_id; the index is that of members
     struct record_set threads;     // struct thread_key; the index is that of thread_names
     struct growing thread_names;   // str_id
@@ -64,6 +64,7 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     *builder = (struct trace_builder){.budget = budget};
     record_set_init(&builder->shapes, sizeof(struct launch_shape), budget);
     record_set_init(&builder->collectives, sizeof(struct collective), budget);
+    record_set_init(&builder->copy_calls, sizeof(struct copy_call), budget);
     record_set_init(&builder->op_inputs, sizeof(struct op_inputs), budget);
     record_set_init(&builder->tracks, sizeof(struct track_key), budget);
     record_set_init(&builder->member_keys, sizeof(str_id), budget);
@@ -105,6 +106,7 @@ void trace_builder_free(struct trace_builder *builder)
     free_growing(budget, &builder->thread_names, sizeof(str_id));
     record_set_free(&builder->shapes);
     record_set_free(&builder->collectives);
+    record_set_free(&builder->copy_calls);
     record_set_free(&builder->op_inputs);
     record_set_free(&builder->tracks);
     record_set_free(&builder->member_keys);
@@ -198,9 +200,12 @@ static bool add_device_args(struct trace_builder *builder, const struct event_re
 static bool add_launch_args(struct trace_builder *builder, const struct event_record *event,
                             uint32_t *index, struct err *err)
 {
-    struct launch_args args = {.correlation = event->correlation, .order = builder->event_count};
+    struct launch_args args = {
+        .correlation = event->correlation, .order = builder->event_count, .copy = ARGS_NONE};
+    bool copies = event->copy.direction != COPY_UNKNOWN || event->copy.bytes != 0;
     *index = builder->launch_args.count;
-    return append(builder, &builder->launch_args, &args, sizeof args, err);
+    return (!copies || record_set_add(&builder->copy_calls, &event->copy, &args.copy, err)) &&
+           append(builder, &builder->launch_args, &args, sizeof args, err);
 }
 
 // Operators without arguments that are kept have no row.
@@ -485,6 +490,10 @@ static bool take_sets(struct trace_builder *builder, struct trace *trace, struct
     if (!record_set_take(&builder->collectives, &items, err))
         return false;
     trace->collectives = items;
+    trace->copy_call_count = builder->copy_calls.count;
+    if (!record_set_take(&builder->copy_calls, &items, err))
+        return false;
+    trace->copy_calls = items;
     trace->op_inputs_count = builder->op_inputs.count;
     if (!record_set_take(&builder->op_inputs, &items, err))
         return false;

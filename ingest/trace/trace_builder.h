@@ -18,6 +18,7 @@ struct event_record {
     struct launch_shape shape;    // device kinds
     struct collective collective; // operators, kernels; name 0 when it carries no metadata
     struct op_inputs inputs;      // operators
+    struct copy_call copy;        // launch kinds; all 0 when the call says nothing of a copy
     struct memory_args memory;    // allocations; order is set by the builder
 };
 

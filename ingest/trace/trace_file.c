@@ -31,6 +31,7 @@ enum section_id {
     SECTION_MEMORY_ARGS,
     SECTION_SHAPES,
     SECTION_COLLECTIVES,
+    SECTION_COPY_CALLS,
     SECTION_OP_INPUTS,
     SECTION_MEMBERS,
     SECTION_TEXT,
@@ -52,6 +53,7 @@ static const uint32_t element_size[SECTION_COUNT] = {
     [SECTION_MEMORY_ARGS] = sizeof(struct memory_args),
     [SECTION_SHAPES] = sizeof(struct launch_shape),
     [SECTION_COLLECTIVES] = sizeof(struct collective),
+    [SECTION_COPY_CALLS] = sizeof(struct copy_call),
     [SECTION_OP_INPUTS] = sizeof(struct op_inputs),
     [SECTION_MEMBERS] = sizeof(struct trace_member),
     [SECTION_TEXT] = 1,
@@ -173,6 +175,7 @@ static bool put_sections(struct writer *writer, const struct trace *trace, struc
         [SECTION_MEMORY_ARGS] = {trace->memory_args, trace->memory_args_count},
         [SECTION_SHAPES] = {trace->shapes, trace->shape_count},
         [SECTION_COLLECTIVES] = {trace->collectives, trace->collective_count},
+        [SECTION_COPY_CALLS] = {trace->copy_calls, trace->copy_call_count},
         [SECTION_OP_INPUTS] = {trace->op_inputs, trace->op_inputs_count},
         [SECTION_MEMBERS] = {trace->members, trace->member_count},
         [SECTION_TEXT] = {trace->strings.text, trace->strings.text_len},
@@ -372,6 +375,8 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->shape_count = (uint32_t)s[SECTION_SHAPES].count;
     trace->collectives = take(loader, SECTION_COLLECTIVES);
     trace->collective_count = (uint32_t)s[SECTION_COLLECTIVES].count;
+    trace->copy_calls = take(loader, SECTION_COPY_CALLS);
+    trace->copy_call_count = (uint32_t)s[SECTION_COPY_CALLS].count;
     trace->op_inputs = take(loader, SECTION_OP_INPUTS);
     trace->op_inputs_count = (uint32_t)s[SECTION_OP_INPUTS].count;
     trace->members = take(loader, SECTION_MEMBERS);
@@ -447,6 +452,13 @@ static bool good_indices(const struct trace *trace)
     for (uint32_t i = 0; i < trace->device_args_count; i++)
         if (trace->device_args[i].shape >= trace->shape_count ||
             !good_index(trace->device_args[i].collective, trace->collective_count))
+            return false;
+    for (uint32_t i = 0; i < trace->launch_args_count; i++)
+        if (!good_index(trace->launch_args[i].copy, trace->copy_call_count))
+            return false;
+    for (uint32_t i = 0; i < trace->copy_call_count; i++)
+        if (trace->copy_calls[i].direction >= COPY_DIRECTION_COUNT ||
+            trace->copy_calls[i].bytes < 0)
             return false;
     for (uint32_t i = 0; i < trace->op_args_count; i++)
         if (!good_index(trace->op_args[i].inputs, trace->op_inputs_count) ||

@@ -102,6 +102,19 @@ static inline void dump_device_args(struct buf *out, const struct trace *trace,
     buf_printf(out, " order %" PRIu32, args->order);
 }
 
+static inline void dump_launch_args(struct buf *out, const struct trace *trace,
+                                    const struct launch_args *args)
+{
+    static const char *const directions[COPY_DIRECTION_COUNT] = {"", "HtoD", "DtoH", "DtoD",
+                                                                 "HtoH"};
+    dump_number(out, " correlation ", args->correlation);
+    if (args->copy != ARGS_NONE) {
+        const struct copy_call *copy = &trace->copy_calls[args->copy];
+        buf_printf(out, " copies %" PRId64 " %s", copy->bytes, directions[copy->direction]);
+    }
+    buf_printf(out, " order %" PRIu32, args->order);
+}
+
 static inline void dump_op_args(struct buf *out, const struct trace *trace,
                                 const struct op_args *args)
 {
@@ -137,8 +150,7 @@ static inline void dump_args(struct buf *out, const struct trace *trace, uint32_
     if (event_kind_is_device(kind)) {
         dump_device_args(out, trace, &trace->device_args[at]);
     } else if (event_kind_is_launch(kind)) {
-        dump_number(out, " correlation ", trace->launch_args[at].correlation);
-        buf_printf(out, " order %" PRIu32, trace->launch_args[at].order);
+        dump_launch_args(out, trace, &trace->launch_args[at]);
     } else if (kind == EVENT_ALLOCATION) {
         dump_memory_args(out, &trace->memory_args[at]);
     } else if (kind == EVENT_CPU_OP && at != ARGS_NONE) {

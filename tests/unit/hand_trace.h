@@ -36,6 +36,7 @@ struct hand_event {
     int64_t rank_start, rank_stride; // given when the stride is not 0
     int32_t grid;
     int64_t bytes;
+    enum copy_direction copies;                             // of a launch, with its bytes
     const char *dims, *types, *strides, *concrete, *module; // of an operator, JSON text
     int64_t sequence;                                       // of an operator or collective; 0: none
     // Of an allocation; device -1 is the host.
@@ -76,6 +77,7 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
                    .strides = hand_text(hand, event.strides),
                    .concrete = hand_text(hand, event.concrete),
                    .module = hand_text(hand, event.module)},
+        .copy = {.bytes = event.copies ? event.bytes : 0, .direction = event.copies},
         .memory = {.address = event.address,
                    .bytes = event.bytes,
                    .allocated = event.allocated,

@@ -21,7 +21,7 @@ static const char text[] =
     "\"args\":"
     "{\"correlation\":9,\"grid\":[4,2,1],\"Collective name\":\"allreduce\",\"In msg nelems\":8}},"
     "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1,\"tid\":\"t\",\"ts\":1,"
-    "\"dur\":1},"
+    "\"dur\":1,\"args\":{\"bytes\":\"256\",\"kind\":\"2\"}},"
     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":2,\"ts\":1.5,\"dur\":9,"
     "\"args\":{\"Sequence number\":3,\"Input Dims\":[[4]],\"Input type\":[\"int\"],"
     "\"Input Strides\":[[1]],\"Concrete Inputs\":[\"\"],\"Module Hierarchy\":\"m\"}},"
@@ -100,7 +100,8 @@ static void what_is_saved_is_loaded(void **state)
     assert_int_equal(load(place, &after), ERR_NONE);
     assert_string_equal(before.at, after.at);
     static const char *const kept[] = {"allreduce", "sequence 3 dims \"[[4]]\"",
-                                       "in-splits \"[1]\"", "bytes -8 allocated 64"};
+                                       "in-splits \"[1]\"", "bytes -8 allocated 64",
+                                       "copies 256 DtoH"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         assert_non_null(strstr(after.at, kept[i]));
     buf_free(&before);
