@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure half of the router: which page a path names, and how a query is written.
 
+// Pages of a run; the overview has no name of its own.
+const RUN_PAGES = ["findings", "kernels", "operators", "modules", "roofline", "idle", "collectives",
+  "memory", "ranks", "data"];
+
 const ROUTES = [
   ["runs", /^\/$/],
   ["upload", /^\/upload\/?$/],
   ["compare", /^\/compare\/?$/],
   ["api", /^\/docs\/api\/?$/],
+  ["recording", /^\/docs\/recording\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
-  ["kernels", /^\/runs\/(?<run>[^/]+)\/kernels\/?$/],
-  ["collectives", /^\/runs\/(?<run>[^/]+)\/collectives\/?$/],
-  ["ranks", /^\/runs\/(?<run>[^/]+)\/ranks\/?$/],
-  ["findings", /^\/runs\/(?<run>[^/]+)\/findings\/?$/],
-  ["data", /^\/runs\/(?<run>[^/]+)\/data\/?$/],
+  ...RUN_PAGES.map((page) => [page, new RegExp(`^/runs/(?<run>[^/]+)/${page}/?$`)]),
 ];
 
 function decoded(text) {
@@ -80,8 +81,26 @@ const PAGE_OF_TABLE = {
   parts: "",
   quality: "data",
   environment: "data",
+  recording: "data",
   launches: "data",
   short_kernels: "kernels?sort=median_ns",
+  categories: "kernels?group=category",
+  uncategorized: "kernels?group=category",
+  ops: "operators",
+  op_shapes: "operators?view=shapes",
+  op_tree: "operators?view=tree",
+  idle_causes: "idle",
+  idle_gaps: "idle",
+  stream_idle: "idle",
+  queues: "idle",
+  launch_delays: "idle",
+  work: "roofline",
+  metrics: "roofline",
+  memory_timeline: "memory",
+  memory_peak: "memory",
+  copies: "memory",
+  process_groups: "collectives",
+  comm_sizes: "collectives",
 };
 
 /**
@@ -91,8 +110,15 @@ const PAGE_OF_TABLE = {
  */
 export function evidence_path(run, href) {
   if (typeof href !== "string" || !/^[a-z_]+(\?[^#]*)?$/.test(href)) return null;
-  const table = href.split("?")[0];
-  const page = Object.hasOwn(PAGE_OF_TABLE, table) ? PAGE_OF_TABLE[table] : href;
+  const [table, query] = href.split("?");
+  const page = Object.hasOwn(PAGE_OF_TABLE, table) ? PAGE_OF_TABLE[table] : table;
   const path = run_path(run, page);
-  return match_path(path.split("?")[0]).page === "none" ? null : path;
+  if (match_path(path.split("?")[0]).page === "none") return null;
+  return page === table ? run_path(run, href) : with_rank(path, query);
+}
+
+/** On another page only the rank of a query keeps its meaning. */
+function with_rank(path, query) {
+  const [base, own] = path.split("?");
+  return base + patch_query(own ?? "", { rank: new URLSearchParams(query).get("rank") });
 }

@@ -89,6 +89,11 @@ export function bytes(value) {
   return `${unit === 0 ? size : significant(size)} ${BYTE_UNITS[unit]}`;
 }
 
+/** The same without zeros that say nothing, for axes: "2 GB". @param {number|null} value */
+export function bytes_round(value) {
+  return bytes(value).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+}
+
 const SPANS = [
   [86400 * 365, "y"],
   [86400, "d"],

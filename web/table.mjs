@@ -17,7 +17,9 @@ const VIRTUAL_FROM = 80;
 
 /** How the values of a column are written, by kind. */
 const KINDS = {
-  text: (v) => v ?? "–",
+  text: (v) => (v === null || v === "" ? "–" : v),
+  plain: (v) => v ?? "–",
+  flag: (v) => (v === null ? "–" : v ? "yes" : "no"),
   ms: format.ms,
   share: format.percent,
   count: format.count,
@@ -28,13 +30,15 @@ const KINDS = {
 const UNITS = { ms: "ms" };
 
 /** Widths of a long table's columns, fixed so that they hold still while it scrolls. */
-const WIDTH_PX = { text: 118, ms: 88, share: 72, count: 76, number: 90, bytes: 90 };
+const WIDTH_PX = { text: 118, flag: 80, ms: 88, share: 72, count: 76, number: 90, bytes: 90 };
 
-const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"];
+const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count;
+
+const is_text = ({ kind = "text" }) => kind === "text" || kind === "flag";
 
 const classes = (column) =>
   [
-    column.kind && column.kind !== "text" ? "num" : "",
+    is_text(column) ? "" : "num",
     column.priority ? `p${column.priority}` : "",
     column.className ?? "",
   ].join(" ");
@@ -55,7 +59,7 @@ function HeadCell({ column, sort, onsort, help }) {
   if (!onsort || column.sort === false) {
     return html`<th scope="col" class=${classes(column)} title=${help}>${name}</th>`;
   }
-  const first = column.kind && column.kind !== "text" ? `-${column.key}` : column.key;
+  const first = is_text(column) ? column.key : `-${column.key}`;
   const flipped = down ? column.key : `-${column.key}`;
   return html`<th scope="col" class=${classes(column)}
       aria-sort=${sorted ? (down ? "descending" : "ascending") : undefined}>

@@ -38,3 +38,10 @@ export function dot_lanes(xs, size, lanes = 7) {
     return lane % 2 ? (lane + 1) / 2 : -lane / 2;
   });
 }
+
+/** Powers of ten that enclose positive values, at least one decade. @param {number[]} values */
+export function decades(values) {
+  const low = Math.floor(Math.log10(Math.min(...values)));
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
+  return Array.from({ length: high - low + 1 }, (_, i) => low + i);
+}

@@ -9,6 +9,8 @@ import { frame_of, rows_of, sort_rows, value_at } from "../frame.mjs";
 import { Scatter } from "../charts/scatter.mjs";
 import { Card, Empty, ExportLinks, Figure, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
+import { CommOfRank } from "./comm_rank.mjs";
+import { RankPick, use_rank } from "./rank_data.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const name_of = (kind, collective) => kind ?? collective ?? "not described";
@@ -65,7 +67,7 @@ function columns_of(frame) {
   ].filter(({ key }) => key in frame.columns || key === "kind");
 }
 
-function Content({ reply, data, href }) {
+function Content({ reply, data, href, run, rank, set_rank }) {
   const [query, change] = use_query({ sort: "-total_ns" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(
@@ -82,6 +84,9 @@ function Content({ reply, data, href }) {
         actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
       <${Table} caption="Collectives" frame=${frame} rows=${rows} columns=${columns_of(frame)}
         sort=${query.sort} onsort=${(sort) => change({ sort })} /><//>
+    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
+      what="Process groups and message sizes" />
+    <${CommOfRank} run=${run} rank=${rank} />
     <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
       that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
       (n−1)/n. A long collective on one rank may be a wait: the late rank is the one
@@ -91,8 +96,9 @@ function Content({ reply, data, href }) {
 export default function Collectives({ route }) {
   const path = run_api(route.run, "collectives");
   const resource = use_api(address(path, { format: "columns" }));
+  const [rank, set_rank] = use_rank();
   const href = (format) => api_href(address(path, { format, limit: "all" }));
-  return html`<${RunFrame} route=${route} title="Communication">${(data) => html`
-    <${Loaded} resource=${resource}>${(reply) =>
-      html`<${Content} reply=${reply} data=${data} href=${href} />`}<//>`}<//>`;
+  return html`<${RunFrame} route=${route} title="Communication">${(data, run) => html`
+    <${Loaded} resource=${resource}>${(reply) => html`<${Content} reply=${reply} data=${data}
+      href=${href} run=${run} rank=${rank} set_rank=${set_rank} />`}<//>`}<//>`;
 }

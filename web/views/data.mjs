@@ -9,6 +9,8 @@ import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { EditRun } from "./edit_run.mjs";
 import { quality_groups } from "./quality_model.mjs";
+import { RankPick, use_rank } from "./rank_data.mjs";
+import { RecordedCard } from "./recorded.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const BUSY_POLL_MS = 1500;
@@ -83,7 +85,7 @@ function Environment({ run }) {
 function Launches({ run, rank }) {
   const resource = use_api(address(run_api(run, "launches"), { rank, limit: "all" }));
   return html`<${Card} title="Launch links" flush=${true}
-      note="how device work ties to the host that launched it, headline rank">
+      note="how device work ties to the host that launched it">
     <${Loaded} resource=${resource}>${(reply) => html`<${LaunchTable}
       frame=${frame_of(reply)} />`}<//><//>`;
 }
@@ -101,7 +103,10 @@ function LaunchTable({ frame }) {
 }
 
 const DOWNLOADS = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
-  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+  "operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized", "work", "metrics",
+  "idle_causes", "idle_gaps", "stream_idle", "queues", "launch_delays", "memory",
+  "memory_timeline", "memory_peak", "copies", "process_groups", "comm_sizes", "recording"];
 
 function Downloads({ run }) {
   const links = (name) => {
@@ -120,12 +125,16 @@ function Downloads({ run }) {
 export default function Data({ route }) {
   const own = use_api(run_api(route.run), (run) =>
     run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
+  const [rank, set_rank] = use_rank();
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
     <${Quality} run=${run} analysed=${data.summary !== null} />
+    ${data.summary && html`<${RankPick} run=${run} summary=${data.summary} rank=${rank}
+      onchange=${set_rank} what="Recording and launch links" />
+      <${RecordedCard} run=${run} rank=${rank} />`}
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
       <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}
-        rank=${data.summary?.headline_rank} /></div>
+        rank=${rank || data.summary?.headline_rank} /></div>
       <${Downloads} run=${run} />
       <${EditRun} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}

@@ -7,11 +7,14 @@ import { address } from "../address.mjs";
 import { count, ms, percent, plural } from "../format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../frame.mjs";
-import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments } from "../widgets.mjs";
 import { Table } from "../table.mjs";
+import { Categories } from "./categories.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
+import { RankPick, use_ranks } from "./rank_data.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
+const GROUPS = [["", "Kernels"], ["category", "Categories"]];
 const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
 const TEXT = ["name", "op", "category", "class"];
 
@@ -120,12 +123,6 @@ function KernelTable({ reply, query, change, ranks, links }) {
     <${Totals} frame=${frame} rows=${rows} />`;
 }
 
-/** Ranks that can be chosen, in order. */
-function use_ranks(run) {
-  const { data } = use_api(address(run_api(run, "ranks"), { fields: "rank", format: "columns" }));
-  return data?.columns?.rank ?? [];
-}
-
 function note_of(rank, ranks) {
   if (rank !== "") return `rank ${rank}`;
   return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
@@ -144,7 +141,18 @@ function AllKernels({ run }) {
       change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
 }
 
+function Content({ run, summary }) {
+  const [{ group, rank }, change] = use_query({ group: "", rank: "" });
+  const by_category = group === "category";
+  return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
+      onchange=${(next) => change({ group: next })} /></div>
+    ${by_category
+      ? html`<${RankPick} run=${run} summary=${summary} rank=${rank}
+          onchange=${(next) => change({ rank: next })} /><${Categories} run=${run} rank=${rank} />`
+      : html`<${AllKernels} run=${run} />`}`;
+}
+
 export default function Kernels({ route }) {
   return html`<${RunFrame} route=${route} title="Kernels">${(data, run) =>
-    html`<${AllKernels} run=${run} />`}<//>`;
+    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
 }

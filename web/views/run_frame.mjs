@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all pages of one run share: identity, tabs, the trust strip, and states short of done.
-import { html, useLayoutEffect, useRef } from "../ui.mjs";
+import { html, useId, useState } from "../ui.mjs";
 import { use_api } from "../api.mjs";
-import { run_path } from "../address.mjs";
+import { address, run_path } from "../address.mjs";
+import { use_query } from "../router.mjs";
 import { use_now, use_store, use_title } from "../hooks.mjs";
 import { toggle_in_tray, tray } from "../tray.mjs";
 import { ago, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 
+// In groups: what it comes to, the work, what holds it up, where the figures come from.
 const TABS = [
-  ["", "Overview"],
-  ["kernels", "Kernels"],
-  ["collectives", "Communication"],
-  ["ranks", "Ranks"],
-  ["findings", "Findings"],
-  ["data", "Data"],
+  [["", "Overview"], ["findings", "Findings"]],
+  [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
+    ["roofline", "Roofline"]],
+  [["idle", "Idle"], ["collectives", "Communication"], ["memory", "Memory"]],
+  [["ranks", "Ranks"], ["data", "Data"]],
 ];
+// Pages that can show one rank; a rank that was chosen on one is kept on the way to another.
+const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "idle", "collectives",
+  "memory", "data"]);
 const BUSY_POLL_MS = 1500;
 
 /** API path of one of a run's resources. @param {string} run */
@@ -58,18 +62,29 @@ function TrayButton({ run }) {
     inside ? "In compare tray" : "Add to compare"}</button>`;
 }
 
+function use_tab_href(run, key) {
+  const [{ rank }] = use_query({ rank: "" });
+  return address(run_path(run, key), { rank: OF_RANK.has(key) ? rank : "" });
+}
+
+function Tab({ run, page, tab: [key, label], findings }) {
+  return html`<li><a href=${use_tab_href(run, key)}
+    aria-current=${page === (key || "overview") ? "page" : undefined}>${label}${
+      key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a></li>`;
+}
+
+/** A strip of links; on a narrow screen one button that opens them as a list. */
 function Tabs({ run, page, findings }) {
-  const nav = useRef(null);
-  // On a narrow screen the strip scrolls; the tab one is on must be in sight.
-  useLayoutEffect(() => {
-    const tab = nav.current.querySelector("[aria-current]");
-    if (tab) nav.current.scrollLeft = tab.offsetLeft + tab.offsetWidth - nav.current.clientWidth;
-  }, [page]);
-  return html`<nav class="tabs" aria-label="Pages of this run" ref=${nav}><ul>
-    ${TABS.map(([key, label]) => html`<li key=${key}><a href=${run_path(run, key)}
-      aria-current=${page === (key || "overview") ? "page" : undefined}>${label}${
-        key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a>
-    </li>`)}</ul></nav>`;
+  const [open, set_open] = useState(false);
+  const id = useId();
+  const here = TABS.flat().find(([key]) => (key || "overview") === page)?.[1] ?? page;
+  return html`<nav class="tabs ${open ? "tabs-open" : ""}" aria-label="Pages of this run">
+    <button type="button" class="tabs-button" aria-expanded=${open} aria-controls=${id}
+      onClick=${() => set_open(!open)}><span class="faint">Page</span> ${here}
+      <span aria-hidden="true">${open ? "▴" : "▾"}</span></button>
+    <div class="tab-groups" id=${id}>${TABS.map((group) => html`<ul key=${group[0][0]}>${
+      group.map((tab) => html`<${Tab} key=${tab[0]} run=${run} page=${page} tab=${tab}
+        findings=${findings} />`)}</ul>`)}</div></nav>`;
 }
 
 /** Missing ranks are told by the strip about them. */

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
+import { html, useMemo, useState } from "../ui.mjs";
+import { announce } from "../announce.mjs";
+import { ms_unit, number, percent } from "../format.mjs";
+import { use_width } from "../hooks.mjs";
+import { ChartFigure } from "./figure.mjs";
+import { LogAxes } from "./log_axes.mjs";
+import { SHAPES } from "./marks.mjs";
+import { PlainTable } from "./plain_table.mjs";
+import { linear } from "./scale.mjs";
+import { mark_of, radius_of, roof_line, roofline_points, roofline_range, roofs_of, spread }
+  from "./roofline_model.mjs";
+
+const HEIGHT = 400;
+const LEFT = 52;
+const RIGHT = 8;
+const TOP = 12;
+const BOTTOM = 44;
+const LABEL_GAP = 14;
+
+const powers = ([low, high]) => Array.from({ length: high - low + 1 }, (_, i) => low + i);
+const plain = (value) => (value >= 1 ? value.toLocaleString("en") : String(value));
+
+function point_text(row) {
+  const efficiency = row.efficiency === null ? "" : `, ${percent(row.efficiency)} of the roofline`;
+  return `${row.op} ${row.problem || ""} ${row.precision || ""}: ${number(row.tflops)} TFLOP/s at ${
+    number(row.intensity)} FLOP/B${efficiency}, ${ms_unit(row.busy_ns)}, ${
+    row.bound ? `${row.bound} bound` : "bound not known"}`;
+}
+
+function points_table(points) {
+  const head = ["Operator", "Precision", "FLOP/B", "TFLOP/s", "Of roofline", "Time"];
+  return html`<${PlainTable} label="Points of the roofline" head=${head} rows=${points.map((row) =>
+    [`${row.op} ${row.problem || ""}`, row.precision || "–", number(row.intensity),
+      number(row.tflops), percent(row.efficiency), ms_unit(row.busy_ns)])} />`;
+}
+
+function Roofs({ roofs, range, x, y, width }) {
+  const flat = roofs.map((roof) => y(Math.log10(roof.peak_tflops)));
+  const labels = spread(flat.map((at) => at - 6), LABEL_GAP);
+  const path = (roof) => roof_line(roof, range).map(([intensity, tflops], i) =>
+    `${i ? "L" : "M"}${x(Math.log10(intensity)).toFixed(1)} ${y(Math.log10(tflops)).toFixed(1)}`)
+    .join("");
+  return html`<g class="roofs">${roofs.map((roof, i) => html`<g key=${roof.precision}>
+    <path class="roof" d=${path(roof)} />
+    <text class="roof-name" x=${width - RIGHT - 4} y=${labels[i]} text-anchor="end">${
+      roof.precision} ${number(roof.peak_tflops)} TFLOP/s</text></g>`)}
+    ${roofs.length > 0 && html`<${Slope} roof=${roofs[0]} range=${range} x=${x} y=${y} />`}</g>`;
+}
+
+/** The bandwidth along the slope that all roofs share. */
+function Slope({ roof, range, x, y }) {
+  const [from, to] = roof_line(roof, range);
+  const at = (point) => [x(Math.log10(point[0])), y(Math.log10(point[1]))];
+  const [[x1, y1], [x2, y2]] = [at(from), at(to)];
+  if (x2 - x1 < 90) return null;
+  const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+  return html`<text class="roof-name" text-anchor="middle"
+    transform="translate(${(x1 + x2) / 2} ${(y1 + y2) / 2}) rotate(${angle}) translate(0 -6)">${
+    number(roof.peak_tbps)} TB/s</text>`;
+}
+
+/** Largest first, so that small points stay above; a key moves through them by time. */
+function Points({ points, place, chosen, choose }) {
+  const most = points[0].busy_ns;
+  return points.map((row, i) => {
+    const { shape, part } = mark_of(row.kind);
+    return html`<path key=${i} class="roof-point fill-${part} ${i === chosen ? "chosen" : ""}"
+      transform="translate(${place(row)})" d=${SHAPES[shape](radius_of(row.busy_ns, most))}
+      onMouseEnter=${() => choose(i)} />`;
+  });
+}
+
+const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+function moved(key, at, count) {
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  if (!(key in KEYS)) return null;
+  return Math.min(count - 1, Math.max(0, at + KEYS[key]));
+}
+
+function Legend({ points }) {
+  const kinds = new Map(points.map(({ kind }) => [mark_of(kind).label, mark_of(kind)]));
+  return html`<ul class="legend">${[...kinds].map(([label, { shape, part }]) => html`<li
+    key=${label}><svg class="key-shape" width="14" height="14" viewBox="-7 -7 14 14"
+      aria-hidden="true"><path class="fill-${part}" d=${SHAPES[shape](5)} /></svg>${label}</li>`)}
+    <li class="faint">Area is time.</li></ul>`;
+}
+
+function notes({ left_out, without }) {
+  const parts = [];
+  if (left_out > 0) parts.push(`the ${left_out} with least time are left out`);
+  if (without > 0) parts.push(`${without} rows have no known operations and no place here`);
+  return parts.length > 0 ? `${parts.join("; ")}.` : "";
+}
+
+/** @param {{rows: Record<string, any>[], caption: string}} props rows of the table work */
+export function Roofline({ rows, caption }) {
+  const [ref, width] = use_width();
+  const [at, set_at] = useState(-1);
+  const found = useMemo(() => roofline_points(rows), [rows]);
+  const { points } = found;
+  const roofs = useMemo(() => roofs_of(points), [points]);
+  const range = useMemo(() => roofline_range(points, roofs), [points, roofs]);
+  if (points.length === 0) return null;
+  const x = linear(...range.x, LEFT, Math.max(LEFT + 1, width - RIGHT));
+  const y = linear(...range.y, HEIGHT - BOTTOM, TOP);
+  const place = (row) =>
+    `${x(Math.log10(row.intensity)).toFixed(1)} ${y(Math.log10(row.tflops)).toFixed(1)}`;
+  const on_key = (event) => {
+    const next = moved(event.key, at, points.length);
+    if (next === null) return;
+    event.preventDefault();
+    set_at(next);
+    announce(point_text(points[next]));
+  };
+  const chosen = points[at];
+  return html`<${ChartFigure} caption=${caption} table=${() => points_table(points)}
+      legend=${html`<${Legend} points=${points} />`}>
+    <div ref=${ref} class="roofline"><svg width=${width} height=${HEIGHT} role="application"
+        tabindex="0" aria-label=${caption}
+        aria-roledescription="chart, arrow keys move between points by time" onKeyDown=${on_key}>
+      ${width > 0 && html`
+        <${LogAxes} x=${x} y=${y} xs=${powers(range.x)} ys=${powers(range.y)} left=${LEFT}
+          right=${width - RIGHT} top=${TOP} bottom=${HEIGHT - BOTTOM} x_text=${plain}
+          y_text=${plain} />
+        <text class="axis-name" x=${(LEFT + width - RIGHT) / 2} y=${HEIGHT - 8}
+          text-anchor="middle">FLOP per byte</text>
+        <text class="axis-name" transform="translate(11 ${(HEIGHT - BOTTOM) / 2}) rotate(-90)"
+          text-anchor="middle">TFLOP/s</text>
+        <${Roofs} roofs=${roofs} range=${range} x=${x} y=${y} width=${width} />
+        <${Points} points=${points} place=${place} chosen=${at} choose=${set_at} />`}
+    </svg>
+    <p class="readout">${chosen ? point_text(chosen)
+      : `Point at a mark, or use the arrow keys, for its figures. ${notes(found)}`}</p></div>
+  <//>`;
+}

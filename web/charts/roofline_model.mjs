@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a roofline chart draws: points, roofs of each precision and axes in decades; pure.
+
+const MOST_POINTS = 400;
+const SHAPE_OF_KIND = [
+  [/^gemm$/, "circle", "gemm", "GEMM"],
+  [/^attention/, "diamond", "attention", "Attention"],
+  [/^conv/, "square", "exposed_memory", "Convolution"],
+  [/./, "up", "other_compute", "Other compute"],
+];
+
+/** How a kind of work is drawn. @param {string|null} kind */
+export function mark_of(kind) {
+  const [, shape, part, label] = SHAPE_OF_KIND.find(([pattern]) => pattern.test(kind || "other"));
+  return { shape, part, label };
+}
+
+const is_drawn = (row) => row.intensity > 0 && row.tflops > 0 && row.busy_ns > 0;
+
+/**
+ * The rows that have a place in the chart, most time first, at most as many as can be told apart.
+ * @param {Record<string, any>[]} rows of the table work
+ */
+export function roofline_points(rows) {
+  const drawn = rows.filter(is_drawn).sort((a, b) => b.busy_ns - a.busy_ns);
+  return { points: drawn.slice(0, MOST_POINTS), left_out: Math.max(0, drawn.length - MOST_POINTS),
+    without: rows.length - drawn.length };
+}
+
+/**
+ * One roof per precision, highest first. Rows of one precision share a peak; the largest counts
+ * where they differ.
+ * @param {Record<string, any>[]} rows
+ * @returns {{precision: string, peak_tflops: number, peak_tbps: number, ridge: number}[]}
+ */
+export function roofs_of(rows) {
+  const roofs = new Map();
+  for (const { precision, peak_tflops, peak_tbps } of rows) {
+    if (!(peak_tflops > 0) || !(peak_tbps > 0)) continue;
+    const before = roofs.get(precision);
+    if (before && before.peak_tflops >= peak_tflops) continue;
+    roofs.set(precision, { precision, peak_tflops, peak_tbps, ridge: peak_tflops / peak_tbps });
+  }
+  return [...roofs.values()].sort((a, b) => b.peak_tflops - a.peak_tflops);
+}
+
+/** What can be reached at an intensity. */
+export const roof_at = (roof, intensity) =>
+  Math.min(roof.peak_tflops, intensity * roof.peak_tbps);
+
+const floor10 = (value) => Math.floor(Math.log10(value));
+const ceil10 = (value) => Math.ceil(Math.log10(value));
+
+/** Whole decades around points and roofs: [low, high] as powers of ten. */
+export function roofline_range(points, roofs) {
+  const xs = [...points.map((p) => p.intensity), ...roofs.map((roof) => roof.ridge)];
+  const ys = [...points.map((p) => p.tflops), ...roofs.map((roof) => roof.peak_tflops)];
+  if (xs.length === 0) return { x: [0, 1], y: [0, 1] };
+  const span = (values) => {
+    const low = floor10(Math.min(...values));
+    return [low, Math.max(low + 1, ceil10(Math.max(...values) * 1.2))];
+  };
+  return { x: span(xs), y: span(ys) };
+}
+
+/**
+ * The corners of a roof inside the range: where the slope enters, the ridge, the right end.
+ * @returns {[number, number][]} intensity and TFLOP/s
+ */
+export function roof_line(roof, range) {
+  const [low_x, high_x] = range.x.map((power) => 10 ** power);
+  const low_y = 10 ** range.y[0];
+  const from = Math.max(low_x, low_y / roof.peak_tbps);
+  if (from >= roof.ridge) return [[low_x, roof.peak_tflops], [high_x, roof.peak_tflops]];
+  return [[from, from * roof.peak_tbps], [roof.ridge, roof.peak_tflops],
+    [high_x, roof.peak_tflops]];
+}
+
+/** Radius of a point whose area is its share of the time. */
+export function radius_of(busy_ns, most_ns) {
+  return 3 + 11 * Math.sqrt(busy_ns / Math.max(1, most_ns));
+}
+
+/** Places for labels at least `gap` apart, in the order given, moved down where they touch. */
+export function spread(ys, gap) {
+  let last = -Infinity;
+  return ys.map((y) => (last = Math.max(y, last + gap)));
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks for the children of a tree's open nodes, once each, and keeps them while the tree is shown.
+import { api_get } from "./api.mjs";
+import { address } from "./address.mjs";
+import { frame_of, rows_of } from "./frame.mjs";
+import { useEffect, useMemo, useRef, useState } from "./ui.mjs";
+
+/** An address with more parameters behind those it has. */
+const with_params = (base, params) =>
+  base + address("", params).replace("?", base.includes("?") ? "&" : "?");
+
+/**
+ * @param {{base: string, sort: string, root: any, first: any[], ids: Set<number>}} tree
+ * @returns {{branches: Map<number, import("./tree_model.mjs").Branch>,
+ *            retry: (id: number) => void}}
+ */
+export function use_branches({ base, sort, root, first, ids }) {
+  const known = useRef(new Map());
+  const [, refresh] = useState(0);
+  // Another table or rank, or another analysis of it, is another tree.
+  const stop = useMemo(() => new AbortController(), [base, sort, first]);
+  useMemo(() => {
+    known.current = new Map([[root.id, { state: "done", nodes: first }]]);
+  }, [stop]);
+  useEffect(() => () => stop.abort(), [stop]);
+
+  const put = (id, branch) => {
+    known.current.set(id, branch);
+    refresh((n) => n + 1);
+  };
+  const ask = async (id) => {
+    put(id, { state: "loading", nodes: [] });
+    const path = with_params(base, { parent: id, sort, limit: "all", format: "columns" });
+    try {
+      const { data } = await api_get(path, stop.signal);
+      if (!stop.signal.aborted) put(id, { state: "done", nodes: rows_of(frame_of(data)) });
+    } catch {
+      if (!stop.signal.aborted) put(id, { state: "failed", nodes: [] });
+    }
+  };
+  useEffect(() => {
+    for (const id of ids) if (!known.current.has(id)) ask(id);
+  }, [ids, stop]);
+  return { branches: known.current, retry: ask };
+}

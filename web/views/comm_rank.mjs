@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication of one rank: by process group, and by collective, type and size class.
+import { html } from "../ui.mjs";
+import { Lacks } from "./lacks.mjs";
+import { RankTableCard } from "./rank_table.mjs";
+
+const name_of = (name) => (name === "–" || name === "" ? "not described" : name);
+
+const GROUPS = {
+  id: "groups",
+  caption: "Process groups",
+  sort: "-exposed_ns",
+  opens: true,
+  prose: true,
+  short: name_of,
+  columns: [
+    { key: "process_group", label: "Process group", width_px: 200 },
+    { key: "description", label: "Description", className: "clip", priority: 2 },
+    { key: "size", label: "Size" },
+    { key: "ranks", label: "Ranks", kind: "text", className: "mono clip", priority: 2 },
+    { key: "span", label: "Span", priority: 3 },
+    { key: "calls", label: "Calls" },
+    { key: "bytes", label: "Moved" },
+    { key: "total_ns", label: "Total" },
+    { key: "exposed_ns", label: "Exposed" },
+    { key: "exposed_share", label: "Exposed share" },
+    { key: "window_share", label: "Of trace", priority: 2 },
+  ],
+};
+
+const SIZES = {
+  id: "sizes",
+  caption: "Message sizes",
+  sort: "-exposed_ns",
+  search: ["kind", "dtype", "process_group", "size_class"],
+  opens: true,
+  prose: true,
+  short: name_of,
+  columns: [
+    { key: "kind", label: "Collective", width_px: 170 },
+    { key: "size_class", label: "Sizes", width_px: 140 },
+    { key: "dtype", label: "Type", priority: 2 },
+    { key: "process_group", label: "Process group", priority: 3 },
+    { key: "group_size", label: "Group", priority: 2 },
+    { key: "calls", label: "Calls" },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 3 },
+    { key: "bytes", label: "Moved", priority: 2 },
+    { key: "total_ns", label: "Total" },
+    { key: "median_ns", label: "p50", priority: 2 },
+    { key: "p95_ns", label: "p95", priority: 3 },
+    { key: "algo_gbps", label: "Algo", priority: 2 },
+    { key: "bus_gbps", label: "Bus" },
+    { key: "best_bus_gbps", label: "Best bus", priority: 3, width_px: 110 },
+    { key: "exposed_ns", label: "Exposed" },
+    { key: "exposed_share", label: "Exposed share" },
+  ],
+};
+
+/** @param {{run: string, rank: string}} props */
+export function CommOfRank({ run, rank }) {
+  const empty = html`<${Lacks} run=${run} rank=${rank} items=${["collectives", "comm_metadata"]}
+    title="The kernels of this rank say nothing of groups and sizes" />`;
+  return html`<${RankTableCard} run=${run} rank=${rank} name="process_groups" title="Process groups"
+      note="exposed: no compute hid it" view=${{ ...GROUPS, empty }} />
+    <${RankTableCard} run=${run} rank=${rank} name="comm_sizes" title="Message sizes"
+      note="classes of a power of two; bandwidths are medians over the calls"
+      view=${{ ...SIZES, empty }} />`;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why the device had nothing to do: causes, the longest gaps, streams, queues and launches.
+import { html, useMemo } from "../ui.mjs";
+import { use_query } from "../router.mjs";
+import { ms, ms_unit, percent, plural } from "../format.mjs";
+import { frame_of, rows_of } from "../frame.mjs";
+import { Segments as Bar } from "../charts/segments.mjs";
+import { ShareBar } from "../charts/share_bar.mjs";
+import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
+import { Table } from "../table.mjs";
+import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
+import { cause_label, causes_of, devices_of, idle_sums } from "./idle_model.mjs";
+import { Lacks } from "./lacks.mjs";
+import { rank_table_links, RankPick, use_rank, use_rank_table } from "./rank_data.mjs";
+import { RankTableCard } from "./rank_table.mjs";
+import { RunFrame } from "./run_frame.mjs";
+
+function Figures({ causes }) {
+  const { idle_ns, share, gaps, host_ns } = idle_sums(causes);
+  const [first] = causes;
+  return html`<dl class="kpis">
+    <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
+      help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
+      ${percent(share)} of the trace, ${plural(gaps, "gap")}<//>
+    <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
+      help="Share of the idle time that ended with a launch made after the device had fallen idle">
+      of idle time, ${ms_unit(host_ns)}<//>
+    <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
+      help=${first.help}>${cause_label(first.cause)}<//>
+    <${Figure} label="Longest gap" value=${ms(Math.max(...causes.map((row) => row.max_ns ?? 0)))}
+      unit="ms" help="The longest single time in which nothing ran on the device"><//>
+  </dl>`;
+}
+
+function CauseTable({ causes, help }) {
+  const frame = useMemo(() => ({ ...frame_of(causes), help }), [causes, help]);
+  const { idle_ns } = idle_sums(causes);
+  const at = (row) => causes[row];
+  return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
+    { key: "cause", label: "Cause", className: "cause-cell", cell: (row) => html`<span
+      title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
+        cause_label(at(row).cause)}</span>` },
+    { key: "total_ns", label: "Time", kind: "ms" },
+    { key: "share", label: "Of idle", className: "share-column",
+      help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
+        share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
+    { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
+    { key: "gaps", label: "Gaps", kind: "count" },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 3 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
+    { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 3 },
+    { key: "host_event", label: "Host event", className: "mono clip", priority: 2 },
+    { key: "help", label: "What it means", className: "wrap faint", priority: 3 },
+  ]} />`;
+}
+
+function Causes({ reply, links }) {
+  const [query, change] = use_query({ device: "" });
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const rows = useMemo(() => rows_of(frame), [frame]);
+  const devices = devices_of(rows);
+  const device = devices.includes(query.device) ? query.device : devices[0];
+  const causes = useMemo(() => causes_of(rows, device), [rows, device]);
+  if (causes.length === 0) return html`<${Card} title="Idle"><p class="empty-line">The device was
+    never idle in this recording.</p><//>`;
+  const items = causes.map(({ cause, total_ns, bar, help }) =>
+    ({ key: cause, label: cause_label(cause), value: total_ns, part: bar, help }));
+  const pick = devices.length > 2 && html`<label class="pick"><span>Device</span><select
+    value=${device} onChange=${(event) => change({ device: event.target.value })}>${
+    devices.map((one) => html`<option key=${one} value=${one}>${one || "all merged"}</option>`)}
+    </select></label>`;
+  const { idle_ns, gaps } = idle_sums(causes);
+  return html`<${Figures} causes=${causes} />
+    <${Card} title="Why the device was idle" actions=${links} flush=${true}>
+      <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
+        caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what held the next work back" />
+      </div>
+      <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
+}
+
+function Content({ run, rank }) {
+  const resource = use_rank_table(run, "idle_causes", rank);
+  const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
+  const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "host_events"]}
+    title="Launches on the host were not recorded" />`;
+  const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
+    name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
+  return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
+      links=${links} />`}<//>
+    ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did", GAPS)}
+    ${card("launch_delays", "Launch delays", "what launching cost on the host", LAUNCH_DELAYS)}
+    <div class="columns-2">
+      ${card("stream_idle", "Idle streams", "the three kinds of Holistic Trace Analysis",
+        STREAM_IDLE)}
+      ${card("queues", "Queues", "launched and not yet begun, weighted by time", QUEUES)}
+    </div>`;
+}
+
+export default function Idle({ route }) {
+  const [rank, set_rank] = use_rank();
+  return html`<${RunFrame} route=${route} title="Idle">${(data, run) => html`
+    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
+    <${Content} run=${run} rank=${rank} />`}<//>`;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Idle time by cause, for one device or all merged; pure.
+import { label_of } from "../values.mjs";
+
+/** Devices that have rows of their own; "" are all merged. @param {any[]} rows */
+export function devices_of(rows) {
+  return [...new Set(rows.map(({ device }) => device ?? ""))].sort();
+}
+
+const LABELS = { gpu: "GPU", nccl: "NCCL", gc: "GC", cpu: "CPU" };
+
+/** A cause's stable word as people read it. @param {string} cause */
+export function cause_label(cause) {
+  const words = label_of(cause ?? "unknown").split(" ");
+  return words.map((word) => LABELS[word.toLowerCase()] ?? word).join(" ");
+}
+
+/** Rows of one device, most time first. @param {any[]} rows @param {string} device */
+export function causes_of(rows, device) {
+  return rows.filter((row) => (row.device ?? "") === device && row.total_ns > 0)
+    .sort((a, b) => b.total_ns - a.total_ns);
+}
+
+/**
+ * Sums of causes: all idle time, that of the host, and gaps.
+ * @param {any[]} causes rows of one device
+ */
+export function idle_sums(causes) {
+  const sum = (key, rows) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
+  const host = causes.filter(({ bar }) => bar === "idle_host_wait");
+  return { idle_ns: sum("total_ns", causes), share: sum("window_share", causes),
+    gaps: sum("gaps", causes), host_ns: sum("total_ns", host) };
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on a leak in words, from one device's row of the table memory; pure.
+import { bytes } from "../format.mjs";
+
+const missing = (value) => value === null || value === undefined;
+
+const signed = (value) => `${value < 0 ? "−" : "+"}${bytes(Math.round(Math.abs(value)))}`;
+
+/**
+ * @param {Record<string, any>} row
+ * @returns {{word: string, tone: "bad"|undefined, text: string}}
+ */
+export function leak_verdict(row) {
+  const { leak, leak_bytes_per_step, leak_low, leak_high } = row;
+  if (missing(leak) || missing(leak_bytes_per_step)) {
+    return { word: "not known", tone: undefined, text: row.note || "too few steady steps to tell" };
+  }
+  const interval = missing(leak_low) || missing(leak_high)
+    ? "" : ` (${signed(leak_low)} to ${signed(leak_high)})`;
+  const text = `${signed(leak_bytes_per_step)} per step${interval}`;
+  return leak ? { word: "yes", tone: "bad", text } : { word: "none", tone: undefined, text };
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: over time, what held it at the peak, whether it leaks; and copies.
+import { html, useMemo } from "../ui.mjs";
+import { use_query } from "../router.mjs";
+import { bytes, ms_unit, percent } from "../format.mjs";
+import { frame_of, rows_of, sum_rows, value_at } from "../frame.mjs";
+import { MemoryLine } from "../charts/memory_line.mjs";
+import { points_of } from "../charts/memory_model.mjs";
+import { ShareBar } from "../charts/share_bar.mjs";
+import { Card, ExportLinks, Figure, Loaded, Loading } from "../widgets.mjs";
+import { Lacks } from "./lacks.mjs";
+import { leak_verdict } from "./leak_model.mjs";
+import { rank_table_links, RankPick, use_rank, use_rank_table } from "./rank_data.mjs";
+import { RankTable, RankTableCard } from "./rank_table.mjs";
+import { RunFrame } from "./run_frame.mjs";
+
+const shared = (part, whole) => (whole > 0 ? `${percent(part / whole)} of ` : "");
+
+function Figures({ row, help }) {
+  const verdict = leak_verdict(row);
+  return html`<dl class="kpis">
+    <${Figure} label="Peak allocated" help=${help.peak_allocated_bytes}
+      value=${bytes(row.peak_allocated_bytes)}>${row.capacity_bytes > 0
+        ? `${shared(row.peak_allocated_bytes, row.capacity_bytes)}${bytes(row.capacity_bytes)}`
+        : "capacity not recorded"}<//>
+    <${Figure} label="Peak reserved" help=${help.peak_reserved_bytes}
+      value=${bytes(row.peak_reserved_bytes)}>${row.capacity_bytes > 0
+        && `${shared(row.peak_reserved_bytes, row.capacity_bytes)}capacity`}<//>
+    <${Figure} label="Fragmentation at the peak" help=${help.fragmentation_bytes}
+      value=${bytes(row.fragmentation_bytes)}>${row.fragmentation_share !== null
+        && `${percent(row.fragmentation_share)} of reserved`}<//>
+    <${Figure} label="Leak" help=${help.leak_bytes_per_step} value=${verdict.word}
+      tone=${verdict.tone}>${verdict.text}<//>
+  </dl>`;
+}
+
+function peak_text(row) {
+  const at = row.peak_ns === null ? "" : ` at ${ms_unit(row.peak_ns, 4)}`;
+  const step = row.peak_step === null ? "" : `, step ${row.peak_step}`;
+  const by = row.peak_op ? `, allocated by ${row.peak_op}` : "";
+  const module = row.peak_module ? ` in ${row.peak_module}` : "";
+  return `Most allocated: ${bytes(row.peak_allocated_bytes)}${at}${step}${by}${module}`;
+}
+
+function Timeline({ run, rank, row, pick }) {
+  const resource = use_rank_table(run, "memory_timeline", rank);
+  const points = useMemo(() => (resource.data
+    ? points_of(rows_of(frame_of(resource.data)), row.device) : []), [resource.data, row.device]);
+  if (resource.loading) return html`<${Loading} />`;
+  if (points.length === 0) return html`<p class="empty-line">No allocation was recorded.</p>`;
+  const label = row.peak_op ? `peak ${bytes(row.peak_allocated_bytes)}, ${row.peak_op}`
+    : `peak ${bytes(row.peak_allocated_bytes)}`;
+  return html`<${MemoryLine} points=${points} capacity_bytes=${row.capacity_bytes}
+    peak_label=${label} caption=${peak_text(row)} actions=${pick} />`;
+}
+
+const PEAK = {
+  id: "peak",
+  caption: "Alive at the peak",
+  sort: "-bytes",
+  search: ["op", "module"],
+  limit: 20,
+  foot: (frame, rows) => `${bytes(sum_rows(frame, "bytes", rows))} in ${
+    sum_rows(frame, "allocations", rows).toLocaleString("en")} allocations, ${
+    percent(sum_rows(frame, "peak_share", rows))} of the peak`,
+};
+
+const peak_columns = (frame) => [
+  { key: "op", label: "Allocated by", width_px: 260, cell: (row) => html`${
+    value_at(frame, "op", row) ? html`<span class="mono">${value_at(frame, "op", row)}</span>`
+      : "before the recording"}` },
+  { key: "module", label: "Module", className: "mono clip", width_px: 260, priority: 2 },
+  { key: "allocations", label: "Allocations", width_px: 100, priority: 2 },
+  { key: "bytes", label: "Size" },
+  { key: "peak_share", label: "Of the peak", kind: "text", className: "share-column",
+    width_px: 200,
+    cell: (row) => html`<${ShareBar} share=${value_at(frame, "peak_share", row)} />` },
+];
+
+function Peak({ run, rank, device }) {
+  const resource = use_rank_table(run, "memory_peak", rank);
+  const frame = useMemo(() => frame_of(resource.data), [resource.data]);
+  const view = useMemo(() => ({ ...PEAK, columns: peak_columns(frame),
+    keep: (all, row) => value_at(all, "device", row) === device }), [frame, device]);
+  return html`<${Card} title="Alive at the peak" flush=${true}
+      note="by the operator that allocated it; the rows sum to the peak"
+      actions=${html`<${ExportLinks} links=${rank_table_links(run, "memory_peak", rank)} />`}>
+    <${Loaded} resource=${resource}>${() => html`<${RankTable} frame=${frame} view=${view} />`}<//>
+  <//>`;
+}
+
+const COPIES = {
+  id: "copies",
+  caption: "Copies",
+  sort: "-total_ns",
+  empty: html`<p class="empty-line">No copy and no memset was recorded.</p>`,
+  columns: [
+    { key: "direction", label: "Direction" },
+    { key: "host_memory", label: "Host memory" },
+    { key: "blocking", label: "Blocking", kind: "flag" },
+    { key: "calls", label: "Calls" },
+    { key: "bytes", label: "Size" },
+    { key: "total_ns", label: "Total" },
+    { key: "exposed_ns", label: "Exposed" },
+    { key: "gbps", label: "Speed", priority: 2 },
+    { key: "median_ns", label: "p50", priority: 2 },
+    { key: "p95_ns", label: "p95", priority: 3 },
+    { key: "max_ns", label: "Max", priority: 3 },
+    { key: "host_ns", label: "Host", priority: 2 },
+  ],
+};
+
+function DevicePick({ rows, device, onchange }) {
+  if (rows.length < 2) return null;
+  return html`<label class="pick"><span>Device</span><select value=${device}
+    onChange=${(event) => onchange(event.target.value)}>${rows.map((row) => html`<option
+    key=${row.device} value=${row.device}>${row.device}</option>`)}</select></label>`;
+}
+
+/** The device with the most memory is what one asks about first; the host is rarely it. */
+function chosen_of(rows, device) {
+  const gpus = rows.filter((row) => row.device !== "cpu");
+  const most = [...(gpus.length > 0 ? gpus : rows)]
+    .sort((a, b) => (b.peak_allocated_bytes ?? 0) - (a.peak_allocated_bytes ?? 0));
+  return rows.find((row) => row.device === device) ?? most[0];
+}
+
+function Memory({ reply, run, rank }) {
+  const [query, change] = use_query({ device: "" });
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const rows = useMemo(() => rows_of(frame).filter((row) => row.events > 0), [frame]);
+  if (rows.length === 0) {
+    return html`<${Card} title="Memory"><${Lacks} run=${run} rank=${rank} items=${["memory"]}
+      title="Allocations were not recorded" /><//>`;
+  }
+  const row = chosen_of(rows, query.device);
+  const pick = html`<${DevicePick} rows=${rows} device=${row.device}
+    onchange=${(device) => change({ device })} />`;
+  return html`<${Figures} row=${row} help=${frame.help} />
+    <${Card} title="Memory over time" note=${rows.length > 1 ? row.device : ""}>
+      <${Timeline} run=${run} rank=${rank} row=${row} pick=${pick} /><//>
+    <${Peak} run=${run} rank=${rank} device=${row.device} />`;
+}
+
+export default function MemoryPage({ route }) {
+  const [rank, set_rank] = use_rank();
+  const resource = use_rank_table(route.run, "memory", rank);
+  return html`<${RunFrame} route=${route} title="Memory">${(data, run) => html`
+    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
+    <${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply} run=${run}
+      rank=${rank} />`}<//>
+    <${RankTableCard} run=${run} rank=${rank} name="copies" title="Copies"
+      note="by direction and kind of host memory" view=${COPIES} />`}<//>`;
+}

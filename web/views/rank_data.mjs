@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that are kept of each rank: which rank is meant, how it is chosen, how one is asked for.
+import { html } from "../ui.mjs";
+import { api_href, use_api } from "../api.mjs";
+import { use_query } from "../router.mjs";
+import { address } from "../address.mjs";
+import { run_api } from "./run_frame.mjs";
+
+/** Ranks that can be chosen, in order. @param {string} run @returns {number[]} */
+export function use_ranks(run) {
+  const { data } = use_api(address(run_api(run, "ranks"), { fields: "rank", format: "columns" }));
+  return (data?.columns?.rank ?? []).filter((rank) => rank !== null);
+}
+
+/** The rank in the address, "" for the headline rank, and what changes it. */
+export function use_rank() {
+  const [{ rank }, change] = use_query({ rank: "" });
+  return [rank, (next) => change({ rank: next })];
+}
+
+/**
+ * A whole table of one rank.
+ * @param {string} run @param {string} name of the table @param {string} rank "" for the headline
+ * @param {Record<string, unknown>} [params]
+ */
+export function use_rank_table(run, name, rank, params = {}) {
+  return use_api(address(run_api(run, name), { ...params, rank, format: "columns" }));
+}
+
+/** The same rows as data. */
+export function rank_table_links(run, name, rank) {
+  const href = (format) => api_href(address(run_api(run, name), { rank, format, limit: "all" }));
+  return [["CSV", href("csv")], ["JSON", href("json")]];
+}
+
+/**
+ * Chooses the rank of a page; nothing when there is only one.
+ * @param {{run: string, summary: any, rank: string, onchange: (rank: string) => void,
+ *          what?: string}} props
+ */
+export function RankPick({ run, summary, rank, onchange, what = "Everything on this page" }) {
+  const ranks = use_ranks(run);
+  if (ranks.length < 2 && rank === "") return null;
+  const headline = summary?.headline_rank;
+  const known = headline === null || headline === undefined ? "" : ` (${headline})`;
+  const missing = rank !== "" && !ranks.includes(Number(rank));
+  return html`<div class="rank-pick">
+    <label class="pick"><span>Rank</span><select value=${rank}
+        onChange=${(event) => onchange(event.target.value)}>
+      <option value="">headline${known}</option>
+      ${ranks.map((one) => html`<option key=${one} value=${String(one)}>${one}</option>`)}
+      ${missing && html`<option value=${rank}>${rank}</option>`}</select></label>
+    <span class="faint">${what}: of this rank alone.</span>
+  </div>`;
+}

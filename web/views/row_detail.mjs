@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a table knows of one row: long texts in full, every figure with its definition.
+import { html } from "../ui.mjs";
+import { value_at } from "../frame.mjs";
+import { label_of, write_value } from "../values.mjs";
+import { CopyButton, Help } from "../widgets.mjs";
+
+const LONG = 40;
+
+const is_told = (value) => value !== null && value !== undefined && value !== "";
+
+/** @param {{frame: import("../frame.mjs").Frame, row: number, first?: string}} props */
+export function RowDetail({ frame, row, first }) {
+  const name = String(value_at(frame, first, row) ?? "");
+  const rest = Object.keys(frame.columns)
+    .filter((key) => key !== first && is_told(value_at(frame, key, row)));
+  const is_long = (key) => String(value_at(frame, key, row)).length > LONG;
+  const write = (key) => write_value(value_at(frame, key, row), frame.units[key]);
+  const facts = (keys, className) => keys.length > 0 && html`<dl class="facts ${className}">${
+    keys.map((key) => html`<div key=${key}><dt><${Help} text=${frame.help[key]}>${
+      label_of(key)}<//></dt><dd class=${is_long(key) ? "mono" : ""}>${write(key)}</dd>
+    </div>`)}</dl>`;
+  return html`<div class="kernel-detail">
+    ${name && html`<p class="kernel-full"><code>${name}</code><${CopyButton} text=${name}
+      label="Copy name" /></p>`}
+    ${facts(rest.filter((key) => !is_long(key)), "")}
+    ${facts(rest.filter(is_long), "facts-long")}
+  </div>`;
+}
+
+/** The name in the first cell that opens and closes the detail of its row. */
+export function OpenName({ text, title, is_open, onopen, swatch, prose }) {
+  return html`<button type="button" class="kernel-name" aria-expanded=${is_open}
+    title=${title ?? text} onClick=${onopen}>${swatch && html`<span class="swatch ${swatch}"
+      aria-hidden="true"></span>`}<span class=${prose ? "prose" : "mono"}>${text}</span>
+    </button>`;
+}
