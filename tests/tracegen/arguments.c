@@ -14,8 +14,11 @@ static const char usage[] =
     "usage: tracegen [--seed N] [--ranks N] [--world N] [--steps N] [--layers N] [--events N]\n"
     "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
     "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
-    "  [--noise PERCENT] [--stacks] [--one-line | --pretty] [--format json|gz|zst] --out DIR\n"
-    "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies none\n";
+    "  [--noise PERCENT] [--job transformer|probe] [--stacks] [--memory] [--leak BYTES]\n"
+    "  [--checkpoint] [--sync-events] [--one-line | --pretty] [--format json|gz|zst] --out DIR\n"
+    "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
+    "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
+    "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";
 
 const char *arguments_plant_name(enum plant plant)
 {
@@ -96,17 +99,35 @@ static const char *category_word(int i)
     return vendor_category_name((enum category)i);
 }
 
+static const char *idle_word(int i)
+{
+    return idle_cause_name((enum idle_cause)i);
+}
+
+// Where the wanted nanoseconds of a plant are kept, NULL when there is no such plant.
+static int64_t *find_plant(const char *word, size_t length, struct arguments *arguments)
+{
+    static const char idle[] = "idle_";
+    size_t prefix = sizeof idle - 1;
+    int plant = find_word(word, length, plant_word, PLANT_COUNT);
+    if (plant >= 0)
+        return &arguments->plant_ns[plant];
+    if (length <= prefix || memcmp(word, idle, prefix) != 0)
+        return NULL;
+    int cause = find_word(word + prefix, length - prefix, idle_word, IDLE_COUNT);
+    return cause > 0 ? &arguments->idle_ns[cause] : NULL;
+}
+
 static bool parse_plant(const char *text, struct arguments *arguments)
 {
     const char *equals = strchrnul(text, '=');
     if (strcmp(text, "none") == 0)
         return true;
-    int plant = find_word(text, (size_t)(equals - text), plant_word, PLANT_COUNT);
-    if (plant < 0)
+    int64_t *wanted_ns = find_plant(text, (size_t)(equals - text), arguments);
+    if (!wanted_ns)
         return refuse("a plant", text);
-    arguments->plant_ns[plant] = DEFAULT_PLANT_NS;
-    return !*equals ||
-           parse_number(equals + 1, 1, INT64_C(60000000000), &arguments->plant_ns[plant]);
+    *wanted_ns = DEFAULT_PLANT_NS;
+    return !*equals || parse_number(equals + 1, 1, INT64_C(60000000000), wanted_ns);
 }
 
 static bool parse_slow(const char *text, struct arguments *arguments)
@@ -156,25 +177,18 @@ static bool parse_format(const char *text, enum outfile_format *format)
 }
 
 static const struct option long_options[] = {
-    {"seed", required_argument, NULL, 's'},
-    {"ranks", required_argument, NULL, 'r'},
-    {"world", required_argument, NULL, 'w'},
-    {"steps", required_argument, NULL, 't'},
-    {"layers", required_argument, NULL, 'l'},
-    {"events", required_argument, NULL, 'e'},
-    {"flavour", required_argument, NULL, 'f'},
-    {"strategy", required_argument, NULL, 'g'},
-    {"plant", required_argument, NULL, 'p'},
-    {"slow", required_argument, NULL, 'w' + 128},
-    {"straggler", required_argument, NULL, 'a'},
-    {"size", required_argument, NULL, 'z'},
-    {"noise", required_argument, NULL, 'n'},
-    {"format", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},
-    {"stacks", no_argument, NULL, 'k'},
-    {"one-line", no_argument, NULL, '1'},
-    {"pretty", no_argument, NULL, 'y'},
-    {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, 's'},      {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},     {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},    {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},   {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},     {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'}, {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},     {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},       {"job", required_argument, NULL, 'j'},
+    {"leak", required_argument, NULL, 'L'},      {"stacks", no_argument, NULL, 'k'},
+    {"memory", no_argument, NULL, 'M'},          {"checkpoint", no_argument, NULL, 'c'},
+    {"sync-events", no_argument, NULL, 'S'},     {"one-line", no_argument, NULL, '1'},
+    {"pretty", no_argument, NULL, 'y'},          {NULL, 0, NULL, 0},
 };
 
 static bool take(int option, const char *text, struct arguments *a)
@@ -200,6 +214,14 @@ static bool take(int option, const char *text, struct arguments *a)
         good = parse_choice(text, "ddp", "fsdp", &choice);
         a->strategy = choice ? STRATEGY_FSDP : STRATEGY_DDP;
         break;
+    case 'j':
+        good = parse_choice(text, "transformer", "probe", &choice);
+        a->job = choice ? JOB_PROBE : JOB_TRANSFORMER;
+        break;
+    case 'L': a->memory = true; return parse_number(text, 1, INT64_C(1) << 40, &a->leak_bytes);
+    case 'M': a->memory = true; break;
+    case 'c': a->checkpoint = true; break;
+    case 'S': a->sync_events = true; break;
     case 'p': return parse_plant(text, a);
     case 'w' + 128: return parse_slow(text, a);
     case 'a': return parse_straggler(text, a);

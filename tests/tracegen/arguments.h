@@ -2,6 +2,7 @@
 // The command line: what to generate, how to write it, where.
 #pragma once
 
+#include "tests/tracegen/idle_cause.h"
 #include "tests/tracegen/outfile.h"
 #include "tests/tracegen/vendor.h"
 
@@ -9,6 +10,8 @@
 #include <stdint.h>
 
 enum strategy { STRATEGY_DDP, STRATEGY_FSDP };
+
+enum job { JOB_TRANSFORMER, JOB_PROBE };
 
 enum plant {
     PLANT_EXPOSED_COMM,
@@ -27,11 +30,14 @@ struct arguments {
     int64_t noise_ppm; // jitter of step and kernel times
     enum vendor_flavour flavour;
     enum strategy strategy;
+    enum job job;
     int64_t plant_ns[PLANT_COUNT]; // wanted cost per step, 0 for not planted
+    int64_t idle_ns[IDLE_COUNT];   // wanted idle time per step by cause, 0 for not planted
     int64_t slow_percent[CATEGORY_COUNT];
+    int64_t leak_bytes;     // per step
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
-    bool stacks, one_line;
+    bool stacks, memory, checkpoint, sync_events, one_line;
     enum outfile_format format;
     const char *out; // borrowed from argv
 };

@@ -32,7 +32,12 @@ static int32_t thread_id(const struct kineto *kineto, enum host_thread thread)
 static int32_t stream_id(const struct kineto *kineto, const struct instruction *work)
 {
     const struct vendor *vendor = kineto->machine->vendor;
-    return work->code == CODE_COLLECTIVE ? vendor->comm_stream : vendor->compute_stream;
+    const int32_t streams[STREAM_COUNT] = {
+        [STREAM_COMPUTE] = vendor->compute_stream,
+        [STREAM_COMM] = vendor->comm_stream,
+        [STREAM_SIDE] = vendor->side_stream,
+    };
+    return streams[work->stream];
 }
 
 // Where and when an event is.
@@ -47,8 +52,8 @@ static char *put_event(const struct kineto *kineto, char *p, const char *cat, co
 {
     p = put_text(put_text(p, kineto->layout->open), "\"ph\": \"X\", \"cat\": \"");
     p = put_text(put_text(put_text(p, cat), "\", \"name\": \""), name);
-    p = put_member(put_member(p, "\", \"pid\": ", (uint64_t)place->pid),
-                   ", \"tid\": ", (uint64_t)place->tid);
+    p = put_i64(put_text(p, "\", \"pid\": "), place->pid);
+    p = put_i64(put_text(p, ", \"tid\": "), place->tid);
     *p++ = ',';
     p = put_text(put_text(p, kineto->layout->line), "\"ts\": ");
     p = put_us(p, place->begin_ns + kineto->rank->clock_ns);
@@ -86,7 +91,8 @@ static char *put_call_numbers(const struct kineto *kineto, char *p, const struct
     p = put_text(put_text(p, ", "), what->args);
     p = put_member(p, ", \"Seq\": ", number);
     p = put_member(p, ", \"Rank\": ", (uint64_t)kineto->rank->index);
-    return put_text(p, ", \"Global rank start\": 0, \"Global rank stride\": 1");
+    p = put_member(p, ", \"Global rank start\": ", (uint64_t)what->group->start);
+    return put_member(p, ", \"Global rank stride\": ", (uint64_t)what->group->stride);
 }
 
 static char *put_op_args(struct kineto *kineto, char *p, const struct host_row *row)
@@ -126,6 +132,7 @@ static void write_host_row(struct kineto *kineto, const struct host_row *row)
         [ROW_ANNOTATION] = "user_annotation",
         [ROW_STEP] = "user_annotation",
         [ROW_PYTHON] = "python_function",
+        [ROW_OVERHEAD] = "overhead",
     };
     const struct instruction *begin = row->begin;
     char step[64];
@@ -135,9 +142,14 @@ static void write_host_row(struct kineto *kineto, const struct host_row *row)
         name = step;
     }
     struct place place = {kineto->pid, thread_id(kineto, row->thread), row->begin_ns, row->end_ns};
+    if (begin->kind == ROW_OVERHEAD)
+        place.pid = -1, place.tid = 0;
     char *p = outfile_reserve(kineto->out, KINETO_EVENT_BYTES);
     p = put_event(kineto, p, cats[begin->kind], name, &place);
-    p = begin->kind == ROW_PYTHON ? put_python_args(kineto, p, row) : put_op_args(kineto, p, row);
+    if (begin->kind == ROW_PYTHON)
+        p = put_python_args(kineto, p, row);
+    else if (begin->kind != ROW_OVERHEAD)
+        p = put_op_args(kineto, p, row);
     p = put_close(kineto, p);
     if (begin->links) {
         place.end_ns = begin->backward ? -1 : row->end_ns;
@@ -161,6 +173,7 @@ static char *put_hip_args(char *p, const struct instruction *work)
 {
     switch (work->code) {
     case CODE_LAUNCH:
+    case CODE_UNLINKED:
     case CODE_COLLECTIVE:
         p = put_triple(p, ", \"grid\": [", work->grid, work->grid[2]);
         p = put_triple(p, ", \"block\": [", work->kernel->block, 1);
@@ -168,7 +181,7 @@ static char *put_hip_args(char *p, const struct instruction *work)
     case CODE_COPY:
         p = put_text(p, ", \"src\": \"0x7f0e4a7e8000\", \"dst\": \"0x7f0e79800400\"");
         p = put_member(p, ", \"bytes\": \"", (uint64_t)work->bytes);
-        return put_text(p, "\", \"kind\": \"1\"");
+        return put_text(put_member(p, "\", \"kind\": \"", (uint64_t)work->way + 1), "\"");
     default: return p;
     }
 }
@@ -221,7 +234,7 @@ static char *put_kernel_args(const struct kineto *kineto, char *p, const struct 
         p = put_triple(p, ", \"grid\": [", work->grid, work->grid[2]);
         p = put_triple(p, ", \"block\": [", work->kernel->block, 1);
     }
-    if (work->collective) {
+    if (work->collective && !work->collective->bare) {
         p = put_text(put_text(p, ", "), work->collective->args);
         p = put_member(p, ", \"Seq\": ", row->call_number);
     }
@@ -234,11 +247,25 @@ static char *put_memory_args(const struct kineto *kineto, char *p, const struct 
     if (kineto->machine->arguments->flavour == VENDOR_ROCM) {
         if (row->work->code == CODE_SET)
             return put_text(p, ", \"kind\": \"Device\"");
-        return put_member(put_text(p, ", \"kind\": \"HtoD\""), ", \"bytes\": ", bytes);
+        p = put_string(p, ", \"kind\": \"", ledger_copy(row->work));
+        return put_member(p, ", \"bytes\": ", bytes);
     }
     p = put_member(p, ", \"bytes\": ", bytes);
     return put_millionths(put_text(p, ", \"memory bandwidth (GB/s)\": "),
                           bytes * 1000000 / (uint64_t)(row->end_ns - row->begin_ns));
+}
+
+static const char *copy_name(const struct instruction *work)
+{
+    switch (work->way) {
+    case COPY_DTOH:
+        return work->pageable ? "Memcpy DtoH (Device -> Pageable)"
+                              : "Memcpy DtoH (Device -> Pinned)";
+    case COPY_DTOD: return "Memcpy DtoD (Device -> Device)";
+    case COPY_PTOP: return "Memcpy PtoP (Device -> Device)";
+    case COPY_HTOD: break;
+    }
+    return work->pageable ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)";
 }
 
 static char *put_device(const struct kineto *kineto, char *p, const struct device_row *row)
@@ -246,14 +273,13 @@ static char *put_device(const struct kineto *kineto, char *p, const struct devic
     const struct instruction *work = row->work;
     bool cuda = kineto->machine->arguments->flavour == VENDOR_CUDA;
     int32_t stream = stream_id(kineto, work);
-    struct place place = {kineto->device, stream, row->begin_ns, row->end_ns};
+    struct place place = {kineto->device, stream, row->begin_ns, row->end_ns + work->overrun_ns};
     const char *cat = work->code == CODE_COPY  ? "gpu_memcpy"
                       : work->code == CODE_SET ? "gpu_memset"
                                                : "kernel";
     const char *name = work->code == CODE_SET    ? "Memset (Device)"
-                       : work->code != CODE_COPY ? work->kernel->name
-                       : work->pageable          ? "Memcpy HtoD (Pageable -> Device)"
-                                                 : "Memcpy HtoD (Pinned -> Device)";
+                       : work->code == CODE_COPY ? copy_name(work)
+                                                 : work->kernel->name;
     p = put_event(kineto, p, cat, name, &place);
     if (row->external_id)
         p = put_text(put_member(p, "\"External id\": ", row->external_id), ", ");
@@ -269,12 +295,48 @@ static char *put_device(const struct kineto *kineto, char *p, const struct devic
     return put_flow(kineto, p, "ac2g", row->correlation, &place);
 }
 
+// A wait as the device's own record of it.
+static char *put_sync(const struct kineto *kineto, char *p, const struct device_row *row)
+{
+    struct place place = {kineto->device, -1, row->api_begin_ns, row->api_end_ns};
+    p = put_event(kineto, p, "cuda_sync", row->api->sync, &place);
+    p = put_string(p, "\"cuda_sync_kind\": \"", row->api->sync);
+    p = put_text(p, ", \"stream\": -1");
+    p = put_member(p, ", \"correlation\": ", row->correlation);
+    p = put_member(p, ", \"device\": ", (uint64_t)kineto->device);
+    return put_close(kineto, put_text(p, ", \"context\": 1"));
+}
+
 static void write_call(const struct kineto *kineto, const struct device_row *row)
 {
     char *p = outfile_reserve(kineto->out, KINETO_EVENT_BYTES);
     if (row->work)
         p = put_device(kineto, p, row);
-    outfile_commit(kineto->out, put_api(kineto, p, row));
+    if (row->api)
+        p = put_api(kineto, p, row);
+    if (row->api && row->api->sync && kineto->machine->arguments->sync_events)
+        p = put_sync(kineto, p, row);
+    outfile_commit(kineto->out, p);
+}
+
+static void write_memory(struct kineto *kineto, const struct memory_row *row)
+{
+    char *p = outfile_reserve(kineto->out, KINETO_EVENT_BYTES);
+    p = put_text(p, kineto->layout->open);
+    p = put_text(p, "\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", "
+                    "\"name\": \"[memory]\", ");
+    p = put_member(p, "\"pid\": ", (uint64_t)kineto->pid);
+    p = put_member(p, ", \"tid\": ", (uint64_t)thread_id(kineto, row->thread));
+    p = put_us(put_text(p, ", \"ts\": "), row->at_ns + kineto->rank->clock_ns);
+    *p++ = ',';
+    p = put_text(p, kineto->layout->args);
+    p = put_i64(put_text(p, "\"Total Reserved\": "), row->reserved_bytes);
+    p = put_i64(put_text(p, ", \"Total Allocated\": "), row->allocated_bytes);
+    p = put_i64(put_text(p, ", \"Bytes\": "), row->bytes);
+    p = put_member(p, ", \"Addr\": ", row->address);
+    p = put_member(p, ", \"Device Id\": ", (uint64_t)kineto->device);
+    p = put_member(p, ", \"Device Type\": 1, \"Ev Idx\": ", kineto->event_index++);
+    outfile_commit(kineto->out, put_close(kineto, p));
 }
 
 // A user annotation as its stream saw it; the profiler widens it by a nanosecond each side.
@@ -307,7 +369,8 @@ struct kineto *kineto_open(const char *path, const struct machine *machine, cons
     return kineto;
 }
 
-// The order of the profiler: autograd's rows, the main thread's, Python's, calls, projections.
+// The order of the profiler: autograd's rows, the main thread's, Python's, memory, calls,
+// projections.
 void kineto_step(struct kineto *kineto)
 {
     const struct rank *rank = kineto->rank;
@@ -318,6 +381,8 @@ void kineto_step(struct kineto *kineto)
     for (size_t i = 0; i < rank->row_count; i++)
         if (rank->rows[i].begin->kind == ROW_PYTHON)
             write_host_row(kineto, &rank->rows[i]);
+    for (size_t i = 0; i < rank->memory_count; i++)
+        write_memory(kineto, &rank->memory[i]);
     for (size_t i = 0; i < rank->call_count; i++)
         write_call(kineto, &rank->calls[i]);
     for (size_t i = 0; i < rank->row_count; i++)

@@ -62,6 +62,8 @@ void kineto_head(struct kineto *kineto)
     say(kineto, "  \"record_shapes\": 1,\n");
     if (arguments->stacks)
         say(kineto, "  \"with_stack\": 1,\n");
+    if (arguments->memory)
+        say(kineto, "  \"profile_memory\": 1,\n");
     say(kineto,
         "  \"trace_id\": \"E2DD41CB5FBC4E7C9464E0B56B%06X\",\n  \"displayTimeUnit\": \"ms\",\n"
         "  \"baseTimeNanoseconds\": " BASE_TIME_NS ",\n  \"traceEvents\": [\n",
@@ -101,7 +103,8 @@ static void say_thread(struct kineto *kineto, int pid, int tid, const char *name
 static void say_names(struct kineto *kineto)
 {
     const struct vendor *vendor = kineto->machine->vendor;
-    const int streams[] = {vendor->compute_stream, vendor->comm_stream};
+    const int streams[] = {vendor->compute_stream, vendor->comm_stream, vendor->side_stream};
+    int stream_count = kineto->machine->arguments->job == JOB_PROBE ? 3 : 2;
     const int threads[] = {kineto->pid, kineto->pid + KINETO_AUTOGRAD_TID};
     char name[64];
     say_process(kineto, kineto->pid, "CPU", kineto->pid);
@@ -109,7 +112,7 @@ static void say_names(struct kineto *kineto)
         snprintf(name, sizeof name, "GPU %d", i);
         say_process(kineto, i, name, GPU_SORT_INDEX + i);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < stream_count; i++) {
         snprintf(name, sizeof name, "stream %d ", streams[i]);
         say_thread(kineto, kineto->device, streams[i], name);
     }

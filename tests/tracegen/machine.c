@@ -5,7 +5,13 @@
 #include <stdlib.h>
 
 enum { FIRST_STEP = 3, FIRST_CORRELATION = 4096, HOST_SPREAD_PPM = 150000 };
-enum { OP_BEGIN_NS = 1100, OP_END_NS = 600, LAUNCH_NS = 4300, EVENT_CALL_NS = 900 };
+enum {
+    ALLOCATION_NS = 40,
+    OP_BEGIN_NS = 1100,
+    OP_END_NS = 600,
+    LAUNCH_NS = 4300,
+    EVENT_CALL_NS = 900
+};
 enum { LAUNCH_TO_START_NS = 1800, KERNEL_GAP_NS = 450, DATA_NS = 130000, LEAD_NS = 600000 };
 // From the end of the batch's loading to the begin of its first copy.
 enum { COPY_PATH_NS = 13000, TINY_NS = 1900, TINY_OP_NS = 2200, CLOCK_SPREAD_NS = 40000 };
@@ -73,6 +79,12 @@ static void end_row(struct rank *rank)
     rank->rows[rank->open[rank->thread][--rank->depth[rank->thread]]].end_ns = rank->now_ns;
 }
 
+static const struct instruction *innermost_op(const struct rank *rank)
+{
+    const struct host_row *op = innermost(rank, false);
+    return op ? op->begin : NULL;
+}
+
 // Widens the device range of the annotations that are open around a launch.
 static void mark_annotations(struct rank *rank, const struct device_row *call, bool comm)
 {
@@ -98,6 +110,7 @@ static struct device_row *call_runtime(struct rank *rank, const struct vendor_ap
         .api = api,
         .api_begin_ns = rank->now_ns,
         .external_id = op ? op->external_id : 0,
+        .op = op ? op->begin : NULL,
         .correlation = rank->next_correlation++,
         .thread = rank->thread,
     };
@@ -107,31 +120,72 @@ static struct device_row *call_runtime(struct rank *rank, const struct vendor_ap
 }
 
 // The moment at which work given to a stream now can begin.
-static int64_t earliest(struct rank *rank, const struct stream *stream, int64_t launched_ns)
+static int64_t earliest(const struct machine *machine, struct rank *rank,
+                        const struct stream *stream, int64_t launched_ns)
 {
     int64_t arrives = launched_ns + splitmix_jitter(&rank->rng, LAUNCH_TO_START_NS, 200000);
-    int64_t gap = splitmix_jitter(&rank->rng, KERNEL_GAP_NS, 300000);
+    int64_t gap = splitmix_jitter(&rank->rng, machine->kernel_gap_ns, 300000);
     return max_ns(max_ns(arrives, stream->ready_ns), stream->free_ns + gap);
+}
+
+// The end of the last work queued on any stream.
+static int64_t busy_until(const struct rank *rank)
+{
+    int64_t until_ns = 0;
+    for (int i = 0; i < STREAM_COUNT; i++)
+        until_ns = max_ns(until_ns, rank->streams[i].free_ns);
+    return until_ns;
 }
 
 static void occupy(struct rank *rank, struct stream *stream, struct device_row *call)
 {
+    stream->begin_ns = call->begin_ns;
     stream->free_ns = call->end_ns;
-    mark_annotations(rank, call, stream == &rank->comm);
+    mark_annotations(rank, call, stream == &rank->streams[STREAM_COMM]);
 }
 
-// Work on the compute stream. A full queue holds the host until a kernel leaves it.
-static struct device_row *launch(struct rank *rank, const struct vendor_api *api,
-                                 const struct instruction *work, int64_t device_ns)
+static enum tally_class class_of(const struct instruction *work)
 {
+    if (!work->kernel)
+        return TALLY_MEMORY;
+    return work->kernel->category == CATEGORY_COMM ? TALLY_COMMUNICATION : TALLY_COMPUTE;
+}
+
+// Enters finished device work into the truth.
+static void record(struct rank *rank, const struct device_row *call)
+{
+    tally_add(&rank->tally, &(struct tally_span){
+                                .begin_ns = call->begin_ns,
+                                .end_ns = call->end_ns,
+                                .class = class_of(call->work),
+                                .work = call->work,
+                                .op = call->op,
+                                .op_call = call->external_id,
+                            });
+}
+
+// Work on a stream. A full queue holds the host until a kernel leaves it.
+static struct device_row *launch(const struct machine *machine, struct rank *rank,
+                                 const struct vendor_api *api, const struct instruction *work,
+                                 int64_t device_ns)
+{
+    struct stream *stream = &rank->streams[work->stream];
     struct device_row *call = call_runtime(rank, api, LAUNCH_NS);
     int64_t *slot = &rank->queue_begin_ns[rank->launches++ % MACHINE_QUEUE];
-    rank->now_ns = call->api_end_ns = max_ns(rank->now_ns, *slot);
+    rank->now_ns = max_ns(rank->now_ns, *slot);
+    if (work->idle_ns)
+        rank->now_ns = max_ns(rank->now_ns, busy_until(rank) + work->idle_ns);
+    call->api_end_ns = rank->now_ns;
     call->work = work;
-    call->begin_ns = earliest(rank, &rank->compute, call->api_end_ns);
+    if (work->stream == STREAM_SIDE) // beside the compute stream's last kernel, not before it
+        stream->ready_ns = rank->streams[STREAM_COMPUTE].begin_ns;
+    call->begin_ns = earliest(machine, rank, stream, call->api_end_ns);
+    if (work->delay_ns && work->code != CODE_GRAPH)
+        call->begin_ns = max_ns(call->begin_ns, stream->free_ns + work->delay_ns);
     call->end_ns = call->begin_ns + device_ns;
     *slot = call->begin_ns;
-    occupy(rank, &rank->compute, call);
+    occupy(rank, stream, call);
+    record(rank, call);
     return call;
 }
 
@@ -147,15 +201,89 @@ static void launch_kernel(const struct machine *machine, struct rank *rank,
                           const struct instruction *work)
 {
     int64_t ns = noisy(machine, rank, work->ns);
-    struct device_row *call = launch(rank, work->kernel->launch, work, ns);
-    tally_add(&rank->tally, TALLY_COMPUTE, call->begin_ns, call->end_ns);
+    launch(machine, rank, work->kernel->launch, work, ns);
+}
+
+// Device work with the same launch as the row before.
+static void follow(struct rank *rank, const struct instruction *work, int64_t device_ns)
+{
+    rank->calls = grow(rank->calls, rank->call_count, &rank->call_capacity, sizeof *rank->calls);
+    struct device_row *row = &rank->calls[rank->call_count++];
+    struct stream *stream = &rank->streams[work->stream];
+    *row = row[-1];
+    row->api = NULL;
+    row->begin_ns = stream->free_ns + work->delay_ns;
+    row->end_ns = row->begin_ns + device_ns;
+    occupy(rank, stream, row);
+    record(rank, row);
+}
+
+static void launch_graph(const struct machine *machine, struct rank *rank,
+                         const struct instruction *work)
+{
+    launch(machine, rank, machine->vendor->graph, work, noisy(machine, rank, work->ns));
+    for (int32_t i = 1; i < work->kernels; i++)
+        follow(rank, work, noisy(machine, rank, work->ns));
+}
+
+// A kernel that the profiler saw, but not its launch.
+static void run_unlinked(const struct machine *machine, struct rank *rank,
+                         const struct instruction *work)
+{
+    rank->calls = grow(rank->calls, rank->call_count, &rank->call_capacity, sizeof *rank->calls);
+    struct device_row *row = &rank->calls[rank->call_count++];
+    struct stream *stream = &rank->streams[work->stream];
+    *row = (struct device_row){.work = work, .correlation = rank->next_correlation++};
+    row->begin_ns = stream->free_ns + work->delay_ns;
+    row->end_ns = row->begin_ns + noisy(machine, rank, work->ns);
+    stream->free_ns = row->end_ns;
+    record(rank, row);
+}
+
+// A call that launches nothing; the host comes back when the device has been idle for idle_ns.
+static void call_only(struct rank *rank, const struct instruction *instruction)
+{
+    struct device_row *call = call_runtime(rank, instruction->api, EVENT_CALL_NS);
+    if (instruction->idle_ns)
+        rank->now_ns = max_ns(rank->now_ns, busy_until(rank) + instruction->idle_ns);
+    call->api_end_ns = rank->now_ns;
+}
+
+// --- memory -------------------------------------------------------------------------------------
+
+static void note_memory(struct rank *rank, uint64_t address, int64_t bytes)
+{
+    rank->memory =
+        grow(rank->memory, rank->memory_count, &rank->memory_capacity, sizeof *rank->memory);
+    rank->memory[rank->memory_count++] = (struct memory_row){
+        .at_ns = rank->now_ns,
+        .bytes = bytes,
+        .allocated_bytes = rank->heap.allocated_bytes,
+        .reserved_bytes = rank->heap.reserved_bytes,
+        .address = address,
+        .thread = rank->thread,
+    };
+    rank->now_ns += ALLOCATION_NS;
+}
+
+static void allocate(struct rank *rank, const struct instruction *what)
+{
+    const struct instruction *op = innermost_op(rank);
+    struct heap_tensor tensor = {.bytes = what->bytes, .op = op ? op->name : NULL};
+    uint64_t address = heap_allocate(&rank->heap, what->slot, &tensor, rank->now_ns);
+    note_memory(rank, address, what->bytes);
+}
+
+static void release(struct rank *rank, const struct instruction *what)
+{
+    struct heap_tensor tensor = heap_release(&rank->heap, what->slot);
+    note_memory(rank, tensor.address, -tensor.bytes);
 }
 
 static void set_memory(const struct machine *machine, struct rank *rank,
                        const struct instruction *work)
 {
-    struct device_row *call = launch(rank, machine->vendor->set, work, work->ns);
-    tally_add(&rank->tally, TALLY_MEMORY, call->begin_ns, call->end_ns);
+    launch(machine, rank, machine->vendor->set, work, work->ns);
 }
 
 // A pageable copy holds the host until it is done.
@@ -164,8 +292,7 @@ static void copy_memory(const struct machine *machine, struct rank *rank,
 {
     const struct vendor *vendor = machine->vendor;
     const struct vendor_api *api = work->pageable ? vendor->blocking_copy : vendor->copy;
-    struct device_row *call = launch(rank, api, work, work->ns);
-    tally_add(&rank->tally, TALLY_MEMORY, call->begin_ns, call->end_ns);
+    struct device_row *call = launch(machine, rank, api, work, work->ns);
     if (!work->pageable)
         return;
     int64_t end_ns = call->end_ns;
@@ -183,21 +310,21 @@ static void join(const struct machine *machine, struct rank *rank, const struct 
     call_runtime(rank, machine->vendor->event_record, EVENT_CALL_NS);
     call_runtime(rank, machine->vendor->stream_wait, EVENT_CALL_NS);
     struct device_row *call = call_runtime(rank, work->kernel->launch, LAUNCH_NS);
-    rank->comm.ready_ns = rank->compute.free_ns;
+    rank->streams[STREAM_COMM].ready_ns = rank->streams[STREAM_COMPUTE].free_ns;
     call->work = work;
     call->call_number = rank->next_call++;
-    call->begin_ns = earliest(rank, &rank->comm, call->api_end_ns);
+    call->begin_ns = earliest(machine, rank, &rank->streams[STREAM_COMM], call->api_end_ns);
 }
 
 static void leave(const struct machine *machine, struct rank *rank, const struct instruction *work,
                   int64_t latest_ns, int64_t end_ns)
 {
     struct device_row *call = &rank->calls[rank->call_count - 1];
-    int64_t computed_ns = rank->compute.free_ns;
+    int64_t computed_ns = rank->streams[STREAM_COMPUTE].free_ns;
     call->end_ns = end_ns;
-    occupy(rank, &rank->comm, call);
+    occupy(rank, &rank->streams[STREAM_COMM], call);
     rank->collective_end_ns[work->slot] = end_ns;
-    tally_add(&rank->tally, TALLY_COMMUNICATION, call->begin_ns, end_ns);
+    record(rank, call);
     rank->tally.wait_ns += latest_ns - call->begin_ns;
     rank->tally.transfer_ns += end_ns - latest_ns;
     int64_t exposed = end_ns - max_ns(computed_ns, call->begin_ns);
@@ -206,7 +333,8 @@ static void leave(const struct machine *machine, struct rank *rank, const struct
     else if (rank->tally.plant_ns[PLANT_LOW_OVERLAP] <
              machine->arguments->plant_ns[PLANT_LOW_OVERLAP]) {
         rank->tally.plant_ns[PLANT_LOW_OVERLAP] += exposed;
-        rank->compute.ready_ns = max_ns(rank->compute.ready_ns, end_ns);
+        rank->streams[STREAM_COMPUTE].ready_ns =
+            max_ns(rank->streams[STREAM_COMPUTE].ready_ns, end_ns);
     }
     call_runtime(rank, machine->vendor->event_record, EVENT_CALL_NS);
 }
@@ -221,7 +349,7 @@ static void meet(struct machine *machine, const struct instruction *work)
         join(machine, rank, work);
         latest_ns = max_ns(latest_ns, rank->calls[rank->call_count - 1].begin_ns);
         if (planted_ns)
-            end_ns = max_ns(end_ns, rank->compute.free_ns + planted_ns);
+            end_ns = max_ns(end_ns, rank->streams[STREAM_COMPUTE].free_ns + planted_ns);
     }
     int64_t transfer_ns = splitmix_jitter(&machine->rng, work->collective->transfer_ns,
                                           machine->arguments->noise_ppm);
@@ -233,7 +361,8 @@ static void meet(struct machine *machine, const struct instruction *work)
 static void wait_for(const struct machine *machine, struct rank *rank, int32_t slot)
 {
     call_runtime(rank, machine->vendor->stream_wait, EVENT_CALL_NS);
-    rank->compute.ready_ns = max_ns(rank->compute.ready_ns, rank->collective_end_ns[slot]);
+    rank->streams[STREAM_COMPUTE].ready_ns =
+        max_ns(rank->streams[STREAM_COMPUTE].ready_ns, rank->collective_end_ns[slot]);
 }
 
 // --- data, small kernels, throttle --------------------------------------------------------------
@@ -243,7 +372,7 @@ static void wait_for(const struct machine *machine, struct rank *rank, int32_t s
 static void load_data(const struct machine *machine, struct rank *rank)
 {
     int64_t planted_ns = machine->arguments->plant_ns[PLANT_STARVATION];
-    int64_t needed_ns = rank->compute.free_ns + planted_ns - COPY_PATH_NS;
+    int64_t needed_ns = rank->streams[STREAM_COMPUTE].free_ns + planted_ns - COPY_PATH_NS;
     pass(rank, DATA_NS);
     if (planted_ns)
         rank->now_ns = max_ns(rank->now_ns, needed_ns);
@@ -275,17 +404,19 @@ static void run_tiny_op(const struct machine *machine, struct rank *rank, uint64
 static void run_tiny(const struct machine *machine, struct rank *rank)
 {
     int64_t planted_ns = machine->arguments->plant_ns[PLANT_TINY_KERNELS];
-    int64_t begin_ns = rank->compute.free_ns;
-    for (uint64_t i = 0; rank->compute.free_ns - begin_ns < planted_ns; i++)
+    int64_t begin_ns = rank->streams[STREAM_COMPUTE].free_ns;
+    for (uint64_t i = 0; rank->streams[STREAM_COMPUTE].free_ns - begin_ns < planted_ns; i++)
         run_tiny_op(machine, rank, i);
     if (planted_ns)
-        rank->tally.plant_ns[PLANT_TINY_KERNELS] += rank->compute.free_ns - begin_ns;
+        rank->tally.plant_ns[PLANT_TINY_KERNELS] +=
+            rank->streams[STREAM_COMPUTE].free_ns - begin_ns;
 }
 
 static void throttle(const struct machine *machine, struct rank *rank)
 {
     struct device_row *call = call_runtime(rank, machine->vendor->event_sync, EVENT_CALL_NS);
-    rank->now_ns = call->api_end_ns = max_ns(rank->now_ns, rank->compute.free_ns - LEAD_NS);
+    rank->now_ns = call->api_end_ns =
+        max_ns(rank->now_ns, rank->streams[STREAM_COMPUTE].free_ns - LEAD_NS);
 }
 
 // --- steps --------------------------------------------------------------------------------------
@@ -299,6 +430,14 @@ static void execute(const struct machine *machine, struct rank *rank,
     case CODE_THREAD: rank->thread = instruction->thread; break;
     case CODE_LOAD_DATA: load_data(machine, rank); break;
     case CODE_LAUNCH: launch_kernel(machine, rank, instruction); break;
+    case CODE_GRAPH: launch_graph(machine, rank, instruction); break;
+    case CODE_UNLINKED: run_unlinked(machine, rank, instruction); break;
+    case CODE_CALL: call_only(rank, instruction); break;
+    case CODE_HOLD:
+        rank->now_ns = max_ns(rank->now_ns, busy_until(rank)) + instruction->idle_ns;
+        break;
+    case CODE_ALLOCATE: allocate(rank, instruction); break;
+    case CODE_RELEASE: release(rank, instruction); break;
     case CODE_COPY: copy_memory(machine, rank, instruction); break;
     case CODE_SET: set_memory(machine, rank, instruction); break;
     case CODE_TINY: run_tiny(machine, rank); break;
@@ -315,8 +454,8 @@ void machine_step(struct machine *machine)
     int32_t count = machine->arguments->ranks;
     for (int32_t i = 0; i < count; i++) {
         struct rank *rank = &machine->ranks[i];
-        rank->row_count = rank->call_count = 0;
-        rank->idle_from_ns = max_ns(rank->compute.free_ns, rank->comm.free_ns);
+        rank->row_count = rank->call_count = rank->memory_count = 0;
+        rank->idle_from_ns = busy_until(rank);
     }
     for (size_t k = 0; k < program->count; k++) {
         const struct instruction *instruction = &program->instructions[k];
@@ -339,9 +478,10 @@ void machine_finish(struct machine *machine)
 {
     for (int32_t i = 0; i < machine->arguments->ranks; i++) {
         struct rank *rank = &machine->ranks[i];
-        rank->row_count = rank->call_count = 0;
+        rank->row_count = rank->call_count = rank->memory_count = 0;
         struct device_row *call = call_runtime(rank, machine->vendor->device_sync, EVENT_CALL_NS);
-        rank->now_ns = call->api_end_ns = max_ns(rank->now_ns, rank->compute.free_ns) + 2000;
+        rank->now_ns = call->api_end_ns =
+            max_ns(rank->now_ns, rank->streams[STREAM_COMPUTE].free_ns) + 2000;
     }
 }
 
@@ -356,6 +496,7 @@ static void start_rank(struct machine *machine, int32_t index)
     rank->next_python = 1;
     rank->next_correlation = FIRST_CORRELATION;
     rank->sequence_base = 1000;
+    heap_init(&rank->heap, machine->program);
     rank->collective_end_ns =
         outfile_memory((size_t)machine->program->slots + 1, sizeof *rank->collective_end_ns);
 }
@@ -367,6 +508,7 @@ struct machine *machine_new(const struct arguments *arguments, const struct prog
     machine->program = program;
     machine->vendor = vendor_get(arguments->flavour);
     machine->step = FIRST_STEP;
+    machine->kernel_gap_ns = arguments->job == JOB_PROBE ? 0 : KERNEL_GAP_NS;
     machine->rng.state = arguments->seed;
     machine->ranks = outfile_memory((size_t)arguments->ranks, sizeof *machine->ranks);
     for (int i = 0; i < 3; i++)
@@ -388,6 +530,8 @@ void machine_free(struct machine *machine)
         free(rank->collective_end_ns);
         free(rank->rows);
         free(rank->calls);
+        free(rank->memory);
+        heap_free(&rank->heap);
         tally_free(&rank->tally);
     }
     free(machine->ranks);

@@ -2,6 +2,7 @@
 // The simulated job: each rank's host threads, its two streams, and the collectives between ranks.
 #pragma once
 
+#include "tests/tracegen/heap.h"
 #include "tests/tracegen/program.h"
 #include "tests/tracegen/splitmix.h"
 #include "tests/tracegen/tally.h"
@@ -28,16 +29,25 @@ struct host_row {
 
 // One runtime call, and the device work it launched if any.
 struct device_row {
-    const struct vendor_api *api;
+    const struct vendor_api *api;   // NULL: the launch is the row before, or not in the trace
     const struct instruction *work; // NULL: the call launched nothing
     int64_t api_begin_ns, api_end_ns, begin_ns, end_ns;
-    uint32_t external_id; // of the enclosing operator, 0 outside operators
+    const struct instruction *op; // the enclosing operator, NULL outside operators
+    uint32_t external_id;         // its, 0 outside operators
     uint32_t correlation, call_number;
     enum host_thread thread;
 };
 
+// Memory allocated or released.
+struct memory_row {
+    int64_t at_ns, bytes, allocated_bytes, reserved_bytes;
+    uint64_t address;
+    enum host_thread thread;
+};
+
 struct stream {
-    int64_t free_ns;  // end of the last work queued
+    int64_t begin_ns; // of the last work queued
+    int64_t free_ns;  // its end
     int64_t ready_ns; // what it was told to wait for
 };
 
@@ -47,7 +57,7 @@ struct rank {
     int64_t now_ns;   // of the running host thread
     int64_t clock_ns; // added to every time that the rank's trace shows
     enum host_thread thread;
-    struct stream compute, comm;
+    struct stream streams[STREAM_COUNT];
     int64_t idle_from_ns;                  // end of the step before on the device
     int64_t *collective_end_ns;            // per slot
     int64_t queue_begin_ns[MACHINE_QUEUE]; // begins of the last kernels on the compute stream
@@ -59,6 +69,9 @@ struct rank {
     size_t row_count, row_capacity;
     struct device_row *calls; // of the current step
     size_t call_count, call_capacity;
+    struct memory_row *memory; // of the current step
+    size_t memory_count, memory_capacity;
+    struct heap heap;
     int64_t sequence_base;
     struct tally tally;
 };
@@ -71,6 +84,7 @@ struct machine {
     struct splitmix rng;        // for what all ranks share
     struct instruction tiny[3]; // the kernels of CODE_TINY
     int64_t step_ppm;           // this step's speed
+    int64_t kernel_gap_ns;      // between two kernels of a stream
     int32_t step;               // N of ProfilerStep#N
 };
 

@@ -2,6 +2,7 @@
 // Building a program of the wanted size out of the transformer model.
 #include "tests/tracegen/program.h"
 
+#include "tests/tracegen/probe.h"
 #include "tests/tracegen/transformer.h"
 
 #include <stdlib.h>
@@ -24,6 +25,11 @@ static int64_t count_events(const struct arguments *arguments, int32_t layers)
 struct program *program_build(const struct arguments *arguments)
 {
     int64_t wanted = arguments->events;
+    if (arguments->job == JOB_PROBE) {
+        struct program *probe = outfile_memory(1, sizeof *probe);
+        probe_write(probe, arguments);
+        return probe;
+    }
     if (!wanted)
         return build(arguments, arguments->layers, 0);
     if (arguments->layers) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/tracegen/arguments.h"
+#include "tests/tracegen/idle_cause.h"
 #include "tests/tracegen/vendor.h"
 
 #include <stddef.h>
@@ -13,7 +14,13 @@ enum instruction_code {
     CODE_END,        // the innermost host row of the thread closes
     CODE_THREAD,     // the other host thread takes over
     CODE_LOAD_DATA,  // the host waits for its batch
-    CODE_LAUNCH,     // a kernel on the compute stream
+    CODE_LAUNCH,     // a kernel
+    CODE_GRAPH,      // one launch of several kernels
+    CODE_UNLINKED,   // a kernel whose launch the trace does not have
+    CODE_CALL,       // a runtime call that launches nothing
+    CODE_HOLD,       // the host is busy with what is open
+    CODE_ALLOCATE,   // memory for a tensor
+    CODE_RELEASE,    // and back
     CODE_COPY,       // a batch goes to the device
     CODE_SET,        // a memset on the compute stream
     CODE_TINY,       // unfused small kernels until their planted cost is reached
@@ -22,12 +29,28 @@ enum instruction_code {
     CODE_THROTTLE    // the host waits until the device has little left to do
 };
 
-enum row_kind { ROW_OP, ROW_COLLECTIVE_OP, ROW_ANNOTATION, ROW_STEP, ROW_PYTHON };
+enum row_kind { ROW_OP, ROW_COLLECTIVE_OP, ROW_ANNOTATION, ROW_STEP, ROW_PYTHON, ROW_OVERHEAD };
 
 enum host_thread { THREAD_MAIN, THREAD_AUTOGRAD, THREAD_COUNT };
 
+enum stream_choice { STREAM_COMPUTE, STREAM_COMM, STREAM_SIDE, STREAM_COUNT };
+
+enum copy_way { COPY_HTOD, COPY_DTOH, COPY_DTOD, COPY_PTOP };
+
+// Whose work a launch does.
+enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_RECOMPUTE, PHASE_COUNT };
+
+// Part of a job's ranks that communicate: start, start + stride, ...
+struct group {
+    const char *name, *description;
+    int32_t size, start, stride;
+};
+
 struct collective {
+    const struct group *group;
     const char *args; // JSON members that kernel and record_param_comms share
+    bool bare;        // the kernel carries none of them
+    int64_t bytes;    // message size: output of an all_gather, else input
     int64_t transfer_ns;
 };
 
@@ -47,18 +70,35 @@ struct instruction {
     int64_t ns; // device time before noise
     int64_t bytes;
     uint32_t grid[3];
-    int32_t slot;  // COLLECTIVE, WAIT: which one
-    bool last;     // COLLECTIVE: the one that the optimizer waits for
-    bool pageable; // COPY
+    int32_t slot;      // COLLECTIVE, WAIT: which one
+    bool last;         // COLLECTIVE: the one that the optimizer waits for
+    bool pageable;     // COPY
+    enum copy_way way; // COPY
+    enum stream_choice stream;
+    const struct vendor_api *api; // CALL
+    // What the device does before and between kernels.
+    enum idle_cause cause; // LAUNCH, GRAPH, UNLINKED: why the device was idle before it
+    int64_t idle_ns;       // LAUNCH, CALL, HOLD: the host is here until the device idled that long
+    int64_t delay_ns;      // LAUNCH, UNLINKED: begins that long after the stream is free;
+                           // GRAPH: time between its kernels
+    int32_t kernels;       // GRAPH: how many
+    int64_t overrun_ns;    // LAUNCH: how much too long the profiler says it was
+    // Whom the work belongs to.
+    const char *path; // LAUNCH and the like: modules around it, joined by slashes
+    enum phase phase;
+    int64_t flops, least_bytes; // BEGIN of an operator: work of a call, 0 when not worked out
+    const char *dims;           // BEGIN of an operator with work: shapes of its inputs
 };
 
 struct program {
     struct instruction *instructions;
     size_t count, capacity;
-    int32_t slots;     // collectives per step
-    int32_t sequences; // autograd sequence numbers per step
-    int64_t events;    // rows of the trace that one step makes on one rank
-    void **texts;      // memory owned by the program
+    int32_t slots;      // collectives per step
+    int32_t sequences;  // autograd sequence numbers per step
+    int32_t tensors;    // tensors allocated per step
+    int64_t base_bytes; // memory that was allocated before the recording
+    int64_t events;     // rows of the trace that one step makes on one rank
+    void **texts;       // memory owned by the program
     size_t text_count, text_capacity;
 };
 

@@ -7,8 +7,16 @@
 // One end of a span: +1 opens, -1 closes.
 struct edge {
     int64_t at_ns;
-    enum tally_class class;
+    size_t span;
     int32_t change;
+};
+
+enum { OPEN_MOST = 64 };
+
+// The spans that run at an instant.
+struct open_spans {
+    size_t at[OPEN_MOST];
+    size_t count;
 };
 
 static void *grow(void *rows, size_t count, size_t *capacity, size_t size)
@@ -22,17 +30,19 @@ static void *grow(void *rows, size_t count, size_t *capacity, size_t size)
     return rows;
 }
 
-void tally_add(struct tally *tally, enum tally_class class, int64_t begin_ns, int64_t end_ns)
+void tally_add(struct tally *tally, const struct tally_span *span)
 {
     tally->spans =
         grow(tally->spans, tally->span_count, &tally->span_capacity, sizeof *tally->spans);
-    tally->spans[tally->span_count++] = (struct tally_span){begin_ns, end_ns, class};
+    tally->spans[tally->span_count++] = *span;
 }
 
 static int by_time(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
-    return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return b->change - a->change; // what begins when another ends leaves no gap
 }
 
 static struct edge *sort_edges(const struct tally *tally)
@@ -40,8 +50,8 @@ static struct edge *sort_edges(const struct tally *tally)
     struct edge *edges = outfile_memory(2 * tally->span_count, sizeof *edges);
     for (size_t i = 0; i < tally->span_count; i++) {
         const struct tally_span *span = &tally->spans[i];
-        edges[2 * i] = (struct edge){span->begin_ns, span->class, 1};
-        edges[2 * i + 1] = (struct edge){span->end_ns, span->class, -1};
+        edges[2 * i] = (struct edge){span->begin_ns, i, 1};
+        edges[2 * i + 1] = (struct edge){span->end_ns, i, -1};
     }
     qsort(edges, 2 * tally->span_count, sizeof *edges, by_time);
     return edges;
@@ -64,6 +74,46 @@ static void credit(struct tally_times *times, const int32_t *open, int64_t ns)
         times->total_memory_ns += ns;
 }
 
+static bool comes_first(const struct tally_span *a, const struct tally_span *b)
+{
+    return a->class != b->class ? a->class < b->class : a->begin_ns < b->begin_ns;
+}
+
+// Gives a stretch of time to the one span that owns it.
+static void own(struct tally *tally, const struct open_spans *open, int64_t ns)
+{
+    struct tally_span *owner = NULL;
+    for (size_t i = 0; i < open->count; i++) {
+        struct tally_span *span = &tally->spans[open->at[i]];
+        if (!owner || comes_first(span, owner))
+            owner = span;
+    }
+    if (owner)
+        owner->owned_ns += ns;
+}
+
+static void change_open(struct open_spans *open, const struct edge *edge)
+{
+    if (edge->change > 0) {
+        if (open->count == OPEN_MOST)
+            outfile_die("found more than %d device events at once, expected fewer", OPEN_MOST);
+        open->at[open->count++] = edge->span;
+        return;
+    }
+    for (size_t i = 0; i < open->count; i++)
+        if (open->at[i] == edge->span)
+            open->at[i] = open->at[--open->count];
+}
+
+static void note_gap(struct tally *tally, int64_t begin_ns, const struct tally_span *after)
+{
+    enum idle_cause cause = after->work->cause;
+    if (cause == IDLE_UNTOLD || after->begin_ns == begin_ns)
+        return;
+    tally->gaps = grow(tally->gaps, tally->gap_count, &tally->gap_capacity, sizeof *tally->gaps);
+    tally->gaps[tally->gap_count++] = (struct tally_gap){begin_ns, after->begin_ns, cause};
+}
+
 static void count_spans(const struct tally *tally, struct tally_times *times)
 {
     times->events = (int64_t)tally->span_count;
@@ -74,19 +124,28 @@ static void count_spans(const struct tally *tally, struct tally_times *times)
     }
 }
 
-static struct tally_step sweep(const struct tally *tally)
+static struct tally_step sweep(struct tally *tally)
 {
     struct tally_step step = {0};
     struct edge *edges = sort_edges(tally);
-    int32_t open[TALLY_CLASSES] = {0};
+    struct open_spans open = {.count = 0};
+    int32_t running[TALLY_CLASSES] = {0};
     size_t count = 2 * tally->span_count;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            credit(&step.times, open, edges[i].at_ns - edges[i - 1].at_ns);
-        open[edges[i].class] += edges[i].change;
+        const struct tally_span *span = &tally->spans[edges[i].span];
+        int64_t ns = i > 0 ? edges[i].at_ns - edges[i - 1].at_ns : 0;
+        credit(&step.times, running, ns);
+        own(tally, &open, ns);
+        if (i > 0 && open.count == 0)
+            note_gap(tally, edges[i - 1].at_ns, span);
+        running[span->class] += edges[i].change;
+        change_open(&open, &edges[i]);
     }
     step.begin_ns = edges[0].at_ns;
     step.end_ns = step.last_end_ns = edges[count - 1].at_ns;
+    if (tally->step_count > 0)
+        note_gap(tally, tally->steps[tally->step_count - 1].last_end_ns,
+                 &tally->spans[edges[0].span]);
     free(edges);
     count_spans(tally, &step.times);
     return step;
@@ -98,6 +157,31 @@ static void settle(struct tally_step *step)
     times->window_ns = step->end_ns - step->begin_ns;
     times->busy_ns = times->compute_ns + times->exposed_comm_ns + times->exposed_memory_ns;
     times->idle_ns = times->window_ns - times->busy_ns;
+}
+
+static void enter(struct ledger *ledger, const struct tally_span *span)
+{
+    const struct instruction *work = span->work, *op = span->op;
+    struct ledger_entry entry = {
+        .calls = 1, .total_ns = span->end_ns - span->begin_ns, .owned_ns = span->owned_ns};
+    ledger_add(ledger, LEDGER_OPS, op ? op->name : "", "", &entry);
+    ledger_add(ledger, LEDGER_MODULES, work->path ? work->path : "", ledger_phase(work->phase),
+               &entry);
+    if (op && op->flops) {
+        entry.call = span->op_call;
+        entry.bytes = op->least_bytes;
+        entry.flops = op->flops;
+        ledger_add(ledger, LEDGER_WORK, op->name, op->dims, &entry);
+    }
+    if (span->class == TALLY_COMMUNICATION) {
+        entry.bytes = work->collective ? work->collective->bytes : 0;
+        ledger_add(ledger, LEDGER_GROUPS, work->collective ? work->collective->group->name : "", "",
+                   &entry);
+    }
+    if (span->class == TALLY_MEMORY) {
+        entry.bytes = work->bytes;
+        ledger_add(ledger, LEDGER_COPIES, ledger_copy(work), ledger_host_memory(work), &entry);
+    }
 }
 
 void tally_close_step(struct tally *tally, int32_t number)
@@ -119,6 +203,8 @@ void tally_close_step(struct tally *tally, int32_t number)
     tally->steps =
         grow(tally->steps, tally->step_count, &tally->step_capacity, sizeof *tally->steps);
     tally->steps[tally->step_count++] = step;
+    for (size_t i = 0; i < tally->span_count; i++)
+        enter(&tally->ledger, &tally->spans[i]);
     tally->span_count = 0;
     tally->wait_ns = tally->transfer_ns = 0;
     for (int i = 0; i < PLANT_COUNT; i++)
@@ -151,4 +237,6 @@ void tally_free(struct tally *tally)
 {
     free(tally->steps);
     free(tally->spans);
+    free(tally->gaps);
+    ledger_free(&tally->ledger);
 }

@@ -2,7 +2,8 @@
 // The truth of one rank: what its device did, added up step by step as it is generated.
 #pragma once
 
-#include "tests/tracegen/arguments.h"
+#include "tests/tracegen/ledger.h"
+#include "tests/tracegen/program.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +27,20 @@ struct tally_step {
     struct tally_times times;
 };
 
+// One device event. The instant of a step belongs to one of those that run in it: compute before
+// communication before memory, then the one that began first.
 struct tally_span {
-    int64_t begin_ns, end_ns;
+    int64_t begin_ns, end_ns, owned_ns;
     enum tally_class class;
+    const struct instruction *work;
+    const struct instruction *op; // that launched it, NULL for none
+    uint32_t op_call;             // which call of it
+};
+
+// Time without device work.
+struct tally_gap {
+    int64_t begin_ns, end_ns;
+    enum idle_cause cause;
 };
 
 struct tally {
@@ -38,9 +50,12 @@ struct tally {
     size_t span_count, span_capacity;
     int64_t plant_ns[PLANT_COUNT]; // of the open step
     int64_t wait_ns, transfer_ns;
+    struct tally_gap *gaps; // of all closed steps that have a told cause
+    size_t gap_count, gap_capacity;
+    struct ledger ledger; // of all closed steps
 };
 
-void tally_add(struct tally *tally, enum tally_class class, int64_t begin_ns, int64_t end_ns);
+void tally_add(struct tally *tally, const struct tally_span *span);
 
 // Ends the open step. Every span of it must begin at or after the end of all earlier spans.
 void tally_close_step(struct tally *tally, int32_t number);

@@ -2,15 +2,21 @@
 // The model: 8 x 1,024 tokens, width 2,048, 32 heads of 64, a feed-forward part of 8,192.
 #include "tests/tracegen/transformer.h"
 
-#include "tests/tracegen/builder.h"
+#include "tests/tracegen/idle.h"
 
 enum { BATCH = 8, LENGTH = 1024, WIDTH = 2048, HEADS = 32, HEAD = 64, INNER = 8192 };
 enum { VOCABULARY = 32000, TOKENS = BATCH * LENGTH, ADAM_BYTES = 20, FILLERS_PER_LAYER = 4 };
-enum { ADAM_CHUNK = 20971520 };
+enum { ADAM_CHUNK = 20971520, BF16_BYTES = 2, PARAMETER_BYTES = 14 };
 
 // Sequence numbers of one layer's forward operators.
 struct numbers {
     int32_t norm1, qkv, attention, projection, add1, norm2, up, gelu, down, add2;
+};
+
+// A layer whose forward is repeated.
+struct checkpoint {
+    int32_t sequence;
+    int32_t modules; // Python modules before it
 };
 
 struct model {
@@ -18,6 +24,7 @@ struct model {
     int32_t layers;
     bool sharded;
     struct numbers *numbers;                           // per layer
+    struct checkpoint *checkpoints;                    // per layer
     int32_t *gathers;                                  // slot of the gather of each half layer
     int32_t embedding, final_norm, head, softmax, nll; // sequence numbers
     const char *linear_args[4], *addmm_args[4], *dgrad_args[4], *wgrad_args[4];
@@ -159,6 +166,12 @@ static void describe_attention(struct model *model)
     model->flash_inner_backward_args = attention_backward_args(b, inner);
 }
 
+// Both factors and the product, each once.
+static int64_t gemm_bytes(int64_t m, int64_t n, int64_t k)
+{
+    return (m * k + k * n + m * n) * BF16_BYTES;
+}
+
 static int32_t linear_forward(struct model *model, enum linear which)
 {
     struct builder *b = &model->b;
@@ -173,6 +186,8 @@ static int32_t linear_forward(struct model *model, enum linear which)
     for (int64_t i = 0; i < b->filler; i++)
         builder_leaf(b, "aten::view", model->hidden_args);
     builder_inner(b, "aten::addmm", model->addmm_args[which], sequence);
+    builder_worth(b, 2 * TOKENS * n * k + TOKENS * n, gemm_bytes(TOKENS, n, k) + n * BF16_BYTES);
+    builder_keep(b, TOKENS * n * BF16_BYTES);
     builder_gemm(b, ROLE_GEMM_FORWARD, TOKENS, n, k);
     builder_end(b);
     builder_end(b);
@@ -189,6 +204,7 @@ static int32_t norm_forward(struct model *model)
     builder_inner(b, "aten::native_layer_norm", model->norm_args, sequence);
     builder_leaf(b, "aten::empty", NULL);
     builder_leaf(b, "aten::empty", NULL);
+    builder_keep(b, (int64_t)TOKENS * WIDTH * BF16_BYTES);
     builder_traffic(b, ROLE_NORM_FORWARD, (int64_t)TOKENS * WIDTH, (int64_t)TOKENS * WIDTH * 4);
     builder_end(b);
     builder_end(b);
@@ -201,6 +217,7 @@ static int32_t add_forward(struct model *model)
 {
     struct builder *b = &model->b;
     int32_t sequence = builder_forward(b, "aten::add", model->add_args);
+    builder_keep(b, (int64_t)TOKENS * WIDTH * BF16_BYTES);
     builder_traffic(b, ROLE_ADD, (int64_t)TOKENS * WIDTH, (int64_t)TOKENS * WIDTH * 6);
     builder_end(b);
     return sequence;
@@ -217,6 +234,8 @@ static int32_t attention_core_forward(struct model *model)
         builder_forward(b, "aten::scaled_dot_product_attention", model->attention_args);
     builder_inner(b, "aten::_scaled_dot_product_flash_attention", model->flash_args, sequence);
     builder_inner(b, "aten::_flash_attention_forward", model->flash_inner_args, -1);
+    builder_worth(b, flop, (int64_t)4 * TOKENS * WIDTH * BF16_BYTES);
+    builder_keep(b, (int64_t)TOKENS * WIDTH * BF16_BYTES);
     builder_leaf(b, "aten::empty_like", NULL);
     builder_attention(b, ROLE_ATTENTION_FORWARD, flop, BATCH * HEADS * LENGTH / 128);
     builder_end(b);
@@ -229,6 +248,7 @@ static int32_t gelu_forward(struct model *model)
 {
     struct builder *b = &model->b;
     int32_t sequence = builder_forward(b, "aten::gelu", model->inner_args);
+    builder_keep(b, (int64_t)TOKENS * INNER * BF16_BYTES);
     builder_traffic(b, ROLE_GELU, (int64_t)TOKENS * INNER, (int64_t)TOKENS * INNER * 4);
     builder_end(b);
     return sequence;
@@ -253,7 +273,7 @@ static void gather(struct model *model, int32_t half, const char *annotation)
 // Waits for the half layer's own parameters and starts fetching the next ones.
 static void enter_half(struct model *model, int32_t half, int32_t next)
 {
-    if (!model->sharded)
+    if (!model->sharded || model->b.phase == PHASE_RECOMPUTE)
         return;
     builder_wait(&model->b, model->gathers[half]);
     gather(model, next,
@@ -299,12 +319,6 @@ static void accumulate(struct builder *b)
     builder_end(b);
 }
 
-static void backward_end(struct builder *b)
-{
-    builder_end(b);
-    builder_end(b);
-}
-
 static void linear_backward(struct model *model, enum linear which, int32_t sequence)
 {
     struct builder *b = &model->b;
@@ -312,19 +326,22 @@ static void linear_backward(struct model *model, enum linear which, int32_t sequ
     builder_backward(b, "AddmmBackward0", sequence);
     builder_leaf(b, "aten::t", NULL);
     builder_op(b, "aten::mm", model->dgrad_args[which]);
+    builder_worth(b, 2 * TOKENS * n * k, gemm_bytes(TOKENS, k, n));
     builder_gemm(b, ROLE_GEMM_DGRAD, TOKENS, k, n);
     builder_end(b);
     builder_leaf(b, "aten::t", NULL);
     builder_op(b, "aten::mm", model->wgrad_args[which]);
+    builder_worth(b, 2 * TOKENS * n * k, gemm_bytes(n, k, TOKENS));
     if (b->arguments->flavour == VENDOR_CUDA)
         builder_set(b, 65536);
     builder_gemm(b, ROLE_GEMM_WGRAD, n, k, TOKENS);
     builder_end(b);
+    builder_drop(b);
     builder_end(b);
     builder_op(b, "aten::sum", model->hidden_args);
     builder_traffic(b, ROLE_SUM, TOKENS * n, TOKENS * n * 2);
     builder_end(b);
-    builder_end(b);
+    builder_backward_leave(b);
     accumulate(b);
     accumulate(b);
 }
@@ -338,8 +355,9 @@ static void norm_backward(struct model *model, int32_t sequence)
     builder_leaf(b, "aten::empty_like", NULL);
     builder_traffic(b, ROLE_NORM_BACKWARD_INPUT, elements, elements * 6);
     builder_traffic(b, ROLE_NORM_BACKWARD_WEIGHT, elements, elements * 4);
+    builder_drop(b);
     builder_end(b);
-    backward_end(b);
+    builder_backward_end(b);
     builder_op(b, "aten::add_", model->add_args);
     builder_traffic(b, ROLE_ADD, elements, elements * 6);
     builder_end(b);
@@ -355,12 +373,14 @@ static void attention_core_backward(struct model *model, int32_t sequence)
     builder_backward(b, "ScaledDotProductFlashAttentionBackward0", sequence);
     builder_op(b, "aten::_scaled_dot_product_flash_attention_backward", model->flash_backward_args);
     builder_op(b, "aten::_flash_attention_backward", model->flash_inner_backward_args);
+    builder_worth(b, flop, (int64_t)8 * TOKENS * WIDTH * BF16_BYTES);
     builder_leaf(b, "aten::empty_like", NULL);
     builder_traffic(b, ROLE_ATTENTION_PREPARE, elements / 64, elements * 4);
     builder_attention(b, ROLE_ATTENTION_BACKWARD, flop, BATCH * HEADS * LENGTH / 128);
     builder_end(b);
+    builder_drop(b);
     builder_end(b);
-    backward_end(b);
+    builder_backward_end(b);
 }
 
 static void gelu_backward(struct model *model, int32_t sequence)
@@ -371,7 +391,8 @@ static void gelu_backward(struct model *model, int32_t sequence)
     builder_op(b, "aten::gelu_backward", model->inner_args);
     builder_traffic(b, ROLE_GELU_BACKWARD, elements, elements * 6);
     builder_end(b);
-    backward_end(b);
+    builder_drop(b);
+    builder_backward_end(b);
 }
 
 // Hands the gradients of a half layer to the communication stream.
@@ -389,7 +410,8 @@ static void reduce_half(struct model *model, int32_t half)
 static void add_backward(struct builder *b, int32_t sequence)
 {
     builder_backward(b, "AddBackward0", sequence);
-    backward_end(b);
+    builder_drop(b);
+    builder_backward_end(b);
 }
 
 static void layer_backward(struct model *model, int32_t layer)
@@ -410,6 +432,36 @@ static void layer_backward(struct model *model, int32_t layer)
     norm_backward(model, n->norm1);
     if (layer > 0 || !model->sharded)
         reduce_half(model, 2 * layer);
+}
+
+// Activation checkpointing: the forward keeps nothing but its number, the backward repeats it.
+static void checkpoint_forward(struct model *model, int32_t layer)
+{
+    struct builder *b = &model->b;
+    builder_python(b, "torch/utils/checkpoint.py(496): checkpoint");
+    model->checkpoints[layer].sequence = builder_forward(b, "CheckpointFunction", NULL);
+    model->checkpoints[layer].modules = b->modules;
+    b->forgets = true;
+    layer_forward(model, layer);
+    b->forgets = false;
+    builder_end(b);
+    builder_python_end(b);
+}
+
+static void checkpoint_backward(struct model *model, int32_t layer)
+{
+    struct builder *b = &model->b;
+    int32_t modules = b->modules;
+    builder_backward(b, "CheckpointFunctionBackward", model->checkpoints[layer].sequence);
+    builder_python(b, "torch/utils/checkpoint.py(296): backward");
+    b->modules = model->checkpoints[layer].modules;
+    b->phase = PHASE_RECOMPUTE;
+    layer_forward(model, layer);
+    b->modules = modules;
+    b->phase = PHASE_BACKWARD;
+    layer_backward(model, layer);
+    builder_python_end(b);
+    builder_backward_end(b);
 }
 
 static const char *mm_args(struct builder *b, int m, int n, int k)
@@ -438,6 +490,9 @@ static void head_forward(struct model *model)
                   ", " BF16) "\"Input Strides\": [[%d, 1], [1, %d]], \"Input Dims\": [[%d, %d], "
                              "[%d, %d]]",
             WIDTH, WIDTH, TOKENS, WIDTH, WIDTH, VOCABULARY));
+    builder_worth(b, (int64_t)2 * TOKENS * VOCABULARY * WIDTH,
+                  gemm_bytes(TOKENS, VOCABULARY, WIDTH));
+    builder_keep(b, logits * BF16_BYTES);
     builder_gemm(b, ROLE_GEMM_FORWARD, TOKENS, VOCABULARY, WIDTH);
     builder_end(b);
     builder_end(b);
@@ -447,11 +502,13 @@ static void head_forward(struct model *model)
     builder_op(b, "aten::cross_entropy_loss", NULL);
     model->softmax = builder_forward(b, "aten::log_softmax", model->logits_args);
     builder_inner(b, "aten::_log_softmax", model->logits_args, model->softmax);
+    builder_keep(b, logits * 4);
     builder_traffic(b, ROLE_LOG_SOFTMAX, logits, logits * 6);
     builder_end(b);
     builder_end(b);
     model->nll = builder_forward(b, "aten::nll_loss_nd", NULL);
     builder_inner(b, "aten::nll_loss_forward", NULL, model->nll);
+    builder_keep(b, 512);
     builder_traffic(b, ROLE_NLL, 1, (int64_t)TOKENS * 2048);
     builder_end(b);
     builder_end(b);
@@ -472,20 +529,27 @@ static void head_backward(struct model *model)
     builder_set(b, 65536);
     builder_traffic(b, ROLE_NLL_BACKWARD, 1, (int64_t)TOKENS * 2048);
     builder_end(b);
-    backward_end(b);
+    builder_drop(b);
+    builder_backward_end(b);
     builder_backward(b, "LogSoftmaxBackward0", model->softmax);
     builder_op(b, "aten::_log_softmax_backward_data", NULL);
     builder_traffic(b, ROLE_LOG_SOFTMAX_BACKWARD, logits, logits * 10);
     builder_end(b);
-    backward_end(b);
+    builder_drop(b);
+    builder_backward_end(b);
     builder_backward(b, "MmBackward0", model->head);
     builder_op(b, "aten::mm", mm_args(b, TOKENS, WIDTH, VOCABULARY));
+    builder_worth(b, (int64_t)2 * TOKENS * VOCABULARY * WIDTH,
+                  gemm_bytes(TOKENS, WIDTH, VOCABULARY));
     builder_gemm(b, ROLE_GEMM_DGRAD, TOKENS, WIDTH, VOCABULARY);
     builder_end(b);
     builder_op(b, "aten::mm", mm_args(b, VOCABULARY, WIDTH, TOKENS));
+    builder_worth(b, (int64_t)2 * TOKENS * VOCABULARY * WIDTH,
+                  gemm_bytes(VOCABULARY, WIDTH, TOKENS));
     builder_gemm(b, ROLE_GEMM_WGRAD, VOCABULARY, WIDTH, TOKENS);
     builder_end(b);
-    backward_end(b);
+    builder_drop(b);
+    builder_backward_end(b);
     accumulate(b);
     builder_collective(b, model->sharded ? ROLE_REDUCE_SCATTER : ROLE_ALL_REDUCE,
                        (int64_t)VOCABULARY * WIDTH, false);
@@ -499,6 +563,7 @@ static void embedding_forward(struct model *model)
     builder_module(b, "Embedding", 0);
     model->embedding = builder_forward(b, "aten::embedding", model->embedding_args);
     builder_inner(b, "aten::index_select", NULL, -1);
+    builder_keep(b, elements * BF16_BYTES);
     builder_traffic(b, ROLE_EMBEDDING, elements, elements * 4);
     builder_end(b);
     builder_end(b);
@@ -517,7 +582,9 @@ static void embedding_backward(struct model *model)
     builder_op(b, "aten::embedding_dense_backward", NULL);
     builder_traffic(b, ROLE_EMBEDDING_BACKWARD, table, (int64_t)TOKENS * WIDTH * 6);
     builder_end(b);
-    backward_end(b);
+    builder_drop(b); // the sum with the positions
+    builder_drop(b);
+    builder_backward_end(b);
     accumulate(b);
     if (model->sharded)
         reduce_half(model, 0);
@@ -596,7 +663,10 @@ static void forward(struct model *model)
     embedding_forward(model);
     builder_add(b, &(struct instruction){.code = CODE_TINY});
     for (int32_t layer = 0; layer < model->layers; layer++)
-        layer_forward(model, layer);
+        if (b->arguments->checkpoint)
+            checkpoint_forward(model, layer);
+        else
+            layer_forward(model, layer);
     head_forward(model);
     for (int i = 0; i < 3; i++)
         builder_python_end(b);
@@ -610,11 +680,36 @@ static void backward(struct model *model)
     builder_thread(b, THREAD_AUTOGRAD);
     head_backward(model);
     for (int32_t layer = model->layers - 1; layer >= 0; layer--)
-        layer_backward(model, layer);
+        if (b->arguments->checkpoint)
+            checkpoint_backward(model, layer);
+        else
+            layer_backward(model, layer);
     embedding_backward(model);
     builder_thread(b, THREAD_MAIN);
+    b->phase = PHASE_FORWARD;
     builder_python_end(b);
     builder_wait(b, b->program->slots - 1);
+}
+
+// Idle time that the command line asks for, each of its own cause.
+static void plant_idle(struct builder *b)
+{
+    for (int cause = 1; cause < IDLE_COUNT; cause++) {
+        if (!b->arguments->idle_ns[cause])
+            continue;
+        idle_cover(b, IDLE_UNTOLD);
+        idle_write(b, (enum idle_cause)cause, b->arguments->idle_ns[cause]);
+    }
+}
+
+// What a job does that appends each step's results to a list on the device.
+static void leak(struct builder *b)
+{
+    if (!b->arguments->leak_bytes)
+        return;
+    builder_op(b, "aten::clone", NULL);
+    builder_lose(b, b->arguments->leak_bytes);
+    builder_end(b);
 }
 
 int64_t transformer_fillers(int32_t layers)
@@ -626,26 +721,30 @@ void transformer_write(struct program *program, const struct arguments *argument
                        int64_t filler)
 {
     struct model model = {
-        .b = {program, arguments, vendor_get(arguments->flavour), filler, 0},
+        .b = {.program = program,
+              .arguments = arguments,
+              .vendor = vendor_get(arguments->flavour),
+              .filler = filler},
         .layers = layers,
         .sharded = arguments->strategy == STRATEGY_FSDP,
     };
     struct builder *b = &model.b;
+    model.checkpoints = builder_table(b, (size_t)layers, sizeof *model.checkpoints);
     model.numbers = builder_table(b, (size_t)layers, sizeof *model.numbers);
     model.gathers = builder_table(b, (size_t)layers * 2, sizeof *model.gathers);
     describe_shapes(&model);
     describe_attention(&model);
-    builder_add(b, &(struct instruction){.code = CODE_BEGIN,
-                                         .kind = ROW_STEP,
-                                         .name = "ProfilerStep#",
-                                         .sequence = -1,
-                                         .module = -1});
+    program->base_bytes = parameters(&model) * PARAMETER_BYTES;
+    builder_step(b);
     builder_python(b, "train.py(163): train_step");
     load_batch(&model);
     forward(&model);
+    plant_idle(b);
     backward(&model);
     optimize(&model);
+    leak(b);
     builder_add(b, &(struct instruction){.code = CODE_THROTTLE});
     builder_python_end(b);
     builder_end(b);
+    builder_finish(b);
 }

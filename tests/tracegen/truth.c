@@ -60,6 +60,131 @@ static void say_step(FILE *out, const struct machine *machine, const struct rank
     fprintf(out, "}}");
 }
 
+// What the columns of a table of accounts are called in truth.json.
+struct account_words {
+    const char *table, *key, *detail;
+    bool bytes, flops;
+};
+
+static const struct account_words account_words[LEDGER_TABLES] = {
+    [LEDGER_OPS] = {"ops", "name", NULL, false, false},
+    [LEDGER_MODULES] = {"modules", "path", "phase", false, false},
+    [LEDGER_WORK] = {"work", "op", "dims", true, true},
+    [LEDGER_GROUPS] = {"process_groups", "process_group", NULL, true, false},
+    [LEDGER_COPIES] = {"copies", "direction", "host_memory", true, false},
+};
+
+static void say_text(FILE *out, const char *key, const char *value)
+{
+    fprintf(out, "\"%s\": \"", key);
+    for (; *value; value++)
+        fprintf(out, *value == '"' ? "\\%c" : "%c", *value);
+    fprintf(out, "\", ");
+}
+
+static void say_account(FILE *out, const struct account *account)
+{
+    const struct account_words *words = &account_words[account->table];
+    const struct ledger_entry *sum = &account->sum;
+    fprintf(out, "{");
+    say_text(out, words->key, account->key);
+    if (words->detail)
+        say_text(out, words->detail, account->detail);
+    if (words->bytes)
+        fprintf(out, "\"bytes\": %lld, ", (long long)sum->bytes);
+    if (words->flops)
+        fprintf(out, "\"flops\": %lld, ", (long long)sum->flops);
+    fprintf(out, "\"events\": %lld, \"calls\": %lld, \"total_ns\": %lld, \"owned_ns\": %lld}",
+            (long long)account->events, (long long)sum->calls, (long long)sum->total_ns,
+            (long long)sum->owned_ns);
+}
+
+static void say_accounts(FILE *out, const struct ledger *ledger)
+{
+    for (int table = 0; table < LEDGER_TABLES; table++) {
+        const char *comma = "";
+        fprintf(out, ",\n      \"%s\": [", account_words[table].table);
+        for (size_t i = 0; i < ledger->count; i++) {
+            if ((int)ledger->accounts[i].table != table)
+                continue;
+            fprintf(out, "%s\n        ", comma);
+            say_account(out, &ledger->accounts[i]);
+            comma = ",";
+        }
+        fprintf(out, "]");
+    }
+}
+
+// Only idle time whose cause was planted.
+static void say_gaps(FILE *out, const struct tally *tally, int64_t clock_ns)
+{
+    int64_t sum_ns[IDLE_COUNT] = {0}, gaps[IDLE_COUNT] = {0};
+    const char *comma = "";
+    fprintf(out, ",\n      \"gaps\": [");
+    for (size_t i = 0; i < tally->gap_count; i++) {
+        const struct tally_gap *gap = &tally->gaps[i];
+        sum_ns[gap->cause] += gap->end_ns - gap->begin_ns;
+        gaps[gap->cause]++;
+        fprintf(out, "%s\n        {\"cause\": \"%s\", \"begin_ns\": %lld, \"dur_ns\": %lld}", comma,
+                idle_cause_name(gap->cause), (long long)(gap->begin_ns + clock_ns),
+                (long long)(gap->end_ns - gap->begin_ns));
+        comma = ",";
+    }
+    fprintf(out, "],\n      \"idle_causes\": {");
+    comma = "";
+    for (int cause = 1; cause < IDLE_COUNT; cause++) {
+        if (!gaps[cause])
+            continue;
+        fprintf(out, "%s\"%s\": {\"gaps\": %lld, \"total_ns\": %lld}", comma,
+                idle_cause_name((enum idle_cause)cause), (long long)gaps[cause],
+                (long long)sum_ns[cause]);
+        comma = ", ";
+    }
+    fprintf(out, "}");
+}
+
+// What was alive at the peak, by operator; what was there before the recording has none.
+static void say_peak(FILE *out, const struct heap *heap)
+{
+    struct ledger alive = {0};
+    struct ledger_entry entry = {.bytes = heap->base_bytes};
+    ledger_add(&alive, LEDGER_OPS, "", "", &entry);
+    entry = (struct ledger_entry){.bytes = heap->peak_lost_bytes};
+    if (entry.bytes)
+        ledger_add(&alive, LEDGER_OPS, heap->losing_op, "", &entry);
+    for (size_t i = 0; i < heap->count; i++) {
+        entry = (struct ledger_entry){.calls = 1, .bytes = heap->at_peak[i].bytes};
+        if (entry.bytes)
+            ledger_add(&alive, LEDGER_OPS, heap->at_peak[i].op ? heap->at_peak[i].op : "", "",
+                       &entry);
+    }
+    for (size_t i = 0; i < alive.count; i++) {
+        fprintf(out, i ? ", {" : "{");
+        say_text(out, "op", alive.accounts[i].key);
+        fprintf(out, "\"bytes\": %lld}", (long long)alive.accounts[i].sum.bytes);
+    }
+    ledger_free(&alive);
+}
+
+static void say_memory(FILE *out, const struct machine *machine, const struct rank *rank)
+{
+    const struct heap *heap = &rank->heap;
+    if (!machine->arguments->memory)
+        return;
+    fprintf(out,
+            ",\n      \"memory\": {\"events\": %lld, \"peak_allocated_bytes\": %lld, "
+            "\"peak_reserved_bytes\": %lld, \"fragmentation_bytes\": %lld, \"peak_ns\": %lld, "
+            "\"begin_bytes\": %lld, \"end_bytes\": %lld, \"leak_bytes_per_step\": %lld, ",
+            (long long)heap->events, (long long)heap->peak_bytes, (long long)heap->reserved_bytes,
+            (long long)(heap->reserved_at_peak_bytes - heap->peak_bytes),
+            (long long)(heap->peak_ns + rank->clock_ns), (long long)heap->base_bytes,
+            (long long)heap->allocated_bytes, (long long)machine->arguments->leak_bytes);
+    say_text(out, "peak_op", heap->peak_op ? heap->peak_op : "");
+    fprintf(out, "\"alive_at_peak\": [");
+    say_peak(out, heap);
+    fprintf(out, "]}");
+}
+
 static void say_rank(FILE *out, const struct machine *machine, const struct rank *rank,
                      uint64_t text_bytes)
 {
@@ -83,7 +208,11 @@ static void say_rank(FILE *out, const struct machine *machine, const struct rank
         say_step(out, machine, rank, &tally->steps[i]);
         fprintf(out, i + 1 < tally->step_count ? ",\n" : "\n");
     }
-    fprintf(out, "      ]}");
+    fprintf(out, "      ]");
+    say_gaps(out, tally, rank->clock_ns);
+    say_memory(out, machine, rank);
+    say_accounts(out, &tally->ledger);
+    fprintf(out, "}");
 }
 
 void truth_write(const char *path, const struct machine *machine, const uint64_t *text_bytes)

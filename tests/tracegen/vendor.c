@@ -2,6 +2,8 @@
 // The two vendors' tables: an H100 under CUDA and an MI300X under ROCm.
 #include "tests/tracegen/vendor.h"
 
+#include <stddef.h>
+
 #define BF16_ADD_NAME(width)                                                       \
     "void at::native::vectorized_elementwise_kernel<" width                        \
     ", at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, " \
@@ -89,34 +91,47 @@
     "LWPMn1_" tail "_MO40_NTn1_NTA0_NTB0_NTC0_NTD0_NTM0_NEPBS16_NLCA1_NLCB1_ONLL1_PGR2_PLR1_"    \
     "PKA1_SIA3_SS1_SPO0_SRVW0_SSO0_SVW8_SK0_SKXCCM0_TLDS1_ULSGRO0_USL1_UIOFGRO0_USFGROn1_VSn1_"  \
     "VWA8_VWB4_WSGRA0_WSGRB0_WS64_WG32_8_1"
+#define CUSTOM_ALL_REDUCE_NAME                                                  \
+    "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, " \
+    "vllm::RankSignals, vllm::Signal*, __nv_bfloat16*, int, int)"
 #define FLASH_TRAITS                                                                  \
     "pytorch_flash::Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, false, false, " \
     "cutlass::bfloat16_t, pytorch_flash::Flash_kernel_traits<64, 128, 128, 8, "       \
     "cutlass::bfloat16_t> >"
 
-static const struct vendor_api cuda_launch = {"cudaLaunchKernel", 211, false, false};
-static const struct vendor_api cuda_launch_exc = {"cudaLaunchKernelExC", 430, false, false};
-static const struct vendor_api cuda_launch_driver = {"cuLaunchKernelEx", 652, true, false};
-static const struct vendor_api cuda_copy = {"cudaMemcpyAsync", 41, false, false};
-static const struct vendor_api cuda_set = {"cudaMemsetAsync", 51, false, false};
-static const struct vendor_api cuda_event_record = {"cudaEventRecord", 135, false, false};
-static const struct vendor_api cuda_stream_wait = {"cudaStreamWaitEvent", 147, false, false};
-static const struct vendor_api cuda_event_sync = {"cudaEventSynchronize", 137, false, false};
-static const struct vendor_api cuda_stream_sync = {"cudaStreamSynchronize", 131, false, false};
-static const struct vendor_api cuda_device_sync = {"cudaDeviceSynchronize", 165, false, false};
+static const struct vendor_api cuda_launch = {"cudaLaunchKernel", 211, false, false, NULL};
+static const struct vendor_api cuda_launch_exc = {"cudaLaunchKernelExC", 430, false, false, NULL};
+static const struct vendor_api cuda_launch_driver = {"cuLaunchKernelEx", 652, true, false, NULL};
+static const struct vendor_api cuda_copy = {"cudaMemcpyAsync", 41, false, false, NULL};
+static const struct vendor_api cuda_set = {"cudaMemsetAsync", 51, false, false, NULL};
+static const struct vendor_api cuda_event_record = {"cudaEventRecord", 135, false, false, NULL};
+static const struct vendor_api cuda_stream_wait = {"cudaStreamWaitEvent", 147, false, false, NULL};
+static const struct vendor_api cuda_event_sync = {"cudaEventSynchronize", 137, false, false,
+                                                  "Event Sync"};
+static const struct vendor_api cuda_stream_sync = {"cudaStreamSynchronize", 131, false, false,
+                                                   "Stream Sync"};
+static const struct vendor_api cuda_device_sync = {"cudaDeviceSynchronize", 165, false, false,
+                                                   "Context Sync"};
 
-static const struct vendor_api hip_launch = {"hipLaunchKernel", 107, false, false};
-static const struct vendor_api hip_launch_ext = {"hipExtLaunchKernel", 62, false, false};
-static const struct vendor_api hip_launch_module = {"hipExtModuleLaunchKernel", 65, false, true};
-static const struct vendor_api hip_launch_triton = {"hipModuleLaunchKernel", 169, false, false};
-static const struct vendor_api hip_copy = {"hipMemcpyAsync", 134, false, false};
-static const struct vendor_api hip_blocking_copy = {"hipMemcpyWithStream", 153, false, false};
-static const struct vendor_api hip_set = {"hipMemsetAsync", 159, false, false};
-static const struct vendor_api hip_event_record = {"hipEventRecord", 58, false, false};
-static const struct vendor_api hip_stream_wait = {"hipStreamWaitEvent", 200, false, false};
-static const struct vendor_api hip_event_sync = {"hipEventSynchronize", 60, false, false};
-static const struct vendor_api hip_stream_sync = {"hipStreamSynchronize", 198, false, false};
-static const struct vendor_api hip_device_sync = {"hipDeviceSynchronize", 48, false, false};
+static const struct vendor_api cuda_graph = {"cudaGraphLaunch", 311, false, false, NULL};
+static const struct vendor_api cuda_malloc = {"cudaMalloc", 20, false, false, NULL};
+
+static const struct vendor_api hip_launch = {"hipLaunchKernel", 107, false, false, NULL};
+static const struct vendor_api hip_launch_ext = {"hipExtLaunchKernel", 62, false, false, NULL};
+static const struct vendor_api hip_launch_module = {"hipExtModuleLaunchKernel", 65, false, true,
+                                                    NULL};
+static const struct vendor_api hip_launch_triton = {"hipModuleLaunchKernel", 169, false, false,
+                                                    NULL};
+static const struct vendor_api hip_copy = {"hipMemcpyAsync", 134, false, false, NULL};
+static const struct vendor_api hip_blocking_copy = {"hipMemcpyWithStream", 153, false, false, NULL};
+static const struct vendor_api hip_set = {"hipMemsetAsync", 159, false, false, NULL};
+static const struct vendor_api hip_event_record = {"hipEventRecord", 58, false, false, NULL};
+static const struct vendor_api hip_stream_wait = {"hipStreamWaitEvent", 200, false, false, NULL};
+static const struct vendor_api hip_event_sync = {"hipEventSynchronize", 60, false, false, NULL};
+static const struct vendor_api hip_stream_sync = {"hipStreamSynchronize", 198, false, false, NULL};
+static const struct vendor_api hip_device_sync = {"hipDeviceSynchronize", 48, false, false, NULL};
+static const struct vendor_api hip_graph = {"hipGraphLaunch", 92, false, false, NULL};
+static const struct vendor_api hip_malloc = {"hipMalloc", 125, false, false, NULL};
 
 // name, category, launch call, registers, shared memory, block, tile
 static const struct kernel cuda_kernels[ROLE_COUNT] = {
@@ -249,6 +264,15 @@ static const struct kernel cuda_kernels[ROLE_COUNT] = {
          84968,
          {512, 1},
          0},
+    [ROLE_ALL_TO_ALL] = {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+                         CATEGORY_COMM,
+                         &cuda_launch_exc,
+                         96,
+                         84968,
+                         {512, 1},
+                         0},
+    [ROLE_CUSTOM_ALL_REDUCE] =
+        {CUSTOM_ALL_REDUCE_NAME, CATEGORY_COMM, &cuda_launch, 32, 0, {512, 1}, 512},
 };
 
 static const struct kernel hip_kernels[ROLE_COUNT] = {
@@ -355,6 +379,15 @@ static const struct kernel hip_kernels[ROLE_COUNT] = {
                              0,
                              {256, 1},
                              0},
+    [ROLE_ALL_TO_ALL] = {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
+                         CATEGORY_COMM,
+                         &hip_launch_ext,
+                         0,
+                         0,
+                         {256, 1},
+                         0},
+    [ROLE_CUSTOM_ALL_REDUCE] =
+        {CUSTOM_ALL_REDUCE_NAME, CATEGORY_COMM, &hip_launch, 0, 0, {512, 1}, 512},
 };
 
 // Speeds are about two thirds of the data sheets' peaks, so that efficiencies come out plausible.
@@ -379,6 +412,7 @@ static const struct vendor vendors[] = {
             .first_device = 0,
             .compute_stream = 7,
             .comm_stream = 20,
+            .side_stream = 24,
             .kernels = cuda_kernels,
             .copy = &cuda_copy,
             .blocking_copy = &cuda_copy,
@@ -388,6 +422,8 @@ static const struct vendor vendors[] = {
             .event_sync = &cuda_event_sync,
             .stream_sync = &cuda_stream_sync,
             .device_sync = &cuda_device_sync,
+            .graph = &cuda_graph,
+            .malloc = &cuda_malloc,
             .blocking_copy_needs_sync = true,
         },
     [VENDOR_ROCM] =
@@ -409,6 +445,7 @@ static const struct vendor vendors[] = {
             .first_device = 2, // the agents before it are the two processors
             .compute_stream = 0,
             .comm_stream = 4,
+            .side_stream = 6,
             .kernels = hip_kernels,
             .copy = &hip_copy,
             .blocking_copy = &hip_blocking_copy,
@@ -418,6 +455,8 @@ static const struct vendor vendors[] = {
             .event_sync = &hip_event_sync,
             .stream_sync = &hip_stream_sync,
             .device_sync = &hip_device_sync,
+            .graph = &hip_graph,
+            .malloc = &hip_malloc,
             .blocking_copy_needs_sync = false,
         },
 };

@@ -51,6 +51,8 @@ enum role {
     ROLE_ALL_REDUCE,
     ROLE_ALL_GATHER,
     ROLE_REDUCE_SCATTER,
+    ROLE_ALL_TO_ALL,
+    ROLE_CUSTOM_ALL_REDUCE,
     ROLE_COUNT
 };
 
@@ -60,6 +62,7 @@ struct vendor_api {
     uint32_t id;
     bool is_driver;
     bool grid_in_items; // the recorded grid counts work-items instead of blocks
+    const char *sync;   // what kind of wait it is to CUPTI, NULL for none
 };
 
 struct kernel {
@@ -77,10 +80,10 @@ struct vendor {
     uint32_t sms, warp_size;
     int64_t gemm_flop_per_ns, attention_flop_per_ns, bytes_per_ns, copy_bytes_per_ns;
     int64_t bus_bytes_per_ns, collective_latency_ns;
-    int32_t first_device, compute_stream, comm_stream;
+    int32_t first_device, compute_stream, comm_stream, side_stream;
     const struct kernel *kernels; // one per role
     const struct vendor_api *copy, *blocking_copy, *set, *event_record, *stream_wait;
-    const struct vendor_api *event_sync, *stream_sync, *device_sync;
+    const struct vendor_api *event_sync, *stream_sync, *device_sync, *graph, *malloc;
     bool blocking_copy_needs_sync; // a blocking copy is an async one and a stream synchronize
 };
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a device has nothing to do.
+#pragma once
+
+enum idle_cause {
+    IDLE_UNTOLD, // not planted: the truth does not name the cause
+    IDLE_SYNC,
+    IDLE_DATA_LOADING,
+    IDLE_ALLOCATOR,
+    IDLE_HOST_COMPUTE,
+    IDLE_LAUNCH_OVERHEAD,
+    IDLE_EVENT_WAIT,
+    IDLE_GRAPH_REPLAY,
+    IDLE_PROFILER,
+    IDLE_UNKNOWN,
+    IDLE_COUNT
+};
+
+// "sync", "data_loading", ...
+const char *idle_cause_name(enum idle_cause cause);
