@@ -1,13 +1,279 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLACEHOLDER
+// Operators by name, shapes and types of their inputs.
 #include "analysis/analyses.h"
+#include "analysis/context.h"
+#include "analysis/op_calls.h"
+#include "analysis/ranked.h"
+#include "analysis/sort.h"
+#include "analysis/stats.h"
+#include "analysis/tables.h"
+#include "analysis/tally.h"
+
+#define MAX_ROWS 5000 // of single shapes; what owns less is summed in one row
+#define MAX_TEXT 2048 // bytes of shapes or types; longer lists are cut
+#define OTHER    STR("(other shapes)")
+
+struct shape_row {
+    str_id name, dims, types;
+    uint32_t first; // of its samples
+    int64_t launching, kernels, self_ns, owned_ns;
+    uint32_t category, module, kernel; // with most of its owned time
+};
+
+struct shape_table {
+    const struct facts *facts;
+    struct op_calls calls;
+    struct groups inputs; // (dims, types)
+    struct groups keys;   // (name, inputs)
+    uint32_t *row_of;     // per call
+    struct shape_row *rows;
+    int64_t *samples; // self_ns of the calls, by row
+    struct tally categories, modules, kernels;
+};
+
+static struct op_inputs inputs_of(const struct trace *trace, uint32_t op)
+{
+    uint32_t args = trace->args[op];
+    uint32_t inputs = args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
+    return inputs == ARGS_NONE ? (struct op_inputs){0} : trace->op_inputs[inputs];
+}
+
+static bool find_row(struct shape_table *table, uint32_t call, struct err *err)
+{
+    const struct trace *trace = table->facts->trace;
+    uint32_t op = table->calls.calls[call].op, index;
+    struct op_inputs inputs = inputs_of(trace, op);
+    return groups_index(&table->inputs, inputs.dims, inputs.types, &index, err) &&
+           groups_index(&table->keys, trace->name[op], index, &table->row_of[call], err);
+}
+
+static bool make_rows(struct shape_table *table, struct arena *arena, struct err *err)
+{
+    table->row_of = arena_array(arena, table->calls.count, sizeof *table->row_of, err);
+    if (!table->row_of)
+        return false;
+    for (uint32_t c = 0; c < table->calls.count; c++)
+        if (!find_row(table, c, err))
+            return false;
+    table->rows = arena_array(arena, table->keys.count, sizeof *table->rows, err);
+    if (!table->rows)
+        return false;
+    for (uint32_t r = 0; r < table->keys.count; r++) {
+        const struct group_key *key = &table->keys.keys[r];
+        const struct group_key *inputs = &table->inputs.keys[key->b];
+        table->rows[r] = (struct shape_row){
+            .name = (str_id)key->a, .dims = (str_id)inputs->a, .types = (str_id)inputs->b};
+    }
+    return true;
+}
+
+static bool add_device(struct shape_table *table, uint32_t row, uint32_t index, struct err *err)
+{
+    const struct facts *facts = table->facts;
+    const struct device_event *device = &facts->devices[index];
+    uint32_t module = facts->launches[device->launch].module;
+    table->rows[row].kernels++;
+    table->rows[row].owned_ns += device->owned_ns;
+    return tally_add(&table->categories, row, device->category, device->owned_ns, err) &&
+           tally_add(&table->modules, row, module, device->owned_ns, err) &&
+           tally_add(&table->kernels, row, facts_device_name(facts, index), device->owned_ns, err);
+}
+
+static bool add_call(struct shape_table *table, uint32_t index, struct err *err)
+{
+    const struct facts *facts = table->facts;
+    const struct op_call *call = &table->calls.calls[index];
+    uint32_t row = table->row_of[index];
+    table->rows[row].launching++;
+    table->rows[row].self_ns += call->self_ns;
+    for (uint32_t i = call->from; i < call->to; i++)
+        for (uint32_t d = facts->launches[table->calls.order[i]].first; d != FACTS_NONE;
+             d = facts->devices[d].next)
+            if (!add_device(table, row, d, err))
+                return false;
+    return true;
+}
+
+static bool sort_samples(struct shape_table *table, struct arena *arena, struct err *err)
+{
+    uint32_t count = table->calls.count;
+    table->samples = arena_array(arena, 2 * (size_t)count, sizeof(int64_t), err);
+    if (!table->samples)
+        return false;
+    for (uint32_t r = 1; r < table->keys.count; r++)
+        table->rows[r].first = table->rows[r - 1].first + (uint32_t)table->rows[r - 1].launching;
+    for (uint32_t c = 0; c < count; c++)
+        table->samples[table->rows[table->row_of[c]].first++] = table->calls.calls[c].self_ns;
+    for (uint32_t r = 0; r < table->keys.count; r++) {
+        struct shape_row *row = &table->rows[r];
+        row->first -= (uint32_t)row->launching; // each has moved to the begin of the next
+        sort_i64(table->samples + row->first, table->samples + count, (size_t)row->launching);
+    }
+    return true;
+}
+
+static bool name_most(struct shape_table *table, struct arena *arena, struct err *err)
+{
+    const struct tally *tallies[] = {&table->categories, &table->modules, &table->kernels};
+    uint32_t *most = arena_array(arena, table->keys.count, sizeof *most, err);
+    int64_t *best = arena_array(arena, table->keys.count, sizeof *best, err);
+    if (!most || !best)
+        return false;
+    for (int t = 0; t < 3; t++) {
+        for (uint32_t r = 0; r < table->keys.count; r++)
+            best[r] = -1;
+        tally_most(tallies[t], most, best);
+        for (uint32_t r = 0; r < table->keys.count; r++) {
+            struct shape_row *row = &table->rows[r];
+            uint32_t *slots[] = {&row->category, &row->module, &row->kernel};
+            *slots[t] = most[r];
+        }
+    }
+    return true;
+}
+
+// Appends the character at *at unless it is a blank outside of a text.
+static void copy_char(struct str from, size_t *at, bool *quoted, char *to, size_t *len)
+{
+    char c = from.at[*at];
+    if (c == '"')
+        *quoted = !*quoted;
+    if (c == '\\' && *quoted && *at + 1 < from.len)
+        to[(*len)++] = from.at[(*at)++];
+    if (*quoted || (c != ' ' && c != '\t' && c != '\n' && c != '\r'))
+        to[(*len)++] = from.at[*at];
+    (*at)++;
+}
+
+// Raw JSON in its shortest form, cut to whole characters at MAX_TEXT.
+static struct str compact(struct str from, char to[MAX_TEXT + 8])
+{
+    size_t at = 0, len = 0;
+    bool quoted = false;
+    while (at < from.len && len < MAX_TEXT)
+        copy_char(from, &at, &quoted, to, &len);
+    if (at < from.len) {
+        len = str_valid_utf8((struct str){to, len});
+        memcpy(to + len, "...", 3);
+        len += 3;
+    }
+    return (struct str){to, len};
+}
+
+static void inputs_cell(const struct shape_table *table, struct row *row, str_id id,
+                        char text[MAX_TEXT + 8])
+{
+    row_text_if(row, id != 0, compact(trace_text(table->facts->trace, id), text));
+}
+
+static void distribution(const struct shape_table *table, const struct shape_row *from,
+                         struct row *row)
+{
+    struct stats stats = stats_of(table->samples + from->first, (size_t)from->launching);
+    row_i64(row, stats.min);
+    row_i64(row, stats.median);
+    row_i64(row, stats.p95);
+    row_i64(row, stats.max);
+}
+
+static bool add_row(const struct shape_table *table, const struct shape_row *from,
+                    struct report *report, struct err *err)
+{
+    const struct facts *facts = table->facts;
+    char dims[MAX_TEXT + 8], types[MAX_TEXT + 8];
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    struct str path = context_module_path(facts, from->module, &scratch, err);
+    struct row row = {0};
+    row_text(&row, op_calls_name(facts, from->name));
+    inputs_cell(table, &row, from->dims, dims);
+    inputs_cell(table, &row, from->types, types);
+    row_word(&row, category_word((enum category)from->category));
+    row_text_if(&row, from->module != 0, path);
+    row_i64(&row, from->launching);
+    row_i64(&row, from->kernels);
+    row_i64(&row, from->self_ns);
+    row_i64(&row, from->owned_ns);
+    row_share(&row, from->owned_ns, parts_busy_ns(&facts->whole));
+    distribution(table, from, &row);
+    row_text(&row, op_calls_name(facts, from->kernel));
+    bool ok = path.at && row_end(&row, &table_op_shapes, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool add_others(const struct shape_table *table, const struct shape_row *sum,
+                       struct report *report, struct err *err)
+{
+    struct row row = {0};
+    row_text(&row, OTHER);
+    for (int i = 0; i < 4; i++)
+        row_null(&row);
+    row_i64(&row, sum->launching);
+    row_i64(&row, sum->kernels);
+    row_i64(&row, sum->self_ns);
+    row_i64(&row, sum->owned_ns);
+    row_share(&row, sum->owned_ns, parts_busy_ns(&table->facts->whole));
+    for (int i = 0; i < 5; i++)
+        row_null(&row);
+    return row_end(&row, &table_op_shapes, report, err);
+}
+
+static bool add_rows(const struct shape_table *table, struct arena *arena, struct report *report,
+                     struct err *err)
+{
+    uint32_t count = table->keys.count;
+    struct ranked *ranked = arena_array(arena, count, sizeof *ranked, err);
+    if (!ranked)
+        return false;
+    for (uint32_t r = 0; r < count; r++)
+        ranked[r] = (struct ranked){table->rows[r].owned_ns,
+                                    trace_text(table->facts->trace, table->rows[r].name), r};
+    ranked_sort(ranked, count);
+    struct shape_row others = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct shape_row *row = &table->rows[ranked[i].index];
+        if (i < MAX_ROWS && !add_row(table, row, report, err))
+            return false;
+        if (i < MAX_ROWS)
+            continue;
+        others.launching += row->launching;
+        others.kernels += row->kernels;
+        others.self_ns += row->self_ns;
+        others.owned_ns += row->owned_ns;
+    }
+    return count <= MAX_ROWS || add_others(table, &others, report, err);
+}
+
+static bool fill(struct shape_table *table, struct arena *arena, struct report *report,
+                 struct err *err)
+{
+    if (!op_calls_make(table->facts, arena, &table->calls, err) || !make_rows(table, arena, err))
+        return false;
+    for (uint32_t c = 0; c < table->calls.count; c++)
+        if (!add_call(table, c, err))
+            return false;
+    return sort_samples(table, arena, err) && name_most(table, arena, err) &&
+           add_rows(table, arena, report, err);
+}
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
-    (void)facts;
-    (void)report;
-    (void)err;
-    return true;
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    struct shape_table table = {.facts = facts};
+    groups_init(&table.inputs, facts->budget);
+    groups_init(&table.keys, facts->budget);
+    struct tally *const tallies[] = {&table.categories, &table.modules, &table.kernels};
+    for (int t = 0; t < 3; t++)
+        tally_init(tallies[t], facts->budget);
+    bool ok = fill(&table, &scratch, report, err);
+    for (int t = 0; t < 3; t++)
+        tally_free(tallies[t]);
+    groups_free(&table.keys);
+    groups_free(&table.inputs);
+    arena_free(&scratch);
+    return ok;
 }
 
 const struct analysis op_shapes_analysis = {"op_shapes", run};

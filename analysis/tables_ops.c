@@ -4,9 +4,10 @@
 #include "analysis/tables.h"
 
 static const struct column columns_operators[] = {
-    TEXT("name", "Name of the operator."),
+    TEXT("name", "Name of the operator; empty for the device events without one."),
     TEXT("category", "Category with most of its own device time; empty when it launched nothing."),
-    TEXT("direction", "forward, backward (of the autograd engine), or both."),
+    TEXT("direction", "forward, backward (of the autograd engine) or both, by what it launched "
+                      "itself or below; empty when it launched nothing."),
     I64("calls", "count", "Calls on the host."),
     I64("launching_calls", "count", "Calls that launched at least one device event themselves."),
     I64("kernels", "count", "Device events that it launched itself."),
@@ -14,10 +15,11 @@ static const struct column columns_operators[] = {
         "Union of the device events that each call launched itself, summed over the calls."),
     I64("total_ns", "ns",
         "Union of the device events below each call, nested operators included, summed over the "
-        "calls that do not stand below another call of the same name."),
+        "calls that do not stand below another call of the same name. Below 64 other names only "
+        "what a call launched itself counts."),
     I64("owned_ns", "ns",
-        "Owned time of the device events that it launched itself; all rows and what has no "
-        "operator sum to the busy time exactly."),
+        "Owned time of the device events that it launched itself; all rows sum to the busy time "
+        "exactly."),
     F64("window_share", "share", "Owned time divided by the time of the whole trace."),
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
     I64("host_ns", "ns", "Sum of the durations of its calls on the host."),
@@ -29,7 +31,7 @@ const struct table_desc table_operators =
     TABLE("operators", operators, "Operators by what they launched, alone and with those below.");
 
 static const struct column columns_op_shapes[] = {
-    TEXT("name", "Name of the operator."),
+    TEXT("name", "Name of the operator; (other shapes) sums what is past 5,000 rows."),
     TEXT("dims", "Shapes of its inputs, a list per argument; empty when not recorded."),
     TEXT("types", "Element types of its inputs."),
     TEXT("category", "Category with most of its own device time."),
@@ -54,12 +56,18 @@ static const struct column columns_op_tree[] = {
     I64("parent", "", "Number of the node above; empty for the root."),
     I64("depth", "", "0 for the root."),
     I64("children", "count", "Nodes directly below."),
-    TEXT("name", "Operator; kernels are leaves. Calls with the same path are one node."),
-    TEXT("kind", "root, op, kernel, or unlinked: device events without an operator."),
-    I64("calls", "count", "Calls of the operator, or device events of the kernel."),
-    I64("self_owned_ns", "ns", "Owned time of what the node launched itself."),
+    TEXT("name", "Operator or kernel. Calls with the same path are one node; operators deeper than "
+                 "64 and past 200,000 nodes count as the one above."),
+    TEXT("kind", "root, op, kernel (a leaf), unlinked: device events without an operator, or more: "
+                 "kernels past 200,000 nodes."),
+    I64("calls", "count",
+        "Calls of the operator that launched something, itself or below; device events of a "
+        "kernel."),
+    I64("self_owned_ns", "ns",
+        "Owned time of what the node launched itself: of its kernels, which are children too."),
     I64("total_owned_ns", "ns",
-        "Owned time of the node and all below; its own and its children's sum to it exactly."),
+        "Owned time of all below; the totals of the children sum to it exactly, and so do its own "
+        "time and the totals of the operators among them. The root's is the busy time."),
     F64("parent_share", "share", "Total divided by the total of the node above."),
 };
 const struct table_desc table_op_tree = TABLE(
@@ -70,20 +78,26 @@ static const struct column columns_modules[] = {
     I64("parent", "", "Number of the node above; empty for the root."),
     I64("depth", "", "0 for the root."),
     I64("children", "count", "Nodes directly below."),
-    TEXT("name", "Module as recorded: its class and number."),
-    TEXT("path", "Names from the root on, joined by slashes."),
-    I64("calls", "count", "Forward calls."),
-    I64("forward_self_ns", "ns", "Owned time launched in its forward, outside modules below."),
+    TEXT("name", "Module as recorded: its class and number. The same one below two others is two "
+                 "nodes."),
+    TEXT("path", "Names from the root on, joined by slashes; past 1,024 bytes it begins with ..."),
+    I64("calls", "count", "Forward calls, those that checkpointing repeats not counted."),
+    I64("forward_self_ns", "ns",
+        "Owned time launched in its forward, outside modules below. The root's is all that is "
+        "neither backward nor in a module: optimizer, copies, what has no launch."),
     I64("forward_ns", "ns", "Owned time launched in its forward, modules below included."),
     I64("backward_self_ns", "ns",
         "Owned time of the backward operators whose forward operator ran in it, outside modules "
-        "below."),
+        "below. The root's includes those whose forward operator is not known, such as the "
+        "reduction of gradients."),
     I64("backward_ns", "ns", "The same, modules below included."),
-    I64("recompute_ns", "ns", "Owned time of recomputed forward passes below it."),
+    I64("recompute_ns", "ns",
+        "Owned time of forward passes that activation checkpointing repeats, modules below "
+        "included; neither forward nor backward."),
     I64("self_owned_ns", "ns", "Owned time of the module itself: forward, backward, recomputed."),
     I64("total_owned_ns", "ns",
-        "Owned time of the module and all below; its own and its children's sum to it exactly. "
-        "The root's is the busy time."),
+        "Owned time of the module and all below; its own time and the totals of its children sum "
+        "to it exactly. The root's is the busy time."),
     F64("parent_share", "share", "Total divided by the total of the node above."),
 };
 const struct table_desc table_modules =
