@@ -161,7 +161,8 @@ export function short_gpu(gpu) {
 export function short_kernel(name) {
   if (!name) return NONE;
   const plain = strip_arguments(name.replace(/^(void|__global__)\s+/, ""));
-  return plain.replace(/\b(at::native|at::cuda|c10|at|std|cutlass|ck|rocprim|cub)::/g, "");
+  return plain.replaceAll("(anonymous namespace)::", "")
+    .replace(/\b(at::native|at::cuda|c10|at|std|cutlass|ck|rocprim|cub)::/g, "");
 }
 
 /** A name without its last parenthesized argument list. @param {string} name */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict on a leak in words, from one device's row of the table memory; pure.
-import { bytes } from "../format.mjs";
+import { bytes, capital } from "../format.mjs";
 
 const missing = (value) => value === null || value === undefined;
 
@@ -13,7 +13,7 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${bytes(Math.round(Math.abs
 export function leak_verdict(row) {
   const { leak, leak_bytes_per_step, leak_low, leak_high } = row;
   if (missing(leak) || missing(leak_bytes_per_step)) {
-    return { word: "not known", tone: undefined, text: row.note || "too few steady steps to tell" };
+    return { word: "not known", tone: undefined, text: capital(row.note ?? "") || "Too few steady steps to tell" };
   }
   const interval = missing(leak_low) || missing(leak_high)
     ? "" : ` (${signed(leak_low)} to ${signed(leak_high)})`;

@@ -9,6 +9,8 @@ test("each path names one page", () => {
   assert.deepEqual(match_path("/"), { page: "runs" });
   assert.deepEqual(match_path("/runs/r_1"), { page: "overview", run: "r_1" });
   assert.deepEqual(match_path("/runs/r_1/kernels/"), { page: "kernels", run: "r_1" });
+  assert.deepEqual(match_path("/runs/r_1/op%C3%A9/idle"), { page: "none" });
+  assert.deepEqual(match_path("/runs/r_1/roofline"), { page: "roofline", run: "r_1" });
   assert.deepEqual(match_path("/docs/api"), { page: "api" });
   assert.deepEqual(match_path("/api/v1/runs"), { page: "none" });
   assert.deepEqual(match_path("/runs/r_1/nothing"), { page: "none" });
@@ -42,6 +44,9 @@ test("evidence links lead to pages of the run and nowhere else", () => {
   assert.equal(evidence_path("r_1", "collectives"), "/runs/r_1/collectives");
   assert.equal(evidence_path("r_1", "steps?sort=-idle_ns"), "/runs/r_1");
   assert.equal(evidence_path("r_1", "quality"), "/runs/r_1/data");
+  assert.equal(evidence_path("r_1", "idle_gaps?cause=x&rank=3"), "/runs/r_1/idle?rank=3");
+  assert.equal(evidence_path("r_1", "op_shapes"), "/runs/r_1/operators?view=shapes");
+  assert.equal(evidence_path("r_1", "memory?rank=2"), "/runs/r_1/memory?rank=2");
   for (const href of ["javascript:alert(1)", "//example.com", "../../x", "https://example.com",
     "kernels#x", "nothing?x=1", "", null, 7, { x: 1 }]) {
     assert.equal(evidence_path("r_1", href), null);

@@ -83,3 +83,13 @@ test("a device is named without its maker and memory", () => {
   assert.equal(format.short_gpu("Tesla V100-SXM2-16GB"), "Tesla V100");
   assert.equal(format.short_gpu(null), "–");
 });
+
+test("axes carry no zeros that say nothing", () => {
+  for (const [value, text] of [[0, "0 B"], [2e9, "2 GB"], [1.2e9, "1.2 GB"], [2e11, "200 GB"],
+    [1_250_000, "1.25 MB"]]) assert.equal(format.bytes_round(value), text);
+});
+
+test("a kernel of an anonymous namespace is known by its own name", () => {
+  const name = "void (anonymous namespace)::copy<4, (anonymous namespace)::T>(T)";
+  assert.equal(format.short_kernel(name), "copy<4, T>");
+});
