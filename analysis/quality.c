@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-#define UNLINKED_WARN_SHARE 0.5
-
 bool quality_add(struct report *report, const struct quality *quality, struct err *err)
 {
     struct row row = {0};
@@ -105,27 +103,6 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
            (!found->clipped || quality_add(report, &clipped, err));
 }
 
-static bool add_links(const struct facts *facts, struct report *report, struct err *err)
-{
-    uint32_t unlinked = facts->device_count - facts->linked;
-    struct quality without_launch = {
-        .item = "unlinked",
-        .severity = unlinked > UNLINKED_WARN_SHARE * facts->device_count ? "warning" : "info",
-        .count = unlinked,
-        .detail = "device events without a launch in the trace",
-        .effect = "they count in every sum, but have no operator and no cause of idle time",
-    };
-    struct quality without_event = {
-        .item = "dropped",
-        .severity = "info",
-        .count = (int64_t)facts->launches_without_events,
-        .detail = "kernel launches without a device event in the trace",
-        .effect = "device time may be missing at the end of the recording or by loss",
-    };
-    return (!unlinked || quality_add(report, &without_launch, err)) &&
-           (!facts->launches_without_events || quality_add(report, &without_event, err));
-}
-
 static bool add_graphs(const struct facts *facts, struct report *report, struct err *err)
 {
     int64_t replayed = 0;
@@ -197,6 +174,61 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
     return !excluded.count || quality_add(report, &excluded, err);
 }
 
+// Time of the window that no step covers.
+static bool add_outside(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality outside = {
+        .item = "outside_steps",
+        .severity = "info",
+        .count = 1,
+        .timed = true,
+        .time_ns = parts_window_ns(&facts->whole),
+        .detail = "time of the window before, between and behind the steps",
+        .effect = "it counts in figures of the whole trace and in none per step",
+    };
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        outside.time_ns -= parts_window_ns(&facts->step_parts[s]);
+    return !facts->marked || outside.time_ns <= 0 || quality_add(report, &outside, err);
+}
+
+static bool has_metadata(const struct facts *facts, const struct device_event *device)
+{
+    uint32_t args = facts->trace->args[device->event];
+    return args != ARGS_NONE && facts->trace->device_args[args].collective != ARGS_NONE;
+}
+
+static bool add_communication(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality waiting = {
+        .item = "waiting_included",
+        .severity = "info",
+        .timed = true,
+        .detail = "communication, which lasts until the last rank has come",
+        .effect = "one trace alone does not tell waiting for other ranks from transfer; "
+                  "bandwidths are those of both together",
+    };
+    struct quality bare = {
+        .item = "collectives_without_metadata",
+        .severity = "info",
+        .timed = true,
+        .detail = "communicating kernels that do not carry what they moved",
+        .effect = "their time counts; group, size and bandwidth are known only where the "
+                  "operator that launched them tells",
+    };
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->class != CLASS_COMMUNICATION)
+            continue;
+        bool known = has_metadata(facts, device);
+        waiting.count++;
+        waiting.time_ns += device->owned_ns;
+        bare.count += !known;
+        bare.time_ns += known ? 0 : device->owned_ns;
+    }
+    return (!waiting.count || quality_add(report, &waiting, err)) &&
+           (!bare.count || quality_add(report, &bare, err));
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct quality empty = {
@@ -208,8 +240,9 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     };
     return (facts->device_count || quality_add(report, &empty, err)) &&
            add_repairs(facts->trace, report, err) && add_quarantine(facts, report, err) &&
-           add_links(facts, report, err) && add_graphs(facts, report, err) &&
-           add_overlaps(facts, report, err) && add_steps(facts, report, err);
+           quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
+           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
+           add_outside(facts, report, err) && add_communication(facts, report, err);
 }
 
 const struct analysis quality_analysis = {"quality", run};

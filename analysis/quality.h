@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_QUALITY_H
 #define ANALYSIS_QUALITY_H
 
+#include "analysis/facts.h"
 #include "analysis/report.h"
 
 struct quality {
@@ -10,12 +11,15 @@ struct quality {
     const char *severity; // "info", "warning", "error"
     int64_t count;
     bool timed, placed; // whether the two below say something
-    int64_t time_ns;
-    int64_t position; // byte in the decompressed input
+    int64_t time_ns;    // device time concerned; of items on the host as their detail says
+    int64_t position;   // byte in the decompressed input
     const char *detail, *effect;
 };
 
 MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
+
+// The lines on launches, clocks and the profiler's own cost.
+MUST_CHECK bool quality_add_host(const struct facts *facts, struct report *report, struct err *err);
 
 // Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
 const char *quality_worst(const struct report *report);

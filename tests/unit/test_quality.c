@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trust report: each line's count, time and severity on traces worked by hand.
+#include "tests/unit/hand_trace.h"
+
+static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = 5,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = correlation});
+}
+
+static void add_kernel(struct hand *hand, int64_t stream, int64_t begin_ns, int64_t dur_ns,
+                       int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = "k",
+                                       .row = stream,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation});
+}
+
+static void add_overhead(struct hand *hand, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_OVERHEAD,
+                                       .name = "Activity Buffer Request",
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .pid = -1});
+}
+
+static bool has_item(const struct hand *hand, const char *item)
+{
+    for (size_t i = 0; i < hand_rows(hand, "quality"); i++)
+        if (strcmp(hand_word(hand, "quality", i, "item"), item) == 0)
+            return true;
+    return false;
+}
+
+static void assert_item(const struct hand *hand, const char *item, int64_t count, int64_t time_ns)
+{
+    size_t row = hand_find(hand, "quality", "item", item);
+    assert_int_equal(hand_i64(hand, "quality", row, "count"), count);
+    assert_int_equal(hand_i64(hand, "quality", row, "time_ns"), time_ns);
+    assert_true(strlen(hand_word(hand, "quality", row, "effect")) > 10);
+}
+
+static void what_was_launched_before_the_recording_is_told_from_what_lost_its_launch(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_launch(&hand, 0, 1);
+    add_launch(&hand, 10, 2);
+    add_kernel(&hand, 7, 100, 30, 0); // before stream 7's first linked one
+    add_kernel(&hand, 7, 200, 20, 1);
+    add_kernel(&hand, 7, 300, 7, 0); // behind it
+    add_kernel(&hand, 7, 400, 10, 2);
+    add_kernel(&hand, 8, 500, 3, 0); // stream 8 has no linked one
+    hand_analyse(&hand);
+    assert_item(&hand, "launched_before", 2, 33);
+    assert_item(&hand, "unlinked", 1, 7);
+    hand_end(&hand);
+}
+
+static void a_recording_without_launches_has_lost_them_all(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel(&hand, 7, 100, 30, 0);
+    add_kernel(&hand, 7, 200, 20, 5);
+    hand_analyse(&hand);
+    assert_false(has_item(&hand, "launched_before"));
+    assert_item(&hand, "unlinked", 2, 50);
+    size_t row = hand_find(&hand, "quality", "item", "unlinked");
+    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "warning");
+    hand_end(&hand);
+}
+
+static void launches_without_device_events_are_dropped_kernels(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_launch(&hand, 0, 1);
+    add_launch(&hand, 10, 2);
+    add_kernel(&hand, 7, 100, 30, 1);
+    hand_analyse(&hand);
+    size_t row = hand_find(&hand, "quality", "item", "dropped");
+    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 1);
+    hand_end(&hand);
+}
+
+static void overhead_counts_once_and_only_within_the_window(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel(&hand, 7, 1000, 1000, 0); // the window: [1000, 2000)
+    add_overhead(&hand, 0, 500);         // before it
+    add_overhead(&hand, 990, 20);        // 10 of it within
+    add_overhead(&hand, 1100, 20);
+    add_overhead(&hand, 1110, 20);  // 10 more than the one before
+    add_overhead(&hand, 1995, 900); // 5
+    hand_analyse(&hand);
+    assert_item(&hand, "profiler_overhead", 4, 45);
+    size_t row = hand_find(&hand, "quality", "item", "profiler_overhead");
+    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "info"); // 4.5 %
+    hand_end(&hand);
+}
+
+static void overhead_beyond_a_twentieth_of_the_window_is_a_warning(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel(&hand, 7, 1000, 1000, 0);
+    add_overhead(&hand, 1100, 51);
+    hand_analyse(&hand);
+    size_t row = hand_find(&hand, "quality", "item", "profiler_overhead");
+    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "warning");
+    hand_end(&hand);
+}
+
+static void kernels_before_their_launch_show_how_far_clocks_differ(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_launch(&hand, 100, 1);
+    add_launch(&hand, 200, 2);
+    add_launch(&hand, 300, 3);
+    add_kernel(&hand, 7, 90, 5, 1);  // 10 early
+    add_kernel(&hand, 7, 160, 5, 2); // 40 early
+    add_kernel(&hand, 7, 300, 5, 3); // at once
+    hand_analyse(&hand);
+    assert_item(&hand, "clock_skew", 2, 40);
+    hand_end(&hand);
+}
+
+static void options_that_slow_the_host_are_told(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel(&hand, 7, 0, 10, 0);
+    for (int i = 0; i < 3; i++)
+        hand_add(&hand, (struct hand_event){.kind = EVENT_PYTHON,
+                                            .name = "train.py(1): step",
+                                            .begin_ns = 10 * i,
+                                            .dur_ns = 5,
+                                            .pid = 1,
+                                            .row = 1});
+    hand_analyse(&hand);
+    size_t row = hand_find(&hand, "quality", "item", "stacks_recorded");
+    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 3);
+    assert_false(has_item(&hand, "memory_recorded"));
+    hand_end(&hand);
+}
+
+static void add_mark(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .pid = 1,
+                                       .row = 1});
+}
+
+static void time_outside_of_steps_has_a_line(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#1", 0, 100);
+    add_mark(&hand, "ProfilerStep#2", 100, 100);
+    add_launch(&hand, 10, 1);
+    add_launch(&hand, 110, 2);
+    add_kernel(&hand, 7, 5, 10, 0);   // 45 before the first step begins
+    add_kernel(&hand, 7, 50, 10, 1);  // step 1: [50, 150)
+    add_kernel(&hand, 7, 150, 20, 2); // step 2: [150, 170)
+    add_kernel(&hand, 7, 180, 20, 0); // behind: [170, 200)
+    hand_analyse(&hand);
+    assert_item(&hand, "outside_steps", 1, 45 + 30);
+    assert_false(has_item(&hand, "no_steps"));
+    assert_false(has_item(&hand, "steps_excluded")); // fewer than three: none is left out
+    hand_end(&hand);
+}
+
+static void steps_cover_the_window_without_marks(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel(&hand, 7, 5, 10, 0);
+    hand_analyse(&hand);
+    assert_false(has_item(&hand, "outside_steps"));
+    hand_find(&hand, "quality", "item", "no_steps");
+    hand_end(&hand);
+}
+
+static void communication_says_that_waiting_is_part_of_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "ncclDevKernel_AllReduce(x)",
+                                        .row = 20,
+                                        .dur_ns = 100,
+                                        .collective = "allreduce",
+                                        .dtype = "Float",
+                                        .group = "0",
+                                        .in_elems = 8,
+                                        .group_size = 2});
+    hand_kernel(&hand, "ncclDevKernel_Generic(x)", 20, 200, 30);
+    hand_analyse(&hand);
+    assert_item(&hand, "waiting_included", 2, 130);
+    assert_item(&hand, "collectives_without_metadata", 1, 30);
+    hand_end(&hand);
+}
+
+static void replayed_graphs_are_counted_by_device_event(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_launch(&hand, 0, 1);
+    add_launch(&hand, 10, 2);
+    add_kernel(&hand, 7, 100, 10, 1);
+    add_kernel(&hand, 7, 200, 10, 1);
+    add_kernel(&hand, 7, 300, 10, 1);
+    add_kernel(&hand, 7, 400, 10, 2);
+    hand_analyse(&hand);
+    size_t row = hand_find(&hand, "quality", "item", "graph_replay");
+    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 3);
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_launched_before_the_recording_is_told_from_what_lost_its_launch),
+        cmocka_unit_test(a_recording_without_launches_has_lost_them_all),
+        cmocka_unit_test(launches_without_device_events_are_dropped_kernels),
+        cmocka_unit_test(overhead_counts_once_and_only_within_the_window),
+        cmocka_unit_test(overhead_beyond_a_twentieth_of_the_window_is_a_warning),
+        cmocka_unit_test(kernels_before_their_launch_show_how_far_clocks_differ),
+        cmocka_unit_test(options_that_slow_the_host_are_told),
+        cmocka_unit_test(time_outside_of_steps_has_a_line),
+        cmocka_unit_test(steps_cover_the_window_without_marks),
+        cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
+        cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
