@@ -9,6 +9,7 @@
 // Raised whenever any figure or table changes meaning; results with a lower one are made anew.
 #define ANALYSIS_VERSION 3
 
+struct peaks; // what devices can do: analysis/peaks.h
 struct facts; // what several analyses need, worked out once: analysis/facts.h
 
 // One analysis of one trace. It reads the trace and the facts and adds rows to the report.
@@ -19,8 +20,10 @@ struct analysis {
 
 // Choices of the user that change numbers; they are part of the result's identity.
 struct analysis_options {
-    const char *step_pattern; // annotation that marks a step, NULL for the defaults
-    int warmup_steps;         // steps to leave out at the begin, -1 for the rule of analysis.md 3
+    const char *step_pattern;  // annotation that marks a step, NULL for the defaults
+    int warmup_steps;          // steps to leave out at the begin, -1 for the rule of analysis.md 3
+    const struct peaks *peaks; // rows that go before those built in, NULL: none
+    int64_t tokens_per_step;   // over all ranks, 0: not known
 };
 
 // Who the trace is, as far as it says so itself.

@@ -67,7 +67,7 @@ struct table {
     size_t row_count, row_cap;
 };
 
-#define REPORT_MAX_TABLES 32
+#define REPORT_MAX_TABLES 48
 
 // All tables of one trace, or of one run. Texts and cells live in the arena.
 struct report {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of operators that launched something, put together by what they had to do.
+#ifndef ANALYSIS_WORK_ROWS_H
+#define ANALYSIS_WORK_ROWS_H
+
+#include "analysis/facts.h"
+#include "analysis/groups.h"
+#include "analysis/op_calls.h"
+#include "analysis/peaks.h"
+#include "analysis/work_model.h"
+
+// Calls of one operator with the same shapes, types, operations and bytes.
+struct work_row {
+    str_id name, dims, types;
+    struct work work;
+    int64_t calls, kernels, recompute_calls;
+    int64_t steady_calls, steady_recompute_calls; // in steady steps, by launch
+    int64_t busy_ns, owned_ns;
+    int64_t heavy_owned_ns; // owned by kernels of products, attention and convolution
+    str_id kernel;          // with most of the time
+    uint32_t module;        // the same, index into facts.modules
+    uint32_t first;         // of its samples
+    bool host_link;         // a copy over the link to the host or to another device
+};
+
+struct work_rows {
+    const struct facts *facts;
+    struct op_calls calls;
+    uint32_t *row_of_call;
+    struct work_row *rows;
+    uint32_t count;
+    int64_t *samples;        // busy time of the calls, ascending within each row
+    const struct peak *peak; // of the device, NULL when not known
+};
+
+// Everything lives in arena. O(n log n) in the launches; inputs are parsed once per distinct tuple.
+MUST_CHECK bool work_rows_make(const struct facts *facts, struct arena *arena,
+                               struct work_rows *rows, struct err *err);
+
+// Adds hfu, mfu and their like to the table of metrics.
+MUST_CHECK bool work_metrics_add(const struct work_rows *rows, struct report *report,
+                                 struct err *err);
+
+#endif
