@@ -118,8 +118,10 @@ static void replay_graph(struct builder *b, int64_t ns)
     idle_cover(b, IDLE_UNTOLD);
 }
 
+// Begins when the device is done: at work before, the profiler would hide other causes.
 static void profile(struct builder *b, int64_t ns)
 {
+    hold(b, 0);
     builder_overhead(b, "Activity Buffer Request");
     hold(b, ns);
     builder_end(b);

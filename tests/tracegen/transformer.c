@@ -459,7 +459,9 @@ static void checkpoint_backward(struct model *model, int32_t layer)
     layer_forward(model, layer);
     b->modules = modules;
     b->phase = PHASE_BACKWARD;
+    builder_python(b, "torch/autograd/graph.py(824): _engine_run_backward");
     layer_backward(model, layer);
+    builder_python_end(b);
     builder_python_end(b);
     builder_backward_end(b);
 }
