@@ -61,7 +61,8 @@ static json_t *read_object(struct request *request, struct response *response, s
 
 static bool check_members(json_t *object, struct err *err)
 {
-    static const char *const known[] = {"name", "project", "note", "tags", "world_size"};
+    static const char *const known[] = {"name",       "project", "note",  "tags",
+                                        "world_size", "step",    "warmup"};
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach(object, name, value)
@@ -72,7 +73,7 @@ static bool check_members(json_t *object, struct err *err)
         if (!found)
             return err_set(err, ERR_USAGE,
                            "found member '%.40s', expected name, project, note, "
-                           "tags or world_size",
+                           "tags, world_size, step or warmup",
                            name);
     }
     return true;
@@ -102,6 +103,18 @@ static bool read_world_size(json_t *object, int64_t *world_size, struct err *err
     *world_size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
     return (*world_size >= 1 && *world_size <= INT32_MAX) ||
            err_set(err, ERR_USAGE, "found a world_size that is not a number of ranks, or null");
+}
+
+// -1 for null, and when it is not there.
+static bool read_warmup(json_t *object, int64_t *steps, struct err *err)
+{
+    json_t *value = json_object_get(object, "warmup");
+    *steps = -1;
+    if (!value || json_is_null(value))
+        return true;
+    *steps = json_is_integer(value) ? (int64_t)json_integer_value(value) : -1;
+    return (*steps >= 0 && *steps <= INT32_MAX) ||
+           err_set(err, ERR_USAGE, "found a warmup that is not a number of steps, or null");
 }
 
 // All tags of a run after a change; from the run as it was.
@@ -221,12 +234,15 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     struct arena *arena = request->arena;
     struct run_request wanted = {.world_size = STORE_ANY};
     struct tags tags = {0};
+    int64_t warmup = -1;
     if (!check_members(object, err) || !read_text(object, "name", arena, &wanted.name, err) ||
         !read_text(object, "project", arena, &wanted.project, err) ||
         !read_text(object, "note", arena, &wanted.note, err) ||
         !read_world_size(object, &wanted.world_size, err) ||
-        !read_tags(object, NULL, arena, &tags, err))
+        !read_text(object, "step", arena, &wanted.step_pattern, err) ||
+        !read_warmup(object, &warmup, err) || !read_tags(object, NULL, arena, &tags, err))
         return false;
+    wanted.warmup_steps = &warmup;
     wanted.tags = tags.at;
     wanted.tag_count = tags.count;
     return store_create_run(request->services->intake.store, &wanted, arena, run, err);
@@ -252,13 +268,15 @@ static bool patch(struct request *request, json_t *object, const struct run *run
                   struct err *err)
 {
     struct arena *arena = request->arena;
-    struct str name, project, note;
+    struct str name, project, note, step;
     struct tags tags = {0};
-    int64_t world_size = STORE_ANY;
+    int64_t world_size = STORE_ANY, warmup = -1;
     if (!check_members(object, err) || !read_text(object, "name", arena, &name, err) ||
         !read_text(object, "project", arena, &project, err) ||
         !read_text(object, "note", arena, &note, err) ||
-        !read_world_size(object, &world_size, err) || !read_tags(object, run, arena, &tags, err))
+        !read_world_size(object, &world_size, err) ||
+        !read_text(object, "step", arena, &step, err) || !read_warmup(object, &warmup, err) ||
+        !read_tags(object, run, arena, &tags, err))
         return false;
     struct run_patch change = {
         .name = json_object_get(object, "name") ? &name : NULL,
@@ -267,6 +285,8 @@ static bool patch(struct request *request, json_t *object, const struct run *run
         .tags = json_object_get(object, "tags") ? tags.at : NULL,
         .tag_count = tags.count,
         .world_size = json_object_get(object, "world_size") ? &world_size : NULL,
+        .step_pattern = json_object_get(object, "step") ? &step : NULL,
+        .warmup_steps = json_object_get(object, "warmup") ? &warmup : NULL,
     };
     return store_patch_run(request->services->intake.store, run->id, &change, expected, err);
 }
@@ -284,6 +304,8 @@ bool api_patch_run(struct request *request, struct response *response, struct er
     json_decref(object);
     if (!ok && came_second(request, &run, expected, err))
         return refuse_changed(response, err);
+    if (ok && request->services->intake.jobs)
+        jobs_wake(request->services->intake.jobs); // new choices of steps queue its traces
     return ok && reply_run(request, response, run.id, err);
 }
 

@@ -125,6 +125,10 @@ static void identity_json(const struct run *run, struct buf *out)
     buf_i64(out, run->received);
     key(out, "world_size");
     api_count_json(run->world_size, out);
+    key(out, "step");
+    api_text_json(run->step_pattern, out);
+    key(out, "warmup");
+    api_count_json(run->warmup_steps, out);
     key(out, "tags");
     tags_json(run, out);
     key(out, "note");

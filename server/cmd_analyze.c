@@ -15,6 +15,9 @@
 struct analyze_options {
     const char *format;
     uint64_t job_memory_bytes;
+    const char *step_pattern;
+    const char *warmup;
+    struct analysis_options analysis; // from the two above
 };
 
 #define AT(member) offsetof(struct analyze_options, member)
@@ -23,6 +26,11 @@ static const struct option table[] = {
      OPTION_CHOICE, AT(format)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory that the analysis of one file may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+    {"--step", NULL, NULL, "PATTERN",
+     "annotation that marks a step; a '*' at its end stands for anything", NULL, OPTION_TEXT,
+     AT(step_pattern)},
+    {"--warmup", NULL, "auto", "N", "steps to leave out first; auto: those that differ", NULL,
+     OPTION_TEXT, AT(warmup)},
 };
 static const struct option_set options = {
     "analyze",
@@ -100,9 +108,10 @@ static void end_file(struct rank_file *file)
         arena_free(&file->memory->arena);
 }
 
-static bool analyse_file(const struct analysis_run *run, struct rank_file *file, struct err *err)
+static bool analyse_file(const struct analysis_run *run, const struct analysis_options *chosen,
+                         struct rank_file *file, struct err *err)
 {
-    struct pipeline_job job = {.input_path = file->path, .options = {.warmup_steps = -1}};
+    struct pipeline_job job = {.input_path = file->path, .options = *chosen};
     struct pipeline_result result;
     if (!pipeline_trace(&job, &file->report, &result, err))
         return false;
@@ -122,7 +131,7 @@ static void read_file(struct analysis_run *run, const char *path,
     struct rank_file *file = &run->files[run->count];
     struct err err = {.pos = ERR_NO_POS};
     if (begin_file(run, path, chosen->job_memory_bytes, file, &err) &&
-        analyse_file(run, file, &err)) {
+        analyse_file(run, &chosen->analysis, file, &err)) {
         run->count++;
         return;
     }
@@ -225,6 +234,19 @@ static bool analyze(struct analysis_run *run, const struct option_args *args,
     return run->first_err.code == ERR_NONE;
 }
 
+static bool choose_steps(struct analyze_options *chosen, struct err *err)
+{
+    int64_t steps = -1;
+    struct str text = str_of(chosen->warmup);
+    if (!str_equal(text, STR("auto")) &&
+        (!str_to_i64(text, &steps) || steps < 0 || steps > INT32_MAX))
+        return err_set(err, ERR_USAGE, "found --warmup '%.20s', expected a number of steps or auto",
+                       chosen->warmup);
+    chosen->analysis =
+        (struct analysis_options){.step_pattern = chosen->step_pattern, .warmup_steps = (int)steps};
+    return true;
+}
+
 bool cmd_analyze(int argc, char **argv, struct err *err)
 {
     struct analyze_options chosen = {0};
@@ -236,6 +258,8 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
         options_help(&options, stdout);
         return true;
     }
+    if (!choose_steps(&chosen, err))
+        return false;
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
     arena_init(&run.arena, NULL);

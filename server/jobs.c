@@ -48,7 +48,8 @@ static bool run_trace_job(struct work *work, struct arena *arena, struct err *er
     struct pipeline_job job = {
         .input_path = input_path,
         .trace_path = trace_path,
-        .options = {.warmup_steps = -1},
+        .options = {.step_pattern = work->job.step_pattern.len ? work->job.step_pattern.at : NULL,
+                    .warmup_steps = (int)work->job.warmup_steps},
         .progress = &work->progress,
     };
     struct report report = {.arena = arena};

@@ -17,6 +17,7 @@ const struct route routes[] = {
     {"GET", "/runs/{page*}", assets_get_page, NULL},
     {"GET", "/compare", assets_get_page, NULL},
     {"GET", "/docs/api", assets_get_page, NULL},
+    {"GET", "/docs/recording", assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", assets_get_static, NULL},
 
     {"GET", "/healthz", api_get_health, NULL},

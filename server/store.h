@@ -61,6 +61,8 @@ struct run {
     int64_t world_size;           // as set, else as the traces say; -1 unknown
     int64_t received;             // traces
     int64_t done, failed, active; // of those; active: queued or running
+    struct str step_pattern;      // annotation that marks a step, "" as found
+    int64_t warmup_steps;         // left out first, -1 by the rule of warm-up
     struct run_tag *tags;         // by key
     size_t tag_count;
     struct str error; // reason of the first failed trace, or of the run; "" none
@@ -77,6 +79,9 @@ struct run_patch {
     const struct run_tag *tags; // replaces all tags
     size_t tag_count;
     const int64_t *world_size; // -1 forgets it
+    // A change of these queues the run's traces anew.
+    const struct str *step_pattern; // "" forgets it
+    const int64_t *warmup_steps;    // -1 forgets it
 };
 
 struct run_query {
@@ -109,6 +114,9 @@ struct run_request {
     const struct run_tag *tags;
     size_t tag_count;
     int64_t world_size; // STORE_ANY: unknown
+    // As in run_patch; "" and NULL leave them as they are.
+    struct str step_pattern;
+    const int64_t *warmup_steps;
 };
 
 // Whether a run could be made so, as far as that can be said without looking. ERR_USAGE.
@@ -233,6 +241,9 @@ struct job {
     struct str sha256;   // JOB_TRACE: the blob
     int64_t bytes;       // of the blob
     int64_t attempt;     // 1, 2, 3, ...
+
+    struct str step_pattern; // JOB_TRACE: of its run, "" none
+    int64_t warmup_steps;    // JOB_TRACE: of its run, -1 by the rule
 };
 
 // A job that was at work in so many crashes is to blame. Being killed from outside is forgiven, but

@@ -44,12 +44,13 @@ static bool queue_run_if_last(sqlite3 *db, struct str run_id, struct err *err)
 
 // --- claiming -----------------------------------------------------------------------------------
 
-#define OLDEST                                                                                 \
-    "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1 FROM job " \
-    "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "                   \
-    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "                \
-    "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "                 \
-    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                         \
+#define OLDEST                                                                         \
+    "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1, " \
+    "step_pattern, warmup_steps FROM job JOIN run ON run.id = job.run_id "             \
+    "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "           \
+    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "        \
+    "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "         \
+    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                 \
     "ORDER BY crashes, attempts, kind = 'trace', job.id LIMIT 1"
 
 static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool *found,
@@ -66,6 +67,8 @@ static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool 
             .sha256 = sql_text(&stmt, 4, arena),
             .bytes = sql_i64(&stmt, 5),
             .attempt = sql_i64(&stmt, 6),
+            .step_pattern = sql_text(&stmt, 7, arena),
+            .warmup_steps = sql_i64_or(&stmt, 8, -1),
         };
     return sql_end(&stmt);
 }
@@ -116,12 +119,15 @@ static void bind_known(struct stmt *stmt, int64_t value)
         sql_bind_null(stmt);
 }
 
+// A trace that was queued again while it was read is not done yet.
 static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_result *result,
                           struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
-        "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
+        "UPDATE trace SET state = CASE WHEN EXISTS (SELECT 1 FROM job WHERE trace_id = trace.id "
+        "AND state = 'queued') THEN 'queued' ELSE 'done' END, error = NULL, "
+        "analysis_version = ?, world_size = ?, "
         "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ? WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
@@ -301,6 +307,7 @@ static bool recover_running(sqlite3 *db, bool crashed, struct err *err)
 #define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
 #define IS_STALE               "state = 'done' AND analysis_version < ?1"
 #define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
+#define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
 
 static bool requeue_stale(sqlite3 *db, struct err *err)
 {
@@ -338,9 +345,10 @@ bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
     return txn_end(&txn, ok, err);
 }
 
-static bool reanalyse_run(sqlite3 *db, struct str run_id, struct err *err)
+// Takes the text of a QUEUE_TRACES of a run.
+static bool queue_traces(sqlite3 *db, const char *text, struct str run_id, struct err *err)
 {
-    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_OF_RUN), err);
+    struct stmt queue = sql_begin(db, text, err);
     sql_bind_text(&queue, run_id);
     sql_bind_i64(&queue, clock_wall_ns());
     if (!sql_run(&queue))
@@ -350,12 +358,18 @@ static bool reanalyse_run(sqlite3 *db, struct str run_id, struct err *err)
     return sql_run(&mark);
 }
 
+bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err)
+{
+    return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
+}
+
 bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = sql_touch_run(txn.db, run_id, err) && reanalyse_run(txn.db, run_id, err);
+    bool ok = sql_touch_run(txn.db, run_id, err) &&
+              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err);
     return txn_end(&txn, ok, err);
 }
 

@@ -68,6 +68,14 @@ static bool check_world_size(int64_t size, struct err *err)
            err_set(err, ERR_USAGE, "a world size of %lld cannot be", (long long)size);
 }
 
+static bool check_steps(struct str pattern, const int64_t *warmup_steps, struct err *err)
+{
+    if (warmup_steps && (*warmup_steps < -1 || *warmup_steps > INT32_MAX))
+        return err_set(err, ERR_USAGE, "a warm-up of %lld steps cannot be",
+                       (long long)*warmup_steps);
+    return pattern.len == 0 || check_line("step pattern", pattern, err);
+}
+
 static struct str project_of(const struct run_request *request)
 {
     return request->project.len ? request->project : STR("default");
@@ -79,7 +87,8 @@ bool store_check_run(const struct run_request *request, struct err *err)
            check_name("project", project_of(request), err) &&
            check_text("note", request->note, STORE_NOTE_MAX_BYTES, err) &&
            check_tags(request->tags, request->tag_count, err) &&
-           check_world_size(request->world_size, err);
+           check_world_size(request->world_size, err) &&
+           check_steps(request->step_pattern, request->warmup_steps, err);
 }
 
 // Repeats of one measurement share what stands before '@'.
@@ -115,6 +124,47 @@ static void bind_world_size(struct stmt *stmt, int64_t size)
         sql_bind_null(stmt);
 }
 
+static void bind_optional(struct stmt *stmt, const struct str *text)
+{
+    if (text)
+        sql_bind_text(stmt, *text);
+    else
+        sql_bind_null(stmt);
+}
+
+static void bind_warmup(struct stmt *stmt, const int64_t *steps)
+{
+    if (steps && *steps >= 0)
+        sql_bind_i64(stmt, *steps);
+    else
+        sql_bind_null(stmt);
+}
+
+// Sets how steps are found, each unless NULL; when that is a change, all traces are read anew.
+static bool set_steps(sqlite3 *db, struct str run_id, const struct str *pattern,
+                      const int64_t *warmup_steps, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE run SET step_pattern = CASE WHEN ?1 IS NULL THEN step_pattern "
+        "ELSE nullif(?1, '') END, warmup_steps = CASE ?2 WHEN 1 THEN ?3 ELSE warmup_steps END "
+        "WHERE id = ?4 AND ((?1 IS NOT NULL AND step_pattern IS NOT nullif(?1, '')) "
+        "OR (?2 AND warmup_steps IS NOT ?3))",
+        err);
+    bind_optional(&stmt, pattern);
+    sql_bind_i64(&stmt, warmup_steps != NULL);
+    bind_warmup(&stmt, warmup_steps);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt) && (sqlite3_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
+}
+
+static bool set_asked_steps(sqlite3 *db, struct str run_id, const struct run_request *request,
+                            struct err *err)
+{
+    const struct str *pattern = request->step_pattern.len ? &request->step_pattern : NULL;
+    return set_steps(db, run_id, pattern, request->warmup_steps, err);
+}
+
 // "upload-20260102-030405-x7k2": the time for people, the tail to be unique.
 static struct str make_up_name(struct arena *arena, int64_t now_ns, const char *id, struct err *err)
 {
@@ -148,7 +198,8 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     sql_bind_text(&stmt, request->note);
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
-    return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err);
+    return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err) &&
+           set_asked_steps(db, *id, request, err);
 }
 
 // Adds what a later upload says of a run.
@@ -162,7 +213,8 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
     bind_world_size(&stmt, request->world_size);
     sql_bind_text(&stmt, request->note);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err);
+    return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err) &&
+           set_asked_steps(db, id, request, err);
 }
 
 // The run that a request names, by id or by project and name.
@@ -237,15 +289,9 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
            (!patch->project || check_name("project", *patch->project, err)) &&
            (!patch->note || check_text("note", *patch->note, STORE_NOTE_MAX_BYTES, err)) &&
            (!patch->world_size || check_world_size(*patch->world_size, err)) &&
+           check_steps(patch->step_pattern ? *patch->step_pattern : STR(""), patch->warmup_steps,
+                       err) &&
            check_tags(patch->tags, patch->tags ? patch->tag_count : 0, err);
-}
-
-static void bind_optional(struct stmt *stmt, const struct str *text)
-{
-    if (text)
-        sql_bind_text(stmt, *text);
-    else
-        sql_bind_null(stmt);
 }
 
 // The name must be free where the run would go.
@@ -291,7 +337,8 @@ static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch,
     sql_bind_i64(&stmt, patch->world_size != NULL);
     bind_world_size(&stmt, patch->world_size ? *patch->world_size : STORE_ANY);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && replace_tags(db, id, patch, err);
+    return sql_run(&stmt) && replace_tags(db, id, patch, err) &&
+           set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
 }
 
 bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,

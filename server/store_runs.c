@@ -24,7 +24,8 @@ const char *run_status_word(enum run_status status)
     "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
     "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
     "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
-    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns FROM run_listing "
+    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, step_pattern, "                       \
+    "warmup_steps FROM run_listing "
 
 static enum run_status status_of(struct str word)
 {
@@ -66,6 +67,8 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->failed = sql_i64(stmt, 11);
     run->active = run->received - run->done - run->failed;
     run->error = sql_text(stmt, 12, arena);
+    run->step_pattern = sql_text(stmt, 27, arena);
+    run->warmup_steps = sql_i64_or(stmt, 28, -1);
     read_figures(stmt, run, arena);
 }
 

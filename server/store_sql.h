@@ -118,6 +118,9 @@ MUST_CHECK bool traces_settle_rank(sqlite3 *db, const struct job *job, int64_t m
 // Queues a trace's job unless one waits already, and marks the trace queued.
 MUST_CHECK bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err);
 
+// Queues all traces of a run anew, those that are being read too: they began before the change.
+MUST_CHECK bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err);
+
 // Deletes and writes all run tables.
 MUST_CHECK bool tables_replace(sqlite3 *db, struct str run_id, const struct report *report,
                                struct err *err);

@@ -16,7 +16,7 @@ struct upload_form *upload_form_new(struct request *request, struct err *err)
     if (!form)
         return NULL;
     form->run.world_size = STORE_ANY;
-    form->run.name = form->run.project = form->run.note = STR("");
+    form->run.name = form->run.project = form->run.note = form->run.step_pattern = STR("");
     form->run.tags = form->tags;
     return form;
 }
@@ -203,6 +203,17 @@ static bool set_world_size(struct upload_form *form, struct str text, struct err
     return true;
 }
 
+static bool set_warmup(struct upload_form *form, struct str text, struct err *err)
+{
+    form->warmup_steps = -1;
+    form->run.warmup_steps = &form->warmup_steps;
+    return str_equal(text, STR("auto")) ||
+           (str_to_i64(text, &form->warmup_steps) && form->warmup_steps >= 0 &&
+            form->warmup_steps <= INT32_MAX) ||
+           err_set(err, ERR_USAGE, "found warmup '%.*s', expected a number of steps or auto",
+                   (int)(text.len < 20 ? text.len : 20), text.at);
+}
+
 static bool add_tag(struct upload_form *form, struct str text, struct err *err)
 {
     if (form->run.tag_count == UPLOAD_MAX_TAGS)
@@ -230,6 +241,10 @@ static bool set_field(struct upload_form *form, struct str name, struct str text
         return set_rank(form, text, err);
     else if (str_equal(name, STR("world_size")))
         return set_world_size(form, text, err);
+    else if (str_equal(name, STR("step")))
+        form->run.step_pattern = text;
+    else if (str_equal(name, STR("warmup")))
+        return set_warmup(form, text, err);
     else if (str_equal(name, STR("tag")))
         return add_tag(form, text, err);
     else if (str_equal(name, STR("replace")))
@@ -237,7 +252,7 @@ static bool set_field(struct upload_form *form, struct str name, struct str text
     else
         return err_set(err, ERR_USAGE,
                        "found field '%.*s', expected trace, run, rank, project, "
-                       "tag, note, world_size or replace",
+                       "tag, note, world_size, step, warmup or replace",
                        (int)(name.len < 40 ? name.len : 40), name.at);
     return true;
 }

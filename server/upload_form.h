@@ -12,6 +12,7 @@ struct upload_form {
     struct run_request run; // tags point into this form
     struct run_tag tags[UPLOAD_MAX_TAGS];
     bool replace;
+    int64_t warmup_steps;            // what run.warmup_steps points to, when given
     int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
     size_t rank_count;
     struct intake_part parts[UPLOAD_MAX_FILES];
