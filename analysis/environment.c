@@ -5,7 +5,7 @@
 #include "analysis/quality.h"
 #include "analysis/tables.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 
 #define MAX_ROWS  256 // members come from the file; more are left out
 #define MAX_VALUE 400 // bytes of a value that are kept
@@ -123,12 +123,26 @@ static bool add_member(struct writer *writer, const struct trace *trace, uint32_
     return ok;
 }
 
+// Choices of the user, so that comparisons show where they differ.
+static bool add_options(struct writer *writer, const struct analysis_options *options,
+                        struct err *err)
+{
+    char text[16];
+    if (options && options->step_pattern &&
+        !add(writer, STR("stepscope.step"), str_of(options->step_pattern), err))
+        return false;
+    if (!options || options->warmup_steps < 0)
+        return true;
+    snprintf(text, sizeof text, "%d", options->warmup_steps);
+    return add(writer, STR("stepscope.warmup"), str_of(text), err);
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
     struct writer writer = {report, &scratch, facts->identity.gpu, 0};
-    bool ok = true;
+    bool ok = add_options(&writer, facts->options, err);
     for (uint32_t i = 0; ok && i < facts->trace->member_count; i++)
         ok = add_member(&writer, facts->trace, i, err);
     arena_free(&scratch);

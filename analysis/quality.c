@@ -3,6 +3,7 @@
 #include "analysis/quality.h"
 
 #include "analysis/analyses.h"
+#include "analysis/step_marks.h"
 #include "analysis/tables.h"
 
 #include <inttypes.h>
@@ -169,6 +170,15 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .detail = "steps left out of the headline figures; each with its reason in steps",
         .effect = "figures per step stand on the others",
     };
+    struct quality missed = {
+        .item = "step_pattern_missed",
+        .severity = "warning",
+        .count = 1,
+        .detail = "no annotation fits the pattern of steps that was asked for",
+        .effect = "steps stand on other marks, or the whole window counts as one",
+    };
+    if (step_marks_missed(facts) && !quality_add(report, &missed, err))
+        return false;
     if (facts->device_count && !facts->marked)
         return quality_add(report, &whole, err);
     return !excluded.count || quality_add(report, &excluded, err);

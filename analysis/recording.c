@@ -139,12 +139,22 @@ static void count_launch(struct recording *recording, uint32_t index)
     count(recording, ITEM_SHAPES, args != ARGS_NONE && trace->op_args[args].inputs != ARGS_NONE);
 }
 
+static bool has_operators(const struct trace *trace)
+{
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_CPU_OP)
+            return true;
+    return false;
+}
+
 static void count_events(struct recording *recording)
 {
     const struct trace *trace = recording->facts->trace;
     bool synced = false;
     for (uint32_t e = 0; e < trace->event_count && !synced; e++)
         synced = trace->kind[e] == EVENT_SYNC;
+    if (recording->facts->device_count == 0)
+        count(recording, ITEM_OPERATORS, has_operators(trace));
     count(recording, ITEM_SYNC_EVENTS, synced);
     count(recording, ITEM_MEMORY, trace->memory_args_count > 0);
 }

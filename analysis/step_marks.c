@@ -56,6 +56,12 @@ static uint32_t count_fitting(const struct facts *facts, enum mark_source source
     return count;
 }
 
+bool step_marks_missed(const struct facts *facts)
+{
+    bool chosen = facts->options && facts->options->step_pattern;
+    return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
+}
+
 // Puts marks in order of time and leaves out those that overlap an earlier one, such as the same
 // step seen by a second thread.
 static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t count,

@@ -32,6 +32,9 @@ MUST_CHECK bool step_marks_find(const struct facts *facts, struct step_marks *ma
 // Whether an annotation's name fits the user's pattern: equal, or a begin when it ends with '*'.
 bool step_marks_fit(struct str pattern, struct str name);
 
+// Whether the user chose a pattern that no annotation of the trace fits.
+bool step_marks_missed(const struct facts *facts);
+
 // The number behind '#' in "ProfilerStep#12", or fallback.
 int64_t step_marks_number(struct str name, int64_t fallback);
 

@@ -193,6 +193,48 @@ static void time_outside_of_steps_has_a_line(void **state)
     hand_end(&hand);
 }
 
+static void a_step_pattern_that_fits_nothing_is_a_warning(void **state)
+{
+    (void)state;
+    for (int fits = 0; fits < 2; fits++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand.options.step_pattern = fits ? "train*" : "eval*";
+        add_mark(&hand, "train_step", 0, 100);
+        add_launch(&hand, 10, 1);
+        add_kernel(&hand, 7, 50, 10, 1);
+        hand_analyse(&hand);
+        assert_int_equal(has_item(&hand, "step_pattern_missed"), !fits);
+        assert_int_equal(has_item(&hand, "no_steps"), !fits);
+        size_t row = hand_find(&hand, "environment", "key", "stepscope.step");
+        assert_string_equal(hand_word(&hand, "environment", row, "value"),
+                            hand.options.step_pattern);
+        hand_end(&hand);
+    }
+}
+
+static void steps_left_out_as_asked_say_so(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 2;
+    for (int i = 0; i < 4; i++) {
+        add_mark(&hand, "ProfilerStep#1", 100 * i, 100);
+        add_launch(&hand, 100 * i + 10, i + 1);
+        add_kernel(&hand, 7, 100 * i + 50, 100, i + 1);
+    }
+    hand_analyse(&hand);
+    size_t row = hand_find(&hand, "quality", "item", "steps_excluded");
+    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 2);
+    assert_string_equal(hand_word(&hand, "steps", 0, "reason"), "warm-up: left out as asked");
+    assert_string_equal(hand_word(&hand, "steps", 1, "reason"), "warm-up: left out as asked");
+    assert_null(hand_word(&hand, "steps", 2, "reason"));
+    row = hand_find(&hand, "environment", "key", "stepscope.warmup");
+    assert_string_equal(hand_word(&hand, "environment", row, "value"), "2");
+    hand_end(&hand);
+}
+
 static void steps_cover_the_window_without_marks(void **state)
 {
     (void)state;
@@ -254,6 +296,8 @@ int main(void)
         cmocka_unit_test(kernels_before_their_launch_show_how_far_clocks_differ),
         cmocka_unit_test(options_that_slow_the_host_are_told),
         cmocka_unit_test(time_outside_of_steps_has_a_line),
+        cmocka_unit_test(a_step_pattern_that_fits_nothing_is_a_warning),
+        cmocka_unit_test(steps_left_out_as_asked_say_so),
         cmocka_unit_test(steps_cover_the_window_without_marks),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
