@@ -3,6 +3,7 @@
 #include "analysis/facts.h"
 
 #include "analysis/context.h"
+#include "analysis/gaps.h"
 #include "analysis/links.h"
 #include "analysis/population.h"
 #include "analysis/steps.h"
@@ -149,7 +150,7 @@ static bool account_all(struct facts *facts, struct err *err)
         arena_array(facts->arena, facts->step_count, sizeof *facts->step_parts, err);
     if (!facts->step_parts)
         return false;
-    sweep_run(facts, NULL, facts->device_count, account, facts);
+    sweep_run(facts, SWEEP_ALL, account, facts);
     return true;
 }
 
@@ -160,7 +161,7 @@ bool facts_make(const struct trace *trace, const struct analysis_options *option
         (struct facts){.trace = trace, .options = options, .arena = arena, .budget = trace->budget};
     if (!identity_of(trace, arena, &facts->identity, err) || !population_make(facts, err) ||
         !links_make(facts, err) || !context_make(facts, err) || !classify_all(facts, err) ||
-        !steps_make(facts, err))
+        !steps_make(facts, err) || !gaps_make(facts, err))
         return false;
     return account_all(facts, err);
 }

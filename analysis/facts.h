@@ -59,6 +59,14 @@ struct quarantine {
     int64_t implausible_ns, clipped_ns; // time left out; impossible durations count as 0
 };
 
+struct gap; // analysis/gaps.h
+
+// In order of time, disjoint.
+struct gap_list {
+    struct gap *gaps;
+    uint32_t count;
+};
+
 struct facts {
     const struct trace *trace;
     const struct analysis_options *options;
@@ -72,13 +80,17 @@ struct facts {
     uint32_t launch_count;
     struct module *modules; // at least the root
     uint32_t module_count;
-    uint32_t *frame_state; // per event, of Python frames (context.h); NULL without any
+    uint32_t *frame_state;    // per event, of Python frames (context.h); NULL without any
     uint32_t linked;          // device events with a launch
     int64_t begin_ns, end_ns; // window
     uint32_t stream_count;
     struct label *gpus; // distinct devices in order of the file's tracks
     uint32_t gpu_count;
-    uint32_t *track_gpu; // per track of the trace: index into gpus, for tracks of devices
+    uint32_t *track_gpu;   // per track of the trace: index into gpus, for tracks of devices
+    uint32_t *gpu_devices; // device events by device, g's from gpu_first[g] up to gpu_first[g + 1]
+    uint32_t *gpu_first;
+    struct gap_list gaps;      // of all devices merged
+    struct gap_list *gpu_gaps; // per device; with one device NULL, its gaps are those above
     struct quarantine quarantine;
     uint64_t launches_without_events; // launching calls whose device event is not there
 

@@ -77,7 +77,7 @@ static struct copies measure(const struct facts *facts)
         copies.bytes += bytes > 0 && bytes < INT64_MAX / 2 - copies.bytes ? bytes : 0;
     }
     if (copies.count)
-        sweep_run(facts, NULL, facts->device_count, add_segment, &copies);
+        sweep_run(facts, SWEEP_ALL, add_segment, &copies);
     return copies;
 }
 

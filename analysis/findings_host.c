@@ -44,7 +44,7 @@ static bool describe_starved(const struct finding_case *the_case, struct finding
                              struct err *err)
 {
     struct waits waits = {.facts = the_case->facts, .longest = FACTS_NONE, .gap = FACTS_NONE};
-    sweep_run(the_case->facts, NULL, the_case->facts->device_count, add_wait, &waits);
+    sweep_run(the_case->facts, SWEEP_ALL, add_wait, &waits);
     struct str name = longest_name(&waits);
     char count[32];
     finding->confidence = "high";
@@ -146,7 +146,7 @@ static struct tiny measure_tiny(const struct facts *facts)
         tiny.replayed += device->launch != FACTS_NONE && facts->launches[device->launch].count > 1;
     }
     if (are_many(&tiny))
-        sweep_run(facts, NULL, facts->device_count, add_tiny, &tiny);
+        sweep_run(facts, SWEEP_ALL, add_tiny, &tiny);
     return tiny;
 }
 

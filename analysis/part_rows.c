@@ -46,7 +46,7 @@ static void sum(struct part_walk *walk)
         part->calls += is_steady(facts, facts->devices[i].step);
         part->device = i;
     }
-    sweep_run(facts, NULL, facts->device_count, own, walk);
+    sweep_run(facts, SWEEP_ALL, own, walk);
 }
 
 static bool add_part(const struct facts *facts, const struct part *part, struct report *report,

@@ -58,7 +58,7 @@ struct parts parts_read(const struct table *table, size_t row)
         [BAR_IDLE_HOST_WAIT] = "idle_host_wait_ns",
         [BAR_IDLE_OTHER] = "idle_other_ns",
     };
-    struct parts parts;
+    struct parts parts = {0};
     for (int b = 0; b < BAR_COUNT; b++)
         parts.bar_ns[b] = table_cell(table, row, columns[b])->i;
     parts.total_comm_ns = table_cell(table, row, "total_comm_ns")->i;

@@ -3,12 +3,13 @@
 #ifndef ANALYSIS_PARTS_H
 #define ANALYSIS_PARTS_H
 
-#include "analysis/category.h"
+#include "analysis/gap_cause.h"
 #include "analysis/row.h"
 
 struct parts {
     int64_t bar_ns[BAR_COUNT]; // sum to the window
     int64_t total_comm_ns, total_memory_ns;
+    int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the two idle bars; 0 when read from a table
 };
 
 // Number of columns that parts_row fills.

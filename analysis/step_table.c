@@ -5,59 +5,43 @@
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+// What a distribution is taken of: a sum of parts, or one of their numbers.
 struct metric {
     const char *name;
-    int64_t (*value)(const struct parts *parts);
+    int64_t (*sum)(const struct parts *parts);
+    size_t at; // offset within struct parts, when there is no sum
 };
 
-static int64_t exposed_comm_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_EXPOSED_COMM];
-}
-
-static int64_t exposed_memory_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_EXPOSED_MEMORY];
-}
-
-static int64_t gemm_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_GEMM];
-}
-
-static int64_t attention_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_ATTENTION];
-}
-
-static int64_t other_compute_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_OTHER_COMPUTE];
-}
-
-static int64_t idle_host_wait_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_IDLE_HOST_WAIT];
-}
-
-static int64_t idle_other_ns(const struct parts *parts)
-{
-    return parts->bar_ns[BAR_IDLE_OTHER];
-}
+#define BAR(bar) offsetof(struct parts, bar_ns) + (bar) * sizeof(int64_t)
 
 static const struct metric metrics[] = {
-    {"step", parts_window_ns},
-    {"compute", parts_compute_ns},
-    {"exposed_comm", exposed_comm_ns},
-    {"exposed_memory", exposed_memory_ns},
-    {"idle", parts_idle_ns},
-    {"busy", parts_busy_ns},
-    {"gemm", gemm_ns},
-    {"attention", attention_ns},
-    {"other_compute", other_compute_ns},
-    {"idle_host_wait", idle_host_wait_ns},
-    {"idle_other", idle_other_ns},
+    {"step", parts_window_ns, 0},
+    {"compute", parts_compute_ns, 0},
+    {"exposed_comm", NULL, BAR(BAR_EXPOSED_COMM)},
+    {"exposed_memory", NULL, BAR(BAR_EXPOSED_MEMORY)},
+    {"idle", parts_idle_ns, 0},
+    {"busy", parts_busy_ns, 0},
+    {"gemm", NULL, BAR(BAR_GEMM)},
+    {"attention", NULL, BAR(BAR_ATTENTION)},
+    {"other_compute", NULL, BAR(BAR_OTHER_COMPUTE)},
+    {"idle_host_wait", NULL, BAR(BAR_IDLE_HOST_WAIT)},
+    {"idle_other", NULL, BAR(BAR_IDLE_OTHER)},
+    {"total_comm", NULL, offsetof(struct parts, total_comm_ns)},
+    {"total_memory", NULL, offsetof(struct parts, total_memory_ns)},
 };
+
+static int64_t value_of(const struct metric *metric, const struct parts *parts)
+{
+    int64_t value;
+    if (metric->sum)
+        return metric->sum(parts);
+    memcpy(&value, (const char *)parts + metric->at, sizeof value);
+    return value;
+}
 
 static bool add_step(const struct facts *facts, uint32_t index, struct report *report,
                      struct err *err)
@@ -80,7 +64,7 @@ static bool add_metric(const struct facts *facts, const struct metric *metric, i
     size_t count = 0;
     for (uint32_t s = 0; s < facts->step_count; s++)
         if (facts->steps[s].steady)
-            values[count++] = metric->value(&facts->step_parts[s]);
+            values[count++] = value_of(metric, &facts->step_parts[s]);
     sort_i64(values, values + count, count);
     struct interval interval;
     if (!stats_interval(values, count, facts->budget, &interval, err))
@@ -102,6 +86,17 @@ static bool add_metric(const struct facts *facts, const struct metric *metric, i
     return row_end(&row, &table_step_stats, report, err);
 }
 
+// The time of one idle cause: "idle_sync", ...
+static bool add_idle(const struct facts *facts, enum idle_cause cause, int64_t *values,
+                     struct report *report, struct err *err)
+{
+    char name[32];
+    snprintf(name, sizeof name, "idle_%s", idle_cause_word(cause));
+    struct metric metric = {name, NULL,
+                            offsetof(struct parts, idle_ns) + (size_t)cause * sizeof(int64_t)};
+    return add_metric(facts, &metric, values, report, err);
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     for (uint32_t s = 0; s < facts->step_count; s++)
@@ -114,6 +109,9 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     bool ok = values != NULL;
     for (size_t m = 0; ok && m < sizeof metrics / sizeof *metrics; m++)
         ok = add_metric(facts, &metrics[m], values, report, err);
+    for (int c = 0; ok && c < IDLE_CAUSE_COUNT; c++)
+        ok = facts->steady.idle_ns[c] == 0 ||
+             add_idle(facts, (enum idle_cause)c, values, report, err);
     budget_free(facts->budget, values, size);
     return ok;
 }

@@ -3,14 +3,16 @@
 // first event of its list that has not ended, so that no heap is needed.
 #include "analysis/sweep.h"
 
+#include "analysis/gaps.h"
+
 struct sweep {
     const struct facts *facts;
     const uint32_t *list;
     uint32_t count;
     uint32_t at[BAR_DEVICE_COUNT]; // positions in the list; count when a bar has no more events
     uint32_t step;                 // first step that ends after now
-    int64_t gap_begin_ns;          // where the current idle gap began, when `idle`
-    bool idle;
+    const struct gap_list *gaps;
+    uint32_t gap; // first gap that ends after now
 };
 
 static uint32_t device_at(const struct sweep *sweep, uint32_t position)
@@ -35,16 +37,6 @@ static void advance(struct sweep *sweep, enum bar bar, int64_t now)
             break;
     }
     sweep->at[bar] = i;
-}
-
-// A gap is the host's when the launch that ends it had not returned when the gap began.
-static enum bar idle_bar(const struct facts *facts, int64_t gap_begin_ns, uint32_t next)
-{
-    if (next == FACTS_NONE || facts->devices[next].launch == FACTS_NONE)
-        return BAR_IDLE_OTHER;
-    const struct launch *launch = &facts->launches[facts->devices[next].launch];
-    int64_t launched_ns = facts_event_end(facts->trace, launch->event);
-    return launched_ns > gap_begin_ns ? BAR_IDLE_HOST_WAIT : BAR_IDLE_OTHER;
 }
 
 // Sets the step and cuts the segment at its bounds.
@@ -85,14 +77,16 @@ static void claim(struct sweep *sweep, enum bar bar, struct segment *segment)
     segment->device = device_at(sweep, sweep->at[bar]);
 }
 
-// The event that ends a gap: in no bar does any other begin earlier.
-static uint32_t next_device(const struct sweep *sweep)
+// Where no device event runs, the gap says why.
+static void explain(struct sweep *sweep, struct segment *segment)
 {
-    uint32_t next = sweep->count;
-    for (int b = 0; b < BAR_DEVICE_COUNT; b++)
-        if (sweep->at[b] < next)
-            next = sweep->at[b];
-    return next == sweep->count ? FACTS_NONE : device_at(sweep, next);
+    const struct gap_list *list = sweep->gaps;
+    while (sweep->gap < list->count && list->gaps[sweep->gap].end_ns <= segment->begin_ns)
+        sweep->gap++;
+    const struct gap *gap = &list->gaps[sweep->gap]; // idle time always lies in one
+    segment->device = gap->next;
+    segment->cause = (enum idle_cause)gap->cause;
+    segment->bar = idle_cause_bar(segment->cause);
 }
 
 static struct segment segment_at(struct sweep *sweep, int64_t now)
@@ -107,15 +101,8 @@ static struct segment segment_at(struct sweep *sweep, int64_t now)
     for (int b = 0; b < BAR_DEVICE_COUNT; b++)
         claim(sweep, (enum bar)b, &segment);
     cut_at_step(sweep, &segment);
-    if (segment.bar != BAR_COUNT) {
-        sweep->idle = false;
-        return segment;
-    }
-    if (!sweep->idle)
-        sweep->gap_begin_ns = now;
-    sweep->idle = true;
-    segment.device = next_device(sweep);
-    segment.bar = idle_bar(sweep->facts, sweep->gap_begin_ns, segment.device);
+    if (segment.bar == BAR_COUNT)
+        explain(sweep, &segment);
     return segment;
 }
 
@@ -123,16 +110,22 @@ void sweep_add(struct parts *parts, const struct segment *segment)
 {
     int64_t length_ns = segment->end_ns - segment->begin_ns;
     parts->bar_ns[segment->bar] += length_ns;
+    if (segment->bar >= BAR_DEVICE_COUNT)
+        parts->idle_ns[segment->cause] += length_ns;
     parts->total_comm_ns += segment->communicates ? length_ns : 0;
     parts->total_memory_ns += segment->copies ? length_ns : 0;
 }
 
-void sweep_run(const struct facts *facts, const uint32_t *list, uint32_t count,
-               segment_visitor *visit, void *context)
+void sweep_run(const struct facts *facts, uint32_t gpu, segment_visitor *visit, void *context)
 {
-    struct sweep sweep = {.facts = facts, .list = list, .count = count};
-    if (list)
-        sweep.step = facts->step_count;
+    bool all = gpu == SWEEP_ALL;
+    struct sweep sweep = {
+        .facts = facts,
+        .list = all ? NULL : facts->gpu_devices + facts->gpu_first[gpu],
+        .count = all ? facts->device_count : facts->gpu_first[gpu + 1] - facts->gpu_first[gpu],
+        .step = all ? 0 : facts->step_count,
+        .gaps = all || !facts->gpu_gaps ? &facts->gaps : &facts->gpu_gaps[gpu],
+    };
     for (int64_t now = facts->begin_ns; now < facts->end_ns;) {
         struct segment segment = segment_at(&sweep, now);
         visit(context, &segment);

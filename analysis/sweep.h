@@ -12,7 +12,8 @@ struct segment {
     int64_t begin_ns, end_ns;
     uint32_t step; // index into facts.steps, or FACTS_NONE
     enum bar bar;
-    uint32_t device; // its owner; of idle time the device event that ends it, or FACTS_NONE
+    uint32_t device;       // its owner; of idle time the device event that ends it, or FACTS_NONE
+    enum idle_cause cause; // of idle time
     bool communicates, copies; // whether the classes run in it, hidden or not
 };
 
@@ -21,9 +22,10 @@ void sweep_add(struct parts *parts, const struct segment *segment);
 
 typedef void segment_visitor(void *context, const struct segment *segment);
 
-// Calls visit for each stretch of the window in order of time, without gaps. list holds the indices
-// of the device events to look at, ascending, and leaves steps out; NULL means all events. Linear.
-void sweep_run(const struct facts *facts, const uint32_t *list, uint32_t count,
-               segment_visitor *visit, void *context);
+// Calls visit for each stretch of the window in order of time, leaving none out. gpu is an index
+// into facts.gpus, whose events alone count then, without steps; SWEEP_ALL means all devices
+// merged. Linear.
+#define SWEEP_ALL FACTS_NONE
+void sweep_run(const struct facts *facts, uint32_t gpu, segment_visitor *visit, void *context);
 
 #endif

@@ -47,8 +47,10 @@
         I64("other_compute_ns", "ns",                                                           \
             "Compute time in which neither matrix multiplication nor attention ran."),          \
         I64("idle_host_wait_ns", "ns",                                                          \
-            "Idle time before an event whose launch had not returned when the gap began."),     \
-        I64("idle_other_ns", "ns", "Idle time for any other or an unknown reason.")
+            "Idle time for which the host is the cause: sync, data_loading, allocator, "        \
+            "host_compute or launch_overhead."),                                                \
+        I64("idle_other_ns", "ns",                                                              \
+            "Idle time of the causes event_wait, graph_replay, dispatch, profiler and unknown.")
 
 // A distribution of times; filled by stats_row.
 #define DISTRIBUTION_COLUMNS                                                                 \

@@ -5,7 +5,9 @@
 
 static const struct column columns_idle_causes[] = {
     TEXT("device", "The device; empty for all devices merged."),
-    TEXT("cause", "What held the next device event back."),
+    TEXT("cause", "What held the next device event back: sync, data_loading, allocator, "
+                  "host_compute, launch_overhead, event_wait, graph_replay, dispatch, profiler or "
+                  "unknown."),
     TEXT("bar", "idle_host_wait or idle_other."),
     I64("gaps", "count", "Gaps with this cause."),
     I64("total_ns", "ns", "Their time; the rows of a device sum to its idle time exactly."),
@@ -27,12 +29,14 @@ static const struct column columns_idle_gaps[] = {
     TEXT("cause", "What held the next device event back."),
     I64("step", "", "Number of the step in which the gap began; empty outside steps."),
     TEXT("host_event", "Operator, call or frame on the host that explains the gap."),
-    TEXT("host_kind", "op, call, annotation, frame or overhead."),
+    TEXT("host_kind", "op, call, annotation, frame or overhead (of the profiler)."),
     TEXT("thread", "Thread that launched the next device event."),
     TEXT("before", "Device event that ended last before the gap."),
     TEXT("after", "Device event that ended the gap."),
     TEXT("after_op", "Innermost operator that launched it."),
     I64("launch_delay_ns", "ns", "From the end of its launch to its begin, 0 when they overlap."),
+    TEXT("host_op", "Innermost operator around the host event, when that is a call."),
+    TEXT("host_frame", "Innermost Python frame around the host event, when that is no frame."),
 };
 const struct table_desc table_idle_gaps =
     TABLE("idle_gaps", idle_gaps, "The longest gaps, the longest first.");
@@ -42,8 +46,9 @@ static const struct column columns_stream_idle[] = {
     TEXT("stream", "The stream."),
     TEXT("category", "host_wait: launched after the one before had ended; kernel_wait: else, and "
                      "the gap is under 30 us; other."),
-    I64("gaps", "count", "Gaps between consecutive events of the stream."),
-    I64("idle_ns", "ns", "Their time; negative gaps (overlaps) count as none."),
+    I64("gaps", "count",
+        "Gaps between the events of the stream, each after the latest end so far."),
+    I64("idle_ns", "ns", "Their time; overlaps count as none."),
     F64("idle_share", "share", "The same divided by all idle time of the stream."),
     I64("median_ns", "ns", "Median gap."),
     I64("max_ns", "ns", "Longest gap."),
@@ -55,7 +60,7 @@ const struct table_desc table_stream_idle =
 static const struct column columns_queues[] = {
     TEXT("device", "The device."),
     TEXT("stream", "The stream."),
-    I64("launches", "count", "Linked device events of the stream."),
+    I64("launches", "count", "Launches that queued there; a graph counts once, until it begins."),
     F64("mean", "count", "Mean number launched and not begun, weighted by time."),
     I64("median", "count", "Median, weighted by time."),
     I64("p95", "count", "95th percentile, weighted by time."),
@@ -63,8 +68,8 @@ static const struct column columns_queues[] = {
     F64("empty_share", "share", "Share of the time with an empty queue."),
     I64("full_ns", "ns", "Time with 1,000 or more: launches block."),
 };
-const struct table_desc table_queues =
-    TABLE("queues", queues, "Device events launched and not yet begun, by stream.");
+const struct table_desc table_queues = TABLE(
+    "queues", queues, "Launches made and not yet begun by the device, by stream, over the window.");
 
 static const struct column columns_launch_delays[] = {
     TEXT("call", "Launching call of the runtime or driver."),

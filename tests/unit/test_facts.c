@@ -254,10 +254,10 @@ static void a_gap_is_the_hosts_when_the_next_launch_returned_within_it(void **st
     hand_begin(&hand);
     add_launched(&hand, 0, 1);   // [0,10)
     add_launched(&hand, 100, 2); // launch returned at 30, inside the gap [10,100)
-    add_launched(&hand, 200, 3); // launch returned at 110, when the gap [110,200) began
+    add_launched(&hand, 200, 3); // launch returned at 10, long before the gap [110,200)
     add_launch(&hand, "l", -50, 5, 1);
     add_launch(&hand, "l", 20, 10, 2);
-    add_launch(&hand, "l", 100, 10, 3);
+    add_launch(&hand, "l", 5, 5, 3);
     hand_facts(&hand);
     assert_int_equal(hand.facts.whole.bar_ns[BAR_IDLE_HOST_WAIT], 90);
     assert_int_equal(hand.facts.whole.bar_ns[BAR_IDLE_OTHER], 90);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What surrounds some host events: operator and Python frame, looked up for all of them at once.
+#ifndef ANALYSIS_HOST_PLACES_H
+#define ANALYSIS_HOST_PLACES_H
+
+#include "ingest/base/arena.h"
+#include "ingest/trace/trace.h"
+
+struct host_place {
+    uint32_t event;     // index into the columns
+    uint32_t op, frame; // innermost around it, itself included, or FACTS_NONE
+};
+
+// Fills op and frame; events on rows of no thread have neither. Linear over the rows concerned.
+MUST_CHECK bool host_places_fill(const struct trace *trace, struct host_place *places,
+                                 uint32_t count, struct err *err);
+
+#endif
