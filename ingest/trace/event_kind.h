@@ -34,13 +34,15 @@ enum track_family {
     TRACK_OTHER,
 };
 
-// Where a copy goes from and to. Stored in trace files: append only.
+// Where a copy goes from and to; a memset is one too. Stored in trace files: append only.
 enum copy_direction {
     COPY_UNKNOWN,
     COPY_HTOD,
     COPY_DTOH,
     COPY_DTOD,
     COPY_HTOH,
+    COPY_PTOP,
+    COPY_MEMSET,
     COPY_DIRECTION_COUNT
 };
 

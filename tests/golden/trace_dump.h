@@ -105,8 +105,8 @@ static inline void dump_device_args(struct buf *out, const struct trace *trace,
 static inline void dump_launch_args(struct buf *out, const struct trace *trace,
                                     const struct launch_args *args)
 {
-    static const char *const directions[COPY_DIRECTION_COUNT] = {"", "HtoD", "DtoH", "DtoD",
-                                                                 "HtoH"};
+    static const char *const directions[COPY_DIRECTION_COUNT] = {"",     "HtoD", "DtoH",  "DtoD",
+                                                                 "HtoH", "PtoP", "memset"};
     dump_number(out, " correlation ", args->correlation);
     if (args->copy != ARGS_NONE) {
         const struct copy_call *copy = &trace->copy_calls[args->copy];

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every real trace beside the source tree through a check of its report.
+#ifndef TESTS_UNIT_REAL_TRACES_H
+#define TESTS_UNIT_REAL_TRACES_H
+
+#include "ingest/ingest.h"
+#include "tests/unit/hand_trace.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline int real_traces_is_one(const struct dirent *entry)
+{
+    return strstr(entry->d_name, ".json.gz") != NULL;
+}
+
+// check looks at hand->trace and hand->report of each trace. Skips the test, loudly, without any.
+static inline void real_traces_each(void (*check)(const struct hand *hand))
+{
+    static const char folder[] = "../shared/traces";
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, real_traces_is_one, alphasort);
+    if (count < 1) {
+        print_message("no real traces: %s is absent\n", folder);
+        skip();
+    }
+    for (int i = 0; i < count; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        struct hand hand = {.options = {.warmup_steps = -1}};
+        arena_init(&hand.arena, &hand.budget);
+        hand.report.arena = &hand.arena;
+        hand.trace = ingest_file(path, &hand.budget, NULL, &hand.err);
+        if (!hand.trace || !analyse_trace(hand.trace, &hand.options, &hand.report, &hand.err))
+            fail_msg("%s: %s", path, hand.err.msg);
+        check(&hand);
+        hand_end(&hand);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+#endif
