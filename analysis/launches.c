@@ -22,6 +22,27 @@ static bool add(struct report *report, struct metric metric, struct err *err)
     return row_end(&row, &table_launches, report, err);
 }
 
+// Correlations count up, so what is lower than that of every launch was launched earlier. A trace
+// without launches does not tell.
+static int64_t count_early(const struct facts *facts)
+{
+    const struct trace *trace = facts->trace;
+    int64_t lowest = INT64_MIN, count = 0;
+    for (uint32_t i = 0; i < trace->launch_args_count; i++) {
+        int64_t correlation = trace->launch_args[i].correlation;
+        if (correlation > 0 && (lowest == INT64_MIN || correlation < lowest))
+            lowest = correlation;
+    }
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        uint32_t args = trace->args[facts->devices[i].event];
+        if (args == ARGS_NONE || facts->devices[i].launch != FACTS_NONE)
+            continue;
+        int64_t correlation = trace->device_args[args].correlation;
+        count += correlation > 0 && correlation < lowest;
+    }
+    return count;
+}
+
 static bool add_counts(const struct facts *facts, struct report *report, struct err *err)
 {
     int64_t graphs = 0, replayed = 0;
@@ -33,6 +54,8 @@ static bool add_counts(const struct facts *facts, struct report *report, struct 
         {"linked_device_events", facts->linked, "count", "Device events with a launch."},
         {"unlinked_device_events", facts->device_count - facts->linked, "count",
          "Device events without one: launched before the recording, or not recorded."},
+        {"launched_before_recording", count_early(facts), "count",
+         "Of those, the ones whose correlation is lower than that of every launch in the trace."},
         {"launches", facts->launch_count, "count", "Calls that launched a device event."},
         {"launches_without_device_events", (int64_t)facts->launches_without_events, "count",
          "Kernel launches whose device event is not in the trace."},

@@ -336,6 +336,44 @@ static void modules_deeper_than_the_limit_count_as_the_last_one_and_paths_stay_s
     hand_end(&hand);
 }
 
+// Device events of earlier launches and one whose launch was lost; a graph launch owns two.
+static void events_launched_before_the_recording_are_told_from_lost_launches(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_launch(&hand, MAIN, 10, 5);
+    add_launch(&hand, MAIN, 20, 9);
+    static const int64_t unlinked[] = {3, 4, 7, 0};
+    for (int i = 0; i < 4; i++)
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = "k",
+                                            .row = 7,
+                                            .begin_ns = 200000 + 100 * i,
+                                            .dur_ns = 10,
+                                            .correlation = unlinked[i]});
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "k",
+                                        .row = 8,
+                                        .begin_ns = 300000,
+                                        .dur_ns = 10,
+                                        .correlation = 9});
+    hand_analyse(&hand);
+    static const struct {
+        const char *metric;
+        int64_t value;
+    } expected[] = {
+        {"linked_device_events", 3},      {"unlinked_device_events", 4},
+        {"launched_before_recording", 2}, {"graph_launches", 1},
+        {"graph_device_events", 2},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        size_t row = hand_find(&hand, "launches", "metric", expected[i].metric);
+        assert_int_equal(hand_i64(&hand, "launches", row, "value"), expected[i].value);
+    }
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_checkpointed_function_repeats_a_forward_and_runs_its_backward),
         cmocka_unit_test(a_module_hierarchy_gives_modules_where_no_frame_does),
         cmocka_unit_test(one_event_is_looked_up_with_what_surrounds_it),
+        cmocka_unit_test(events_launched_before_the_recording_are_told_from_lost_launches),
         cmocka_unit_test(modules_deeper_than_the_limit_count_as_the_last_one_and_paths_stay_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
