@@ -12,7 +12,7 @@ const VIRTUAL_FROM = 80;
 /**
  * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width_px?: number,
  *            className?: string, priority?: number, sort?: boolean, unit?: string,
- *            cell?: (row: number) => any}} Column
+ *            cell?: (row: number, frame: import("./frame.mjs").Frame) => any}} Column
  */
 
 /** How the values of a column are written, by kind. */
@@ -72,7 +72,7 @@ function HeadCell({ column, sort, onsort, help }) {
 function Cell({ column, frame, row, header }) {
   const kind = column.kind ?? "text";
   const value = column.cell ? null : value_at(frame, column.key, row);
-  const content = column.cell ? column.cell(row) : KINDS[kind](value);
+  const content = column.cell ? column.cell(row, frame) : KINDS[kind](value);
   if (header) return html`<th scope="row" class=${classes(column)}>${content}</th>`;
   return html`<td class=${classes(column)} title=${exact(kind, value)}>${content}</td>`;
 }

@@ -2,7 +2,7 @@
 // Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
 import { html, useMemo, useState } from "../ui.mjs";
 import { announce } from "../announce.mjs";
-import { ms_unit, number, percent } from "../format.mjs";
+import { capital, ms_unit, number, percent } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
@@ -91,9 +91,9 @@ function Legend({ points }) {
 
 function notes({ left_out, without }) {
   const parts = [];
-  if (left_out > 0) parts.push(`the ${left_out} with least time are left out`);
+  if (left_out > 0) parts.push(`${left_out} with hardly any time are left out`);
   if (without > 0) parts.push(`${without} rows have no known operations and no place here`);
-  return parts.length > 0 ? `${parts.join("; ")}.` : "";
+  return parts.length > 0 ? `${capital(parts.join("; "))}.` : "";
 }
 
 /** @param {{rows: Record<string, any>[], caption: string}} props rows of the table work */

@@ -2,12 +2,15 @@
 // What a roofline chart draws: points, roofs of each precision and axes in decades; pure.
 
 const MOST_POINTS = 400;
+const LEAST_SHARE = 0.001; // of the time of all points; less would only stretch the axes
 const SHAPE_OF_KIND = [
   [/^gemm$/, "circle", "gemm", "GEMM"],
   [/^attention/, "diamond", "attention", "Attention"],
   [/^conv/, "square", "exposed_memory", "Convolution"],
   [/./, "up", "other_compute", "Other compute"],
 ];
+
+const LEAST_DECADES = 2; // fewer would hide that the axes are logarithmic
 
 /** How a kind of work is drawn. @param {string|null} kind */
 export function mark_of(kind) {
@@ -18,13 +21,15 @@ export function mark_of(kind) {
 const is_drawn = (row) => row.intensity > 0 && row.tflops > 0 && row.busy_ns > 0;
 
 /**
- * The rows that have a place in the chart, most time first, at most as many as can be told apart.
+ * The rows that have a place in the chart, most time first: as many as matter and can be seen.
  * @param {Record<string, any>[]} rows of the table work
  */
 export function roofline_points(rows) {
-  const drawn = rows.filter(is_drawn).sort((a, b) => b.busy_ns - a.busy_ns);
-  return { points: drawn.slice(0, MOST_POINTS), left_out: Math.max(0, drawn.length - MOST_POINTS),
-    without: rows.length - drawn.length };
+  const known = rows.filter(is_drawn).sort((a, b) => b.busy_ns - a.busy_ns);
+  const all_ns = known.reduce((sum, { busy_ns }) => sum + busy_ns, 0);
+  const points = known.slice(0, MOST_POINTS)
+    .filter(({ busy_ns }) => busy_ns >= LEAST_SHARE * all_ns);
+  return { points, left_out: known.length - points.length, without: rows.length - known.length };
 }
 
 /**
@@ -57,8 +62,8 @@ export function roofline_range(points, roofs) {
   const ys = [...points.map((p) => p.tflops), ...roofs.map((roof) => roof.peak_tflops)];
   if (xs.length === 0) return { x: [0, 1], y: [0, 1] };
   const span = (values) => {
-    const low = floor10(Math.min(...values));
-    return [low, Math.max(low + 1, ceil10(Math.max(...values) * 1.2))];
+    const high = ceil10(Math.max(...values));
+    return [Math.min(high - LEAST_DECADES, floor10(Math.min(...values))), high];
   };
   return { x: span(xs), y: span(ys) };
 }

@@ -38,6 +38,9 @@ export function HelpDialog({ onclose }) {
     <h3>Exact numbers</h3>
     <p>Times are kept as whole nanoseconds and shown in milliseconds. Point at a figure for the
       exact value, or take a table as CSV or JSON.</p>
+    <h3>Recording</h3>
+    <p><a href="/docs/recording">How to record a trace</a>, what each option of the profiler tells
+      and what it costs. The page Data of a run says what its traces lack.</p>
     <h3>Keys</h3>
     <dl class="keys-list">${KEYS.map(([key, text]) => html`<div key=${key}>
       <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>

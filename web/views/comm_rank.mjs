@@ -58,7 +58,7 @@ const SIZES = {
 
 /** @param {{run: string, rank: string}} props */
 export function CommOfRank({ run, rank }) {
-  const empty = html`<${Lacks} run=${run} rank=${rank} items=${["collectives", "comm_metadata"]}
+  const empty = html`<${Lacks} run=${run} rank=${rank} items=${["collectives", "distributed"]}
     title="The kernels of this rank say nothing of groups and sizes" />`;
   return html`<${RankTableCard} run=${run} rank=${rank} name="process_groups" title="Process groups"
       note="exposed: no compute hid it" view=${{ ...GROUPS, empty }} />

@@ -102,22 +102,24 @@ function LaunchTable({ frame }) {
   ]} />`;
 }
 
-const DOWNLOADS = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
-  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
-  "operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized", "work", "metrics",
-  "idle_causes", "idle_gaps", "stream_idle", "queues", "launch_delays", "memory",
+const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
+  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
+  "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues", "launch_delays", "memory",
   "memory_timeline", "memory_peak", "copies", "process_groups", "comm_sizes", "recording"];
 
-function Downloads({ run }) {
+function Downloads({ run, rank }) {
   const links = (name) => {
-    const href = (format) => api_href(address(run_api(run, name), { format, limit: "all" }));
+    const of_rank = DETAILS.includes(name) ? rank : "";
+    const href = (format) =>
+      api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
     if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
     return [["CSV", href("csv")], ["JSON", href("json")]];
   };
   const line = `pandas.read_csv("${location.origin}${
     api_href(run_api(run, "kernels"))}?format=csv")`;
   return html`<${Card} title="Downloads" note="every table of this run">
-    <ul class="downloads">${DOWNLOADS.map((name) => html`<li key=${name}><span>${
+    <ul class="downloads">${[...OF_RUN, ...DETAILS].map((name) => html`<li key=${name}><span>${
       name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
     <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
 }
@@ -135,7 +137,7 @@ export default function Data({ route }) {
       <${Files} run=${run} traces=${full.traces ?? []} />
       <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}
         rank=${rank || data.summary?.headline_rank} /></div>
-      <${Downloads} run=${run} />
+      <${Downloads} run=${run} rank=${rank} />
       <${EditRun} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}

@@ -11,13 +11,14 @@ import { Table } from "../table.mjs";
 import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
 import { cause_label, causes_of, devices_of, idle_sums } from "./idle_model.mjs";
 import { Lacks } from "./lacks.mjs";
-import { rank_table_links, RankPick, use_rank, use_rank_table } from "./rank_data.mjs";
+import { rank_table_links, use_rank_table } from "./rank_data.mjs";
+import { RankPage } from "./rank_page.mjs";
 import { RankTableCard } from "./rank_table.mjs";
-import { RunFrame } from "./run_frame.mjs";
 
 function Figures({ causes }) {
   const { idle_ns, share, gaps, host_ns } = idle_sums(causes);
   const [first] = causes;
+  const longest = causes.reduce((a, b) => ((b.max_ns ?? 0) > (a.max_ns ?? 0) ? b : a));
   return html`<dl class="kpis">
     <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
       help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
@@ -27,8 +28,9 @@ function Figures({ causes }) {
       of idle time, ${ms_unit(host_ns)}<//>
     <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
       help=${first.help}>${cause_label(first.cause)}<//>
-    <${Figure} label="Longest gap" value=${ms(Math.max(...causes.map((row) => row.max_ns ?? 0)))}
-      unit="ms" help="The longest single time in which nothing ran on the device"><//>
+    <${Figure} label="Longest gap" value=${ms(longest.max_ns)}
+      unit="ms" help="The longest single time in which nothing ran on the device">
+      ${cause_label(longest.cause)}<//>
   </dl>`;
 }
 
@@ -37,9 +39,9 @@ function CauseTable({ causes, help }) {
   const { idle_ns } = idle_sums(causes);
   const at = (row) => causes[row];
   return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
-    { key: "cause", label: "Cause", className: "cause-cell", cell: (row) => html`<span
+    { key: "cause", label: "Cause", className: "cause-cell told", cell: (row) => html`<span
       title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
-        cause_label(at(row).cause)}</span>` },
+        cause_label(at(row).cause)}</span><span class="cell-help p2">${at(row).help}</span>` },
     { key: "total_ns", label: "Time", kind: "ms" },
     { key: "share", label: "Of idle", className: "share-column",
       help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
@@ -51,7 +53,6 @@ function CauseTable({ causes, help }) {
     { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
     { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 3 },
     { key: "host_event", label: "Host event", className: "mono clip", priority: 2 },
-    { key: "help", label: "What it means", className: "wrap faint", priority: 3 },
   ]} />`;
 }
 
@@ -82,7 +83,7 @@ function Causes({ reply, links }) {
 function Content({ run, rank }) {
   const resource = use_rank_table(run, "idle_causes", rank);
   const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
-  const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "host_events"]}
+  const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "operators"]}
     title="Launches on the host were not recorded" />`;
   const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
@@ -98,8 +99,6 @@ function Content({ run, rank }) {
 }
 
 export default function Idle({ route }) {
-  const [rank, set_rank] = use_rank();
-  return html`<${RunFrame} route=${route} title="Idle">${(data, run) => html`
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
-    <${Content} run=${run} rank=${rank} />`}<//>`;
+  return html`<${RankPage} route=${route} title="Idle">${(run, rank) =>
+    html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

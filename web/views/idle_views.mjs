@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the tables about gaps, streams, queues and launches.
 import { html } from "../ui.mjs";
+import { value_at } from "../frame.mjs";
 import { cause_label } from "./idle_model.mjs";
 
 const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events to look between.</p>`;
@@ -37,7 +38,8 @@ export const STREAM_IDLE = {
   columns: [
     { key: "stream", label: "Stream", kind: "text" },
     { key: "device", label: "Device", kind: "text", priority: 3 },
-    { key: "category", label: "Category" },
+    { key: "category", label: "Kind", cell: (row, frame) =>
+      cause_label(value_at(frame, "category", row)) },
     { key: "idle_ns", label: "Idle" },
     { key: "idle_share", label: "Share" },
     { key: "gaps", label: "Gaps", priority: 2 },

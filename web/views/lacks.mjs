@@ -11,7 +11,7 @@ export const GUIDE = "/docs/recording";
 
 function Gap({ gap }) {
   return html`<li>${sentence(gap.shows)} ${gap.how && html`<span class="lacks-how">${
-    sentence(gap.how)}</span>`}</li>`;
+    gap.how}</span>`}</li>`;
 }
 
 /**

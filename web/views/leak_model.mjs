@@ -13,7 +13,8 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${bytes(Math.round(Math.abs
 export function leak_verdict(row) {
   const { leak, leak_bytes_per_step, leak_low, leak_high } = row;
   if (missing(leak) || missing(leak_bytes_per_step)) {
-    return { word: "not known", tone: undefined, text: capital(row.note ?? "") || "Too few steady steps to tell" };
+    const text = capital(row.note ?? "") || "Too few steady steps to tell";
+    return { word: "not known", tone: undefined, text };
   }
   const interval = missing(leak_low) || missing(leak_high)
     ? "" : ` (${signed(leak_low)} to ${signed(leak_high)})`;

@@ -2,7 +2,7 @@
 // Memory: over time, what held it at the peak, whether it leaks; and copies.
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
-import { bytes, ms_unit, percent } from "../format.mjs";
+import { bytes, count, ms_unit, percent } from "../format.mjs";
 import { frame_of, rows_of, sum_rows, value_at } from "../frame.mjs";
 import { MemoryLine } from "../charts/memory_line.mjs";
 import { points_of } from "../charts/memory_model.mjs";
@@ -10,9 +10,9 @@ import { ShareBar } from "../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded, Loading } from "../widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
-import { rank_table_links, RankPick, use_rank, use_rank_table } from "./rank_data.mjs";
+import { rank_table_links, use_rank_table } from "./rank_data.mjs";
+import { RankPage } from "./rank_page.mjs";
 import { RankTable, RankTableCard } from "./rank_table.mjs";
-import { RunFrame } from "./run_frame.mjs";
 
 const shared = (part, whole) => (whole > 0 ? `${percent(part / whole)} of ` : "");
 
@@ -54,6 +54,11 @@ function Timeline({ run, rank, row, pick }) {
     peak_label=${label} caption=${peak_text(row)} actions=${pick} />`;
 }
 
+function allocated_by(row, frame) {
+  const op = value_at(frame, "op", row);
+  return op ? html`<span class="mono">${op}</span>` : "before the recording";
+}
+
 const PEAK = {
   id: "peak",
   caption: "Alive at the peak",
@@ -61,27 +66,24 @@ const PEAK = {
   search: ["op", "module"],
   limit: 20,
   foot: (frame, rows) => `${bytes(sum_rows(frame, "bytes", rows))} in ${
-    sum_rows(frame, "allocations", rows).toLocaleString("en")} allocations, ${
+    count(sum_rows(frame, "allocations", rows))} allocations, ${
     percent(sum_rows(frame, "peak_share", rows))} of the peak`,
+  columns: [
+    { key: "op", label: "Allocated by", width_px: 260, cell: allocated_by },
+    { key: "module", label: "Module", className: "mono clip", width_px: 260, priority: 2 },
+    { key: "allocations", label: "Allocations", width_px: 100, priority: 2 },
+    { key: "bytes", label: "Size" },
+    { key: "peak_share", label: "Of the peak", kind: "text", className: "share-column",
+      width_px: 200, cell: (row, frame) =>
+        html`<${ShareBar} share=${value_at(frame, "peak_share", row)} />` },
+  ],
 };
-
-const peak_columns = (frame) => [
-  { key: "op", label: "Allocated by", width_px: 260, cell: (row) => html`${
-    value_at(frame, "op", row) ? html`<span class="mono">${value_at(frame, "op", row)}</span>`
-      : "before the recording"}` },
-  { key: "module", label: "Module", className: "mono clip", width_px: 260, priority: 2 },
-  { key: "allocations", label: "Allocations", width_px: 100, priority: 2 },
-  { key: "bytes", label: "Size" },
-  { key: "peak_share", label: "Of the peak", kind: "text", className: "share-column",
-    width_px: 200,
-    cell: (row) => html`<${ShareBar} share=${value_at(frame, "peak_share", row)} />` },
-];
 
 function Peak({ run, rank, device }) {
   const resource = use_rank_table(run, "memory_peak", rank);
   const frame = useMemo(() => frame_of(resource.data), [resource.data]);
-  const view = useMemo(() => ({ ...PEAK, columns: peak_columns(frame),
-    keep: (all, row) => value_at(all, "device", row) === device }), [frame, device]);
+  const view = useMemo(() => ({ ...PEAK,
+    keep: (all, row) => value_at(all, "device", row) === device }), [device]);
   return html`<${Card} title="Alive at the peak" flush=${true}
       note="by the operator that allocated it; the rows sum to the peak"
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "memory_peak", rank)} />`}>
@@ -142,13 +144,15 @@ function Memory({ reply, run, rank }) {
     <${Peak} run=${run} rank=${rank} device=${row.device} />`;
 }
 
-export default function MemoryPage({ route }) {
-  const [rank, set_rank] = use_rank();
-  const resource = use_rank_table(route.run, "memory", rank);
-  return html`<${RunFrame} route=${route} title="Memory">${(data, run) => html`
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
-    <${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply} run=${run}
-      rank=${rank} />`}<//>
+function Content({ run, rank }) {
+  const resource = use_rank_table(run, "memory", rank);
+  return html`<${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply}
+      run=${run} rank=${rank} />`}<//>
     <${RankTableCard} run=${run} rank=${rank} name="copies" title="Copies"
-      note="by direction and kind of host memory" view=${COPIES} />`}<//>`;
+      note="by direction and kind of host memory" view=${COPIES} />`;
+}
+
+export default function MemoryPage({ route }) {
+  return html`<${RankPage} route=${route} title="Memory" needs_device=${false}>${(run, rank) =>
+    html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -5,8 +5,7 @@ import { ms, percent } from "../format.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
 import { Lacks } from "./lacks.mjs";
 import { passes_of } from "./module_model.mjs";
-import { RankPick, use_rank } from "./rank_data.mjs";
-import { RunFrame } from "./run_frame.mjs";
+import { RankPage } from "./rank_page.mjs";
 import { TreeCard } from "./tree_card.mjs";
 
 function ModuleName({ node }) {
@@ -41,16 +40,14 @@ const Legend = ({ root }) => html`<ul class="legend pass-legend">${passes_of(roo
     class="swatch ${className}"></span>${label}</li>`)}</ul>`;
 
 export default function Modules({ route }) {
-  const [rank, set_rank] = use_rank();
-  return html`<${RunFrame} route=${route} title="Modules">${(data, run) => html`
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
+  return html`<${RankPage} route=${route} title="Modules">${(run, rank) => html`
     <${TreeCard} run=${run} table="modules" rank=${rank} title="Modules"
       note="owned time; a module's own and its children's sum to it exactly"
       view=${{
         label: "Modules",
         columns: columns_of,
         head: (root) => html`<${Legend} root=${root} />`,
-        empty: html`<${Lacks} run=${run} rank=${rank} items=${["modules", "python_stack"]}
+        empty: html`<${Lacks} run=${run} rank=${rank} items=${["modules"]}
           title="No module was recorded" />`,
       }} />`}<//>`;
 }

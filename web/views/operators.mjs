@@ -8,9 +8,9 @@ import { bar_of } from "../parts.mjs";
 import { Segments } from "../widgets.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
 import { Lacks } from "./lacks.mjs";
-import { RankPick, use_rank } from "./rank_data.mjs";
+import { RankPage } from "./rank_page.mjs";
 import { RankTableCard } from "./rank_table.mjs";
-import { RunFrame } from "./run_frame.mjs";
+import { shapes_text, types_text } from "./shapes_text.mjs";
 import { TreeCard } from "./tree_card.mjs";
 
 const VIEWS = [["table", "By operator"], ["shapes", "By shape"], ["tree", "Call tree"]];
@@ -64,17 +64,17 @@ const SHAPES = {
   foot: foot_of("row"),
   columns: [
     { key: "name", label: "Operator", width_px: 230 },
-    { key: "dims", label: "Shapes", className: "mono clip", width_px: 300 },
-    { key: "types", label: "Types", className: "mono clip", width_px: 150, priority: 3 },
-    { key: "module", label: "Module", className: "mono clip", width_px: 170, priority: 3 },
+    { key: "dims", label: "Shapes", className: "mono clip", width_px: 250,
+      cell: (row, frame) => shapes_text(value_at(frame, "dims", row)) || "–" },
+    { key: "types", label: "Types", className: "mono clip", width_px: 140, priority: 3,
+      cell: (row, frame) => types_text(value_at(frame, "types", row)) || "–" },
+    { key: "module", label: "Module", className: "mono clip short", width_px: 170, priority: 3 },
     { key: "launching_calls", label: "Calls" },
-    { key: "kernels", label: "Kernels", priority: 3 },
     { key: "self_ns", label: "Self", priority: 2 },
     { key: "owned_ns", label: "Owned" },
     { key: "busy_share", label: "Of busy" },
     { key: "median_ns", label: "p50", priority: 2 },
     { key: "p95_ns", label: "p95", priority: 2 },
-    { key: "max_ns", label: "Max", priority: 3 },
   ],
 };
 
@@ -98,7 +98,7 @@ const tree_columns = (root) => [
   { key: "self_owned_ns", label: "Self", unit: "ms", num: true, priority: 2,
     cell: (node) => ms(node.self_owned_ns), title: (node) => `${node.self_owned_ns} ns` },
   { key: "calls", label: "Calls", num: true, priority: 2,
-    cell: (node) => (node.calls ?? 0).toLocaleString("en") },
+    cell: (node) => (node.calls === null ? "–" : node.calls.toLocaleString("en")) },
 ];
 
 const TITLES = { table: "Operators", shapes: "Operators by shape", tree: "Call tree" };
@@ -126,8 +126,6 @@ function Content({ run, rank }) {
 }
 
 export default function Operators({ route }) {
-  const [rank, set_rank] = use_rank();
-  return html`<${RunFrame} route=${route} title="Operators">${(data, run) => html`
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
-    <${Content} run=${run} rank=${rank} />`}<//>`;
+  return html`<${RankPage} route=${route} title="Operators">${(run, rank) =>
+    html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

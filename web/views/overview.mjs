@@ -11,6 +11,7 @@ import { StepStack } from "../charts/stack.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../widgets.mjs";
 import { FindingList } from "./finding_card.mjs";
 import { KernelRows } from "./kernel_rows.mjs";
+import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
@@ -103,18 +104,9 @@ function RanksCard({ run, summary }) {
       slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
 }
 
-/** What can be said before, or without, a result. */
-function NoResult({ data }) {
-  const { status } = data.run;
-  if (status === "failed" || status === "running" || status === "pending") return null;
-  return html`<${Empty} title="No figures yet">
-    <p>${status === "empty" ? "Nothing has been uploaded to this run." : "No rank is analysed."}</p>
-  <//>`;
-}
-
 function Content({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
-  if (!summary) return html`<${NoResult} data=${data} />`;
+  if (!summary) return html`<${NoResult} run=${data.run} />`;
   if (!summary.device_events) {
     return html`<${Empty} title="No device activity was recorded">
       <p>This trace has host events only, so there is no device time to divide. Record

@@ -23,7 +23,7 @@ function columns_of(rows) {
     { key: "shows", label: "What it tells", className: "wrap", cell: text("shows") },
     { key: "how", label: "How to record it", className: "wrap", cell: (row) =>
       (rows[row].state === "present" ? html`<span class="faint">recorded</span>`
-        : text("how")(row)) },
+        : rows[row].how || "–") },
     { key: "cost", label: "Cost", className: "wrap", priority: 3,
       cell: (row) => capital(rows[row].cost ?? "") || "–" },
   ];

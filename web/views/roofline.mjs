@@ -2,32 +2,41 @@
 // Work against what the device could do: the roofline, utilization, and what each shape loses.
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
-import { ms, plural } from "../format.mjs";
+import { ms_unit, plural } from "../format.mjs";
 import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../frame.mjs";
 import { Roofline } from "../charts/roofline.mjs";
 import { mark_of, roofline_points } from "../charts/roofline_model.mjs";
 import { Card, ExportLinks, Loaded } from "../widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { MetricFigures } from "./metric_figures.mjs";
-import { rank_table_links, RankPick, use_rank, use_rank_table } from "./rank_data.mjs";
+import { rank_table_links, use_rank_table } from "./rank_data.mjs";
+import { RankPage } from "./rank_page.mjs";
 import { RankTable } from "./rank_table.mjs";
-import { RunFrame } from "./run_frame.mjs";
+import { shapes_text } from "./shapes_text.mjs";
 
-const LEADING = ["mfu", "hfu", "tokens_per_second", "achieved_tflops", "gemm_efficiency",
-  "roofline_efficiency"];
+/** What was computed; where there is no word for it, the shapes it was computed of. */
+const problem_of = (row, frame) =>
+  value_at(frame, "problem", row) || shapes_text(value_at(frame, "dims", row)) || "–";
+
+function foot_of(all, rows) {
+  const some = rows.length < all.length ? `${rows.length} of ` : "";
+  const lost = sum_rows(all, "lost_ns", rows);
+  const above = lost > 0 ? `, ${ms_unit(lost)} above the roofline` : "";
+  const busy = ms_unit(sum_rows(all, "busy_ns", rows));
+  return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
+}
 
 const VIEW = {
   caption: "Work",
   sort: "-lost_ns",
-  search: ["op", "problem", "kind", "precision", "module", "kernel"],
+  search: ["op", "problem", "dims", "kind", "precision", "module", "kernel"],
   opens: true,
-  swatch: (frame, row) => `bar-${mark_of(value_at(frame, "kind", row)).part}`,
-  foot: (frame, rows) => `${rows.length < frame.length ? `${rows.length} of ` : ""}${
-    plural(frame.length, "row")} · ${ms(sum_rows(frame, "busy_ns", rows))} ms measured, ${
-    ms(sum_rows(frame, "lost_ns", rows))} ms above the roofline`,
+  swatch: (all, row) => `bar-${mark_of(value_at(all, "kind", row)).part}`,
+  foot: foot_of,
   columns: [
-    { key: "op", label: "Operator", width_px: 210 },
-    { key: "problem", label: "Problem", className: "mono clip", width_px: 250 },
+    { key: "op", label: "Operator", width_px: 260 },
+    { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
+      cell: problem_of },
     { key: "precision", label: "Precision", priority: 2, width_px: 84 },
     { key: "calls", label: "Calls", priority: 2 },
     { key: "busy_ns", label: "Time" },
@@ -36,7 +45,7 @@ const VIEW = {
     { key: "bound", label: "Bound", width_px: 84 },
     { key: "tflops", label: "Speed", priority: 2, width_px: 110 },
     { key: "tbps", label: "Traffic", priority: 2, width_px: 100 },
-    { key: "intensity", label: "Intensity", priority: 3, width_px: 116 },
+    { key: "intensity", label: "Intensity", priority: 3, width_px: 126 },
     { key: "median_ns", label: "p50", priority: 3 },
   ],
 };
@@ -49,20 +58,33 @@ function KindPick({ frame, kind, onchange }) {
       name.replaceAll("_", " ")} (${n})</option>`)}</select></label>`;
 }
 
-function caption_of(rows) {
-  const { points } = roofline_points(rows);
-  const lost = rows.reduce((sum, row) => sum + (row.lost_ns ?? 0), 0);
-  const busy = rows.reduce((sum, row) => sum + (row.busy_ns ?? 0), 0);
-  return `${plural(points.length, "shape")}: ${ms(busy)} ms measured, of which ${
-    ms(lost)} ms lie above the roofline`;
+const sum_of = (rows, key) => rows.reduce((sum, row) => sum + (row[key] ?? 0), 0);
+
+const has_peaks = (rows) => rows.some(({ peak_tflops, peak_tbps }) => peak_tflops || peak_tbps);
+
+function caption_of(rows, points) {
+  const known = `${plural(points.length, "shape")} with known operations: ${
+    ms_unit(sum_of(points, "busy_ns"))} of ${ms_unit(sum_of(rows, "busy_ns"))} measured`;
+  if (!has_peaks(rows)) return known;
+  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} of all lie above the roofline`;
+}
+
+function Chart({ rows, run, rank }) {
+  const { points } = useMemo(() => roofline_points(rows), [rows]);
+  return html`<${Card} title="Roofline">
+    ${!has_peaks(rows) && html`<${Lacks} run=${run} rank=${rank} items=${["device"]}
+      title="The peak of this device is not known, so there is no roof" />`}
+    ${points.length > 0
+      ? html`<${Roofline} rows=${rows} caption=${caption_of(rows, points)} />`
+      : html`<p class="empty-line">None of these operators has both its operations and its bytes
+          known.</p>`}<//>`;
 }
 
 function Work({ reply, run, rank }) {
   const [{ kind }, change] = use_query({ kind: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
-  const rows = useMemo(() => rows_of(frame), [frame]);
-  const drawn = useMemo(() => (kind ? rows.filter((row) => row.kind === kind) : rows),
-    [rows, kind]);
+  const drawn = useMemo(() => rows_of(frame).filter((row) => !kind || row.kind === kind),
+    [frame, kind]);
   const view = useMemo(() => ({
     ...VIEW,
     keep: kind ? (all, row) => value_at(all, "kind", row) === kind : undefined,
@@ -70,14 +92,10 @@ function Work({ reply, run, rank }) {
       onchange=${(next) => change({ kind: next })} />`,
   }), [frame, kind]);
   if (frame.length === 0) {
-    return html`<${Card} title="Roofline"><${Lacks} run=${run} rank=${rank} items=${["shapes"]}
-      title="No operator with known work was recorded" /><//>`;
+    return html`<${Card} title="Roofline"><${Lacks} run=${run} rank=${rank}
+      items=${["shapes", "operators"]} title="No operator with known work was recorded" /><//>`;
   }
-  const no_point = roofline_points(drawn).points.length === 0;
-  return html`${no_point ? html`<${Card} title="Roofline"><p class="empty-line">None of these
-      operators has both its operations and its bytes known.</p><//>`
-    : html`<${Card} title="Roofline"><${Roofline} rows=${drawn} caption=${caption_of(drawn)} />
-      <//>`}
+  return html`<${Chart} rows=${drawn} run=${run} rank=${rank} />
     <${Card} title="Work by operator and shape" flush=${true}
       note="lost: measured time above what the roofline allows"
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "work", rank)} />`}>
@@ -86,14 +104,12 @@ function Work({ reply, run, rank }) {
 
 function Content({ run, rank }) {
   const resource = use_rank_table(run, "work", rank);
-  return html`<${MetricFigures} run=${run} rank=${rank} wanted=${LEADING} />
+  return html`<${MetricFigures} run=${run} rank=${rank} />
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
       rank=${rank} />`}<//>`;
 }
 
 export default function RooflinePage({ route }) {
-  const [rank, set_rank] = use_rank();
-  return html`<${RunFrame} route=${route} title="Roofline">${(data, run) => html`
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank} />
-    <${Content} run=${run} rank=${rank} />`}<//>`;
+  return html`<${RankPage} route=${route} title="Roofline">${(run, rank) =>
+    html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -5,17 +5,9 @@ import { use_title } from "../hooks.mjs";
 import { Card, Command } from "../widgets.mjs";
 import { offer_files } from "../chrome/drop_target.mjs";
 import { files_of_input } from "../dropped_files.mjs";
+import { RECORD } from "./recording.mjs";
 
 const origin = () => location.origin;
-
-const RECORD = `from torch.profiler import profile, schedule, ProfilerActivity
-
-with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-             schedule=schedule(wait=5, warmup=2, active=6),
-             on_trace_ready=lambda p: p.export_chrome_trace(f"rank{rank}.json.gz")) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()`;
 
 /** The line that uploads one file to this server. */
 export function first_curl() {
@@ -61,13 +53,15 @@ function CurlLines() {
 function Recording() {
   return html`<${Command} text=${RECORD} />
     <ul class="notes">
-      <li>Skip the first steps (<code>wait</code>, <code>warmup</code>), record four to ten, and
-        call <code>prof.step()</code> after each: steps are found by its marks.</li>
+      <li>The schedule skips the first steps and records eight. Without one, steps are not marked:
+        then give the name of your own annotation with <code>-F step=NAME</code>.</li>
       <li>Record on every rank when you can. Two or three ranks already show a straggler.</li>
       <li>Leave <code>with_stack</code> and <code>profile_memory</code> off for timing: they slow
-        the host down and so lengthen idle time.</li>
+        the host down and so lengthen idle time. Record them once apart to see causes.</li>
       <li>To compare, keep the schedule, the batch size and the profiler's options the same.</li>
-    </ul>`;
+    </ul>
+    <p><a href="/docs/recording">Everything about recording: options and their costs, ranks, CUDA
+      and ROCm, frameworks</a></p>`;
 }
 
 export default function Upload() {

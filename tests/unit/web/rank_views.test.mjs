@@ -7,8 +7,10 @@ import { columns_for, kind_of, label_of, value_and_unit, write_value }
   from "../../../web/values.mjs";
 import { other_share } from "../../../web/views/category_model.mjs";
 import { cause_label, causes_of, devices_of, idle_sums } from "../../../web/views/idle_model.mjs";
+import { metric_views } from "../../../web/views/metric_model.mjs";
 import { passes_of } from "../../../web/views/module_model.mjs";
 import { by_state, gaps_among, recording_sentence } from "../../../web/views/recording_model.mjs";
+import { shapes_text, types_text } from "../../../web/views/shapes_text.mjs";
 
 const causes = [
   { device: null, cause: "gpu_wait", bar: "idle_other", total_ns: 30, window_share: 0.3, gaps: 2 },
@@ -92,4 +94,35 @@ test("values carry their unit and what is missing is a dash", () => {
   for (const nothing of [null, undefined, ""]) assert.equal(write_value(nothing, "ns"), "–");
   assert.deepEqual(value_and_unit(0.25, "share"), ["25.0", "%"]);
   assert.deepEqual(value_and_unit(null, "share"), ["–", ""]);
+});
+
+test("shapes are written with crosses, lists in parentheses, no shapes at the end left out", () => {
+  assert.equal(shapes_text("[[8944,1024],\n [1024,2816],[],[]]"), "8944×1024, 1024×2816");
+  assert.equal(shapes_text("[[[1,2],[]],[],[3]]"), "(1×2, –), –, 3");
+  assert.equal(shapes_text("[[]]"), "–");
+  assert.equal(types_text('["c10::BFloat16","Scalar","float","Scalar",""]'),
+    "BFloat16, Scalar, float");
+});
+
+test("shapes that cannot be read are shown as they came", () => {
+  assert.equal(shapes_text("[[1,2"), "[[1,2");
+  assert.equal(shapes_text('{"a": 1}'), '{"a": 1}');
+  assert.equal(shapes_text(null), "");
+  assert.equal(shapes_text('[["<b>"]]'), "(–)");
+  assert.equal(types_text('["<img>", 3, null]'), "<img>, 3, null");
+});
+
+const metric = (name, value, unit = "share") => ({ metric: name, value, unit, help: name });
+
+test("utilization leads, precisions become one figure, and no figure is told twice", () => {
+  const { leading, others } = metric_views([metric("gemm_fp8_share", 0),
+    metric("gemm_bf16_share", 0.7), metric("gemm_fp32_share", 0.3), metric("something", 5, "count"),
+    metric("flops_per_step", 5.76e12, "count"), metric("hfu", null), metric("mfu", 0.4)]);
+  assert.deepEqual(leading.map(({ key }) => key), ["mfu", "hfu", "gemm_precision"]);
+  assert.deepEqual([leading[0].value, leading[0].unit], ["40.0", "%"]);
+  assert.equal(leading[1].value, "–");
+  assert.deepEqual([leading[2].value, leading[2].more], ["bf16", "bf16 70.0 %, fp32 30.0 %"]);
+  assert.deepEqual(others.map(({ key, value, unit }) => [key, value, unit]),
+    [["something", "5", ""], ["flops_per_step", "5.76", "TFLOP"]]);
+  assert.deepEqual(metric_views([]), { leading: [], others: [] });
 });

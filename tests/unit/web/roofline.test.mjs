@@ -14,10 +14,15 @@ test("rows without operations, bytes or time are counted, not drawn", () => {
 });
 
 test("of too many points those with most time are drawn", () => {
-  const rows = Array.from({ length: 450 }, (_, i) => row({ busy_ns: i + 1 }));
+  const rows = Array.from({ length: 450 }, (_, i) => row({ busy_ns: i + 1000 }));
   const { points, left_out } = model.roofline_points(rows);
   assert.deepEqual([points.length, left_out, points[0].busy_ns, points.at(-1).busy_ns],
-    [400, 50, 450, 51]);
+    [400, 50, 1449, 1050]);
+});
+
+test("points of hardly any time do not stretch the axes", () => {
+  const { points, left_out } = model.roofline_points([row({ busy_ns: 1e6 }), row({ busy_ns: 9 })]);
+  assert.deepEqual([points.length, left_out], [1, 1]);
 });
 
 test("each precision has one roof, which bends where bandwidth and peak meet", () => {
@@ -42,7 +47,9 @@ test("the line of a roof enters at the edge, bends at the ridge and ends at the 
 test("the axes are whole decades around every point and roof", () => {
   const points = [row({ intensity: 0.02, tflops: 0.5 }), row({ intensity: 4000, tflops: 850 })];
   assert.deepEqual(model.roofline_range(points, model.roofs_of(points)),
-    { x: [-2, 4], y: [-1, 4] });
+    { x: [-2, 4], y: [-1, 3] });
+  assert.deepEqual(model.roofline_range([row({ intensity: 150, tflops: 200 })], []),
+    { x: [1, 3], y: [1, 3] });
   assert.deepEqual(model.roofline_range([], []), { x: [0, 1], y: [0, 1] });
 });
 
