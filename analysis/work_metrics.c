@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 
+// Below this share of products, attention and convolutions with known operations their sum says too
+// little of the device.
+#define LEAST_COVERED 0.5
+
 struct metric {
     const char *name, *unit;
     double value; // NaN: not known, and then help says why
@@ -79,6 +83,9 @@ static const char *missing(const struct work_rows *rows, const struct utilizatio
     if (use->heavy_ns > 0 && use->covered_ns == 0)
         return "not known: no matrix product, attention or convolution has its operations worked "
                "out (record_shapes, or kernels replayed from a graph)";
+    if ((double)use->covered_ns < LEAST_COVERED * (double)use->heavy_ns)
+        return "not known: less than half of the time of matrix products, attention and "
+               "convolutions has its operations worked out (see flops_time_share)";
     if (rows->facts->identity.gpu.len == 0)
         return "not known: the trace does not name the device";
     if (!rows->peak)

@@ -263,6 +263,16 @@ static void fill_written(const struct arg_list *args, struct work *work)
         work->note = work_note_shapes;
 }
 
+// aten::cat(tensors, dim) and aten::stack: all of them are read and written.
+static void fill_joined(const struct arg_list *args, struct work *work)
+{
+    work->kind = WORK_ELEMENTWISE;
+    if (args->count && args->args[0].kind == OP_ARG_TENSORS)
+        work->bytes = count_mul(2, op_arg_bytes(&args->args[0]));
+    if (!count_known(work->bytes))
+        work->note = "the element type of the list was not recorded";
+}
+
 // "aten::add_" -> "add", in place.
 static bool base_name(struct str op, struct str *name, bool *in_place)
 {
@@ -282,6 +292,10 @@ bool work_pointwise(struct str op, const struct arg_list *args, struct work *wor
         return false;
     if (str_equal(name, STR("copy"))) {
         fill_copy(args, work);
+        return true;
+    }
+    if (str_equal(name, STR("cat")) || str_equal(name, STR("stack"))) {
+        fill_joined(args, work);
         return true;
     }
     if (str_equal(name, STR("_softmax")) || str_equal(name, STR("_log_softmax"))) {

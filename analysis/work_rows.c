@@ -183,6 +183,8 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
     const struct launch *first = &facts->launches[order[call->from]];
     struct work_row *row = &making->grown[index];
     bool steady = is_steady(facts, first);
+    row->communicates |=
+        row->calls == 0 && facts->devices[first->first].class == CLASS_COMMUNICATION;
     row->calls++;
     row->busy_ns += call->self_ns;
     row->recompute_calls += first->recompute;
@@ -252,6 +254,8 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
         struct str kernel = trace_text(trace, row->kernel);
         row->work.precision = precision_refine(row->work.precision, kernel);
         row->host_link = crosses_link(facts_short_name(trace, row->kernel));
+        if (row->communicates)
+            row->work.note = "communication: its bytes are in the table of collectives";
     }
     return true;
 }

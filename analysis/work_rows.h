@@ -21,6 +21,7 @@ struct work_row {
     uint32_t module;        // the same, index into facts.modules
     uint32_t first;         // of its samples
     bool host_link;         // a copy over the link to the host or to another device
+    bool communicates;      // its first device event is communication
 };
 
 struct work_rows {
