@@ -72,7 +72,7 @@ static bool add(const struct finding_case *the_case, const struct finding_rule *
     row_word(&row, finding->confidence);
     row_word(&row, finding->evidence);
     row_word(&row, rule->why);
-    row_word(&row, rule->advice);
+    row_word(&row, finding->advice ? finding->advice : rule->advice);
     row_word(&row, rule->method);
     row_word(&row, rule->false_alarms);
     return row_end(&row, &table_findings, report, err);

@@ -23,6 +23,7 @@ struct finding {
     const char *confidence;
     const char *severity; // NULL: by the cost's share of the step
     const char *evidence; // JSON array
+    const char *advice;   // NULL: the rule's
 };
 
 struct finding_rule {

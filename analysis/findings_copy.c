@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule about copies that hold up the host or the device.
+#include "analysis/copy_kind.h"
 #include "analysis/findings.h"
 #include "analysis/sweep.h"
 
@@ -7,45 +8,20 @@
 
 struct copies {
     const struct facts *facts;
+    struct copy_names names;
     int64_t count, pageable, to_host, bytes;
     int64_t owned_ns, wait_ns;
     bool behind; // the segment before was such a copy, or the gap behind one
 };
 
-// A call that returns only when the copy is done.
-static bool is_blocking_call(struct str name)
+// Whether a device event is a copy that goes through a staging buffer or that its call waits for.
+static bool blocks(const struct copies *copies, uint32_t device, struct copy_kind *kind)
 {
-    return str_equal(name, STR("cudaMemcpy")) || str_equal(name, STR("hipMemcpy")) ||
-           str_equal(name, STR("cudaMemcpy2D")) || str_equal(name, STR("hipMemcpyWithStream"));
-}
-
-static bool names(const struct facts *facts, uint32_t device, struct str part)
-{
-    struct str name = facts_short_name(facts->trace, facts_device_name(facts, device));
-    return str_find(name, part) != SIZE_MAX;
-}
-
-static bool is_pageable(const struct facts *facts, uint32_t device)
-{
-    return names(facts, device, STR("Pageable"));
-}
-
-static bool is_to_host(const struct facts *facts, uint32_t device)
-{
-    return names(facts, device, STR("DtoH")) || names(facts, device, STR("DeviceToHost"));
-}
-
-static bool is_blocking(const struct facts *facts, uint32_t device)
-{
-    const struct device_event *event = &facts->devices[device];
-    if (facts->trace->kind[event->event] != EVENT_MEMCPY)
+    if (copies->facts->devices[device].class != CLASS_MEMORY)
         return false;
-    if (is_pageable(facts, device))
-        return true;
-    if (event->launch == FACTS_NONE)
-        return false;
-    str_id call = facts->trace->name[facts->launches[event->launch].event];
-    return is_blocking_call(trace_text(facts->trace, call));
+    *kind = copy_kind_of(&copies->names, device);
+    return kind->direction != COPY_MEMSET &&
+           (kind->host == COPY_HOST_PAGEABLE || kind->wait == COPY_WAIT_YES);
 }
 
 static void add_segment(void *context, const struct segment *segment)
@@ -53,7 +29,8 @@ static void add_segment(void *context, const struct segment *segment)
     struct copies *copies = context;
     int64_t length_ns = segment->end_ns - segment->begin_ns;
     bool idle = segment->bar >= BAR_DEVICE_COUNT;
-    bool copy = !idle && is_blocking(copies->facts, segment->device);
+    struct copy_kind kind;
+    bool copy = !idle && blocks(copies, segment->device, &kind);
     copies->behind = copy || (idle && copies->behind);
     if (segment->step == FACTS_NONE || !copies->facts->steps[segment->step].steady)
         return;
@@ -61,30 +38,35 @@ static void add_segment(void *context, const struct segment *segment)
     copies->wait_ns += copies->behind && segment->bar == BAR_IDLE_HOST_WAIT ? length_ns : 0;
 }
 
-static struct copies measure(const struct facts *facts)
+static bool measure(const struct finding_case *the_case, struct copies *copies, struct err *err)
 {
-    struct copies copies = {.facts = facts};
+    const struct facts *facts = the_case->facts;
+    *copies = (struct copies){.facts = facts};
+    if (!copy_names_make(facts, the_case->arena, &copies->names, err))
+        return false;
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
+        struct copy_kind kind;
         if (device->step == FACTS_NONE || !facts->steps[device->step].steady ||
-            !is_blocking(facts, i))
+            !blocks(copies, i, &kind))
             continue;
-        uint32_t args = facts->trace->args[device->event];
-        int64_t bytes = facts->trace->shapes[facts->trace->device_args[args].shape].bytes;
-        copies.count++;
-        copies.pageable += is_pageable(facts, i);
-        copies.to_host += is_to_host(facts, i);
-        copies.bytes += bytes > 0 && bytes < INT64_MAX / 2 - copies.bytes ? bytes : 0;
+        copies->count++;
+        copies->pageable += kind.host == COPY_HOST_PAGEABLE;
+        copies->to_host += kind.direction == COPY_DTOH;
+        copies->bytes +=
+            kind.bytes > 0 && kind.bytes < INT64_MAX / 2 - copies->bytes ? kind.bytes : 0;
     }
-    if (copies.count)
-        sweep_run(facts, SWEEP_ALL, add_segment, &copies);
-    return copies;
+    if (copies->count)
+        sweep_run(facts, SWEEP_ALL, add_segment, copies);
+    return true;
 }
 
 static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err)
 {
-    struct copies copies = measure(the_case->facts);
+    struct copies copies;
+    if (!measure(the_case, &copies, err))
+        return false;
     int64_t cost_ns = (copies.owned_ns + copies.wait_ns) / the_case->steps;
     *fires = copies.count > 0 && (double)cost_ns >= FINDING_COPY_SHARE * (double)the_case->step_ns;
     if (!*fires)
@@ -116,7 +98,7 @@ const struct finding_rule finding_blocking_copies = {
               ".to(), the next batch on a stream of its own while this one is computed. Copies to "
               "the host (.item(), .cpu(), printing a loss): fewer of them, or into pinned memory "
               "with non_blocking=True and read a step later.",
-    .method = "Exposed time of copies that are pageable or launched by a synchronous call, plus "
+    .method = "Exposed time of copies that are pageable or whose call waits for them, plus "
               "the waits for the host directly behind them, per steady step; reported from 1 % of "
               "the step.",
     .false_alarms = "A result that is needed on the host at once has to be waited for.",

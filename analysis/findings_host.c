@@ -40,24 +40,61 @@ static struct str longest_name(const struct waits *waits)
     return facts_short_name(waits->facts->trace, name);
 }
 
+// What people are told of each cause for which the host is to blame.
+static const struct {
+    const char *during, *advice;
+} starving[] = {
+    [IDLE_SYNC] = {"it synchronizes",
+                   "Find the calls in the table of idle gaps and leave them out: fewer .item(), "
+                   ".cpu(), printing of tensors and torch.cuda.synchronize(), copies with "
+                   "non_blocking=True from pinned memory."},
+    [IDLE_DATA_LOADING] = {"it loads data",
+                           "Give the loader more workers, persistent ones, pinned memory and a "
+                           "deeper prefetch; move preparing of samples to the device or out of "
+                           "the loop."},
+    [IDLE_ALLOCATOR] = {"it allocates memory",
+                        "Keep shapes constant or padded, set "
+                        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, keep away from the "
+                        "limit of memory and do not call empty_cache() in the loop."},
+    [IDLE_HOST_COMPUTE] = {"it runs Python and operators",
+                           "Launch the same work with less of the host: torch.compile, CUDA "
+                           "graphs, larger batches, fused or foreach operators; see the table of "
+                           "idle gaps for what runs in the longest."},
+    [IDLE_LAUNCH_OVERHEAD] = {"it launches", "Launching is the limit, so launch less: CUDA graphs, "
+                                             "torch.compile, fused operators, larger batches."},
+};
+
+// Of the causes for which the host is to blame the one with most time.
+static enum idle_cause main_cause(const struct parts *parts)
+{
+    enum idle_cause most = IDLE_SYNC;
+    for (int c = 0; c < (int)(sizeof starving / sizeof *starving); c++)
+        if (parts->idle_ns[c] > parts->idle_ns[most])
+            most = (enum idle_cause)c;
+    return most;
+}
+
 static bool describe_starved(const struct finding_case *the_case, struct finding *finding,
                              struct err *err)
 {
     struct waits waits = {.facts = the_case->facts, .longest = FACTS_NONE, .gap = FACTS_NONE};
     sweep_run(the_case->facts, SWEEP_ALL, add_wait, &waits);
+    enum idle_cause cause = main_cause(&the_case->facts->steady);
+    int64_t cause_ns = the_case->facts->steady.idle_ns[cause] / the_case->steps;
     struct str name = longest_name(&waits);
     char count[32];
     finding->confidence = "high";
-    finding->title =
-        arena_printf(the_case->arena, err, "the device waits %s %s for the host (%.1f %%)",
-                     time_text(finding->cost_ns).text, the_case->per,
-                     findings_percent(the_case, finding->cost_ns));
+    finding->advice = starving[cause].advice;
+    finding->title = arena_printf(
+        the_case->arena, err, "the device waits %s %s for the host (%.1f %%), %s while %s",
+        time_text(finding->cost_ns).text, the_case->per,
+        findings_percent(the_case, finding->cost_ns),
+        cause_ns > finding->cost_ns / 2 ? "mostly" : "most often", starving[cause].during);
     finding->evidence = findings_fact(
-        the_case, "steps?sort=-idle_host_wait_ns", err,
-        "%s gaps %s before events that had not been launched when the device ran out of work; "
-        "the longest, %s, ends with %.*s",
-        findings_per_step(the_case, waits.count, count), the_case->per,
-        time_text(waits.longest_ns).text, (int)name.len, name.at);
+        the_case, "idle_gaps", err,
+        "%s gaps %s that the host causes, %s of their time by %s; the longest, %s, ends with %.*s",
+        findings_per_step(the_case, waits.count, count), the_case->per, time_text(cause_ns).text,
+        idle_cause_word(cause), time_text(waits.longest_ns).text, (int)name.len, name.at);
     return finding->title && finding->evidence;
 }
 
@@ -74,12 +111,8 @@ const struct finding_rule finding_gpu_starved = {
     .name = "gpu_starved",
     .why = "The device had nothing to do because the host had not yet launched the next kernel: "
            "it was loading data, waiting in a synchronizing call, or busy in Python.",
-    .advice = "Many short gaps: launching is the limit, so launch less (CUDA graphs, "
-              "torch.compile, larger batches). Few long gaps: see what the host does in them; "
-              "loading data wants more workers and pinned memory, synchronizing fewer .item() and "
-              ".cpu() calls.",
-    .method = "Sum of the gaps with no device event whose next event's launch returned after the "
-              "gap began, per steady step; reported from 5 % of the step.",
+    .method = "Sum of the idle gaps caused by sync, data_loading, allocator, host_compute and "
+              "launch_overhead, per steady step; reported from 5 % of the step.",
     .false_alarms = "A profiler with stacks or shapes slows the host down and widens the gaps; a "
                     "server without requests has nothing to launch.",
     .check = check_starved,

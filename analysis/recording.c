@@ -35,7 +35,7 @@ static const struct {
                             "kernels and copies: the breakdown, and everything that stands on it",
                             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on "
                             "ROCm",
-                            "little: some 100 to 400 bytes of JSON per kernel"},
+                            "540 to 830 bytes of JSON per kernel"},
     [ITEM_OPERATORS] = {"operators",
                         "which operator each kernel belongs to, and what the host did meanwhile",
                         "activities=[ProfilerActivity.CPU, ...]",
@@ -45,8 +45,8 @@ static const struct {
                        "launched before is over when recording begins",
                        "part of recording operators"},
     [ITEM_STEPS] = {"steps", "time per step, warm-up apart, distributions, comparison per step",
-                    "call prof.step() at the end of each iteration, or name your own annotation as "
-                    "step=PATTERN when uploading",
+                    "pass a schedule and call prof.step() after each iteration, or name your own "
+                    "annotation as step=PATTERN when uploading",
                     "nothing"},
     [ITEM_REPEATS] = {"repeats",
                       "a confidence interval of the step time: five steady steps at least",
@@ -55,17 +55,18 @@ static const struct {
     [ITEM_SHAPES] = {"shapes",
                      "FLOPs, bytes, roofline, operators by shape, and shapes that changed",
                      "record_shapes=True",
-                     "little host time per operator, some 100 bytes of JSON each"},
+                     "about 190 bytes of JSON per operator and a little host time"},
     [ITEM_STACKS] = {"stacks", "the line of Python behind each launch and each idle gap",
                      "with_stack=True",
-                     "much: each Python call is recorded; the file grows several times and the "
-                     "host slows down. Record it apart from what you time"},
+                     "about 230 bytes per Python call, up to half of the file; the host slows "
+                     "down. Record it apart from what you time"},
     [ITEM_MODULES] = {"modules", "time by nn.Module, forward and backward apart, and recomputation",
                       "with_stack=True (its frames name the modules); with_modules=True alone "
                       "serves TorchScript only",
                       "as stacks"},
     [ITEM_MEMORY] = {"memory", "memory over time, the peak and what holds it, leaks",
-                     "profile_memory=True", "two events per allocation, on the host"},
+                     "profile_memory=True",
+                     "about 280 bytes per allocation and release, and host time for each"},
     [ITEM_COLLECTIVES] = {"collectives",
                           "message sizes, process groups and bandwidth of communication",
                           "PyTorch 2.2 or newer with NCCL or RCCL records it by itself; "
