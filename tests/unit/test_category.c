@@ -1,69 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work is named the same on both vendors.
-#include "analysis/category.h"
+#include "analysis/category_rules.h"
+#include "tests/unit/category_kernels.h"
+#include "tests/unit/category_ops.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-struct sample {
-    const char *name;
-    enum category category;
-};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void operators_decide_without_namespace_and_underscores(void **state)
+typedef const struct category_rule *decide(struct str name);
+
+static enum category category_by(decide *rule_of, const char *name)
 {
-    (void)state;
-    static const struct sample samples[] = {
-        {"aten::mm", CATEGORY_GEMM},
-        {"aten::_scaled_mm", CATEGORY_GEMM},
-        {"aten::add_", CATEGORY_ELEMENTWISE},
-        {"aten::threshold_backward", CATEGORY_ELEMENTWISE},
-        {"aten::_flash_attention_backward", CATEGORY_ATTENTION},
-        {"aten::convolution_backward", CATEGORY_CONVOLUTION},
-        {"aten::native_layer_norm", CATEGORY_NORMALIZATION},
-        {"aten::linalg_vector_norm", CATEGORY_REDUCTION},
-        {"aten::_softmax_backward_data", CATEGORY_REDUCTION},
-        {"aten::embedding_dense_backward", CATEGORY_EMBEDDING},
-        {"aten::_fused_adamw_", CATEGORY_OPTIMIZER},
-        {"triton_poi_fused_add_0", CATEGORY_TRITON},
-        {"aten::comma", CATEGORY_NONE}, // not mm
-        {"my::own_thing", CATEGORY_NONE},
-        {"", CATEGORY_NONE},
-        {"___", CATEGORY_NONE},
-    };
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        if (category_of_op(str_of(samples[i].name)) != samples[i].category)
-            fail_msg("%s is %s", samples[i].name,
-                     category_word(category_of_op(str_of(samples[i].name))));
+    const struct category_rule *rule = rule_of(str_of(name));
+    return rule ? rule->category : CATEGORY_NONE;
 }
 
-static void kernels_of_both_vendors_are_recognized(void **state)
+static void check_samples(decide *rule_of, const struct category_sample *samples, size_t count)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        enum category category = category_by(rule_of, samples[i].name);
+        if (category == samples[i].category)
+            continue;
+        print_error("%s is %s, not %s\n", samples[i].name, category_word(category),
+                    category_word(samples[i].category));
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+// Row i of the rules must decide sample i: a row without one, or shadowed by a row before, fails.
+static void check_rows(decide *rule_of, const struct category_rules *rules,
+                       const struct category_sample *samples, size_t count)
+{
+    assert_int_equal(rules->count, count);
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct category_rule *rule = rule_of(str_of(samples[i].name));
+        if (rule == &rules->rows[i])
+            continue;
+        print_error("%s is decided by the row %s, not by %s\n", samples[i].name,
+                    rule ? rule->text : "(none)", rules->rows[i].text);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void every_rule_of_operators_decides_a_real_name(void **state)
 {
     (void)state;
-    static const struct sample samples[] = {
-        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NNT", CATEGORY_GEMM},
-        {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64", CATEGORY_GEMM},
-        {"volta_sgemm_64x64_nt", CATEGORY_GEMM},
-        {"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<cutlass::x>>(int)",
-         CATEGORY_ATTENTION},
-        {"attn_fwd", CATEGORY_ATTENTION},
-        {"cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1", CATEGORY_CONVOLUTION},
-        {"void cudnn::detail::dgrad_engine<float>(int)", CATEGORY_CONVOLUTION},
-        {"void at::native::vectorized_elementwise_kernel<4, at::native::reduce_x>(int)",
-         CATEGORY_ELEMENTWISE},
-        {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<x>(y)",
-         CATEGORY_OPTIMIZER},
-        {"void cudnn::bn_bw_1C11_kernel_new<float>(float)", CATEGORY_NORMALIZATION},
-        {"void cub::DeviceScanKernel<x>(y)", CATEGORY_REDUCTION},
-        {"triton_red_fused_mean_1", CATEGORY_TRITON},
-        {"mystery", CATEGORY_NONE},
-    };
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        if (category_of_kernel(str_of(samples[i].name)) != samples[i].category)
-            fail_msg("%s is %s", samples[i].name,
-                     category_word(category_of_kernel(str_of(samples[i].name))));
+    check_rows(category_rule_of_op, &category_op_rules, op_rows, COUNT(op_rows));
+}
+
+static void every_rule_of_kernels_decides_a_real_name(void **state)
+{
+    (void)state;
+    check_rows(category_rule_of_kernel, &category_kernel_rules, kernel_rows, COUNT(kernel_rows));
+}
+
+static void operators_have_the_category_of_what_they_do(void **state)
+{
+    (void)state;
+    check_samples(category_rule_of_op, op_rows, COUNT(op_rows));
+    check_samples(category_rule_of_op, op_others, COUNT(op_others));
+}
+
+static void kernels_of_both_vendors_have_the_category_of_what_they_do(void **state)
+{
+    (void)state;
+    check_samples(category_rule_of_kernel, kernel_rows, COUNT(kernel_rows));
+    check_samples(category_rule_of_kernel, kernel_others, COUNT(kernel_others));
+}
+
+static void rows_are_written_as_names_are_compared(void **state)
+{
+    (void)state;
+    const struct category_rules *tables[] = {&category_op_rules, &category_kernel_rules};
+    for (size_t t = 0; t < COUNT(tables); t++)
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const struct category_rule *rule = &tables[t]->rows[i];
+            const char *underscore = strchr(rule->text, '_');
+            if (strlen(rule->text) < 2 || (t == 0 && underscore))
+                fail_msg("the row %s can never match", rule->text);
+            for (const char *c = rule->text; *c; c++)
+                if (*c >= 'A' && *c <= 'Z')
+                    fail_msg("the row %s can never match", rule->text);
+        }
+}
+
+static void endless_names_are_decided_by_their_front(void **state)
+{
+    (void)state;
+    enum { LEN = 1 << 20 };
+    char *name = malloc(LEN + 1);
+    assert_non_null(name);
+    memset(name, '_', LEN);
+    name[LEN] = '\0';
+    assert_int_equal(category_by(category_rule_of_op, name), CATEGORY_NONE);
+    memcpy(name + LEN - 4, "gemm", 4);
+    assert_int_equal(category_by(category_rule_of_kernel, name), CATEGORY_NONE);
+    memcpy(name + 1000, "gemm", 4);
+    assert_int_equal(category_by(category_rule_of_kernel, name), CATEGORY_GEMM);
+    assert_int_equal(category_by(category_rule_of_op, name), CATEGORY_GEMM);
+    memset(name, ':', LEN);
+    assert_int_equal(category_by(category_rule_of_op, name), CATEGORY_NONE);
+    memset(name, '<', LEN);
+    assert_int_equal(category_by(category_rule_of_kernel, name), CATEGORY_NONE);
+    free(name);
 }
 
 static void classes_and_categories_lead_to_bars(void **state)
@@ -79,8 +128,12 @@ static void classes_and_categories_lead_to_bars(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_decide_without_namespace_and_underscores),
-        cmocka_unit_test(kernels_of_both_vendors_are_recognized),
+        cmocka_unit_test(every_rule_of_operators_decides_a_real_name),
+        cmocka_unit_test(every_rule_of_kernels_decides_a_real_name),
+        cmocka_unit_test(operators_have_the_category_of_what_they_do),
+        cmocka_unit_test(kernels_of_both_vendors_have_the_category_of_what_they_do),
+        cmocka_unit_test(rows_are_written_as_names_are_compared),
+        cmocka_unit_test(endless_names_are_decided_by_their_front),
         cmocka_unit_test(classes_and_categories_lead_to_bars),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name and the category that it has.
+#ifndef TESTS_UNIT_CATEGORY_SAMPLE_H
+#define TESTS_UNIT_CATEGORY_SAMPLE_H
+
+#include "analysis/category.h"
+
+struct category_sample {
+    const char *name;
+    enum category category;
+};
+
+#endif
