@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
+import { launch_delays_of, queues_of, stream_idle_of } from "./helpers/launches.mjs";
 import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
 
 /** An absent text is an empty one in the truth. */
 const KEYS = ["name", "device", "direction", "host_memory", "process_group", "path", "op", "dims"];
-const fill_texts = (row) =>
-  ({ ...row, ...Object.fromEntries(KEYS.filter((key) => row[key] === null).map((key) => [key, ""])) });
+function fill_texts(row) {
+  const absent = KEYS.filter((key) => row[key] === null);
+  return { ...row, ...Object.fromEntries(absent.map((key) => [key, ""])) };
+}
 
 /** Generates one rank and analyses it. */
 async function analyse(...args) {
@@ -59,19 +62,36 @@ function assert_tree(rows, own, total, busy_ns) {
 
 function assert_operators({ truth, tables }) {
   const launching = tables.operators.filter(({ kernels }) => kernels > 0);
-  const found = by_key(launching, ({ name }) => name, { kernels: "kernels", owned_ns: "owned_ns" });
-  const expected = by_key(truth.ops, ({ name }) => name, { kernels: "events", owned_ns: "owned_ns" });
+  const columns = { kernels: "kernels", owned_ns: "owned_ns" };
+  const found = by_key(launching, ({ name }) => name, columns);
+  const expected = by_key(truth.ops, ({ name }) => name, { ...columns, kernels: "events" });
   assert.deepEqual(without(found, ""), without(expected, ""));
   assert_tree(tables.op_tree, () => 0, "total_owned_ns", truth.breakdown.busy_ns);
 }
 
-for (const flavour of ["cuda", "rocm"]) {
+function assert_groups({ truth, tables }) {
+  const columns = { calls: "calls", total_ns: "total_ns", exposed_ns: "exposed_ns" };
+  const key = ({ process_group }) => process_group;
+  assert.deepEqual(by_key(tables.process_groups, key, columns),
+    by_key(truth.process_groups, key, { ...columns, exposed_ns: "owned_ns" }));
+  const by_kind = (rows, exposed) => sum_by_key(
+    rows.filter(key).map((row) => ({ ...row, exposed_ns: row[exposed] })),
+    (row) => `${row.process_group} ${row.kind}`, ["calls", "bytes", "total_ns", "exposed_ns"]);
+  assert.deepEqual(by_kind(tables.comm_sizes, "exposed_ns"),
+    by_kind(truth.collectives, "owned_ns"));
+  const named = (rows) => by_key(rows.filter(key), key, { bytes: "bytes" });
+  assert.deepEqual(named(tables.process_groups), named(truth.process_groups));
+}
+
+const FLAVOURS = ["cuda", "rocm"];
+
+for (const flavour of FLAVOURS) {
   describe(`a ${flavour} step with one of everything`, () => {
     /** @type {Awaited<ReturnType<typeof analyse>>} */
     let probe;
     before(async () => {
       probe = await analyse("--job", "probe", "--steps", "5", "--noise", "0", "--sync-events",
-        "--flavour", flavour);
+        "--list-events", "--flavour", flavour);
     });
 
     test("has the breakdown that was generated", () => {
@@ -109,15 +129,30 @@ for (const flavour of ["cuda", "rocm"]) {
         sum_by_key(probe.truth.copies, key, columns));
     });
 
-    test("tells communication by process group", () => {
-      const found = by_key(probe.tables.process_groups, (row) => row.process_group,
-        { calls: "calls", total_ns: "total_ns", exposed_ns: "exposed_ns" });
-      const expected = by_key(probe.truth.process_groups, (row) => row.process_group,
-        { calls: "calls", total_ns: "total_ns", exposed_ns: "owned_ns" });
-      assert.deepEqual(found, expected);
-      const bytes = (rows) => Object.fromEntries(rows.filter((row) => row.process_group)
-        .map((row) => [row.process_group, row.bytes]));
-      assert.deepEqual(bytes(probe.tables.process_groups), bytes(probe.truth.process_groups));
+    test("tells communication by process group", () => assert_groups(probe));
+
+    test("tells what launching cost", () => {
+      const expected = launch_delays_of(probe.truth.events);
+      const columns = Object.fromEntries(Object.keys(Object.values(expected)[0])
+        .map((name) => [name, name]));
+      assert.deepEqual(by_key(probe.tables.launch_delays, ({ call }) => call, columns), expected);
+    });
+
+    test("has the queues", () => {
+      const expected = queues_of(probe.truth.events);
+      assert.equal(probe.tables.queues.length, Object.keys(expected).length);
+      for (const row of probe.tables.queues) {
+        const { launches, max, mean } = expected[row.stream];
+        assert.deepEqual({ launches: row.launches, max: row.max }, { launches, max });
+        assert.ok(Math.abs(row.mean - mean) < 1e-9, `${row.stream}: ${row.mean}, not ${mean}`);
+      }
+    });
+
+    test("has the idle time of each stream in three categories", () => {
+      assert.deepEqual(
+        by_key(probe.tables.stream_idle.filter(({ gaps }) => gaps > 0),
+          ({ stream, category }) => `${stream} ${category}`, { gaps: "gaps", idle_ns: "idle_ns" }),
+        stream_idle_of(probe.truth.events));
     });
 
     test("says what was clipped and what no launch belongs to", () => {
@@ -128,11 +163,15 @@ for (const flavour of ["cuda", "rocm"]) {
       assert.equal(clipped.count, steps);
     });
   });
+}
 
-  describe(`a ${flavour} training job`, () => {
+for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
+  ["ddp", "fsdp"].map((strategy) => [flavour, strategy]))) {
+  describe(`a ${flavour} ${strategy} training job`, () => {
     /** @type {Awaited<ReturnType<typeof analyse>>} */
     let job;
-    const options = ["--layers", "3", "--steps", "8", "--stacks", "--flavour", flavour];
+    const options = ["--layers", "3", "--steps", "8", "--stacks", "--flavour", flavour,
+      "--strategy", strategy];
     before(async () => {
       job = await analyse(...options, "--checkpoint", "--leak", "3000000");
     });
@@ -150,6 +189,18 @@ for (const flavour of ["cuda", "rocm"]) {
       assert.deepEqual(found, expected);
     });
 
+    test("counts the operations of a step, repeated ones apart", async () => {
+      const { truth } = job;
+      const metric = ({ tables }, name) => tables.metrics.find((row) => row.metric === name).value;
+      const flops = truth.work.reduce((total, row) => total + row.calls * row.flops, 0);
+      assert.equal(metric(job, "flops_per_step"), flops / truth.steps.length);
+      const repeated_ns = truth.modules.filter(({ phase }) => phase === "recompute");
+      assert.equal(metric(job, "recompute_ns"), sum(repeated_ns, "owned_ns"));
+      assert.ok(metric(job, "model_flops_per_step") < metric(job, "flops_per_step"));
+      const plain = await analyse(...options);
+      assert.equal(metric(job, "model_flops_per_step"), metric(plain, "flops_per_step"));
+    });
+
     test("spent in each module what was generated: forward, backward, recomputed", () => {
       const { truth, tables } = job;
       const expected = {};
@@ -163,8 +214,11 @@ for (const flavour of ["cuda", "rocm"]) {
           recompute: row.self_owned_ns - row.forward_self_ns - row.backward_self_ns,
         }]));
       assert.deepEqual(found, expected);
-      assert_tree(tables.modules, (row) => row.self_owned_ns, "total_owned_ns", truth.breakdown.busy_ns);
+      assert_tree(tables.modules, (row) => row.self_owned_ns, "total_owned_ns",
+        truth.breakdown.busy_ns);
     });
+
+    test("tells communication by process group", () => assert_groups(job));
 
     test("has the memory curve, its peak and its leak", () => {
       const { truth, tables } = job;

@@ -15,7 +15,8 @@ static const char usage[] =
     "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
     "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
     "  [--noise PERCENT] [--job transformer|probe] [--stacks] [--memory] [--leak BYTES]\n"
-    "  [--checkpoint] [--sync-events] [--one-line | --pretty] [--format json|gz|zst] --out DIR\n"
+    "  [--checkpoint] [--sync-events] [--list-events] [--one-line | --pretty] [--format "
+    "json|gz|zst] --out DIR\n"
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
     "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";
@@ -177,18 +178,31 @@ static bool parse_format(const char *text, enum outfile_format *format)
 }
 
 static const struct option long_options[] = {
-    {"seed", required_argument, NULL, 's'},      {"ranks", required_argument, NULL, 'r'},
-    {"world", required_argument, NULL, 'w'},     {"steps", required_argument, NULL, 't'},
-    {"layers", required_argument, NULL, 'l'},    {"events", required_argument, NULL, 'e'},
-    {"flavour", required_argument, NULL, 'f'},   {"strategy", required_argument, NULL, 'g'},
-    {"plant", required_argument, NULL, 'p'},     {"slow", required_argument, NULL, 'w' + 128},
-    {"straggler", required_argument, NULL, 'a'}, {"size", required_argument, NULL, 'z'},
-    {"noise", required_argument, NULL, 'n'},     {"format", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},       {"job", required_argument, NULL, 'j'},
-    {"leak", required_argument, NULL, 'L'},      {"stacks", no_argument, NULL, 'k'},
-    {"memory", no_argument, NULL, 'M'},          {"checkpoint", no_argument, NULL, 'c'},
-    {"sync-events", no_argument, NULL, 'S'},     {"one-line", no_argument, NULL, '1'},
-    {"pretty", no_argument, NULL, 'y'},          {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, 's'},
+    {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},
+    {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},
+    {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},
+    {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},
+    {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'},
+    {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},
+    {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},
+    {"job", required_argument, NULL, 'j'},
+    {"leak", required_argument, NULL, 'L'},
+    {"stacks", no_argument, NULL, 'k'},
+    {"memory", no_argument, NULL, 'M'},
+    {"checkpoint", no_argument, NULL, 'c'},
+    {"sync-events", no_argument, NULL, 'S'},
+    {"list-events", no_argument, NULL, 'E'},
+    {"one-line", no_argument, NULL, '1'},
+    {"pretty", no_argument, NULL, 'y'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool take(int option, const char *text, struct arguments *a)
@@ -222,6 +236,7 @@ static bool take(int option, const char *text, struct arguments *a)
     case 'M': a->memory = true; break;
     case 'c': a->checkpoint = true; break;
     case 'S': a->sync_events = true; break;
+    case 'E': a->list_events = true; break;
     case 'p': return parse_plant(text, a);
     case 'w' + 128: return parse_slow(text, a);
     case 'a': return parse_straggler(text, a);

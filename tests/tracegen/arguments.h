@@ -37,7 +37,7 @@ struct arguments {
     int64_t leak_bytes;     // per step
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
-    bool stacks, memory, checkpoint, sync_events, one_line;
+    bool stacks, memory, checkpoint, sync_events, list_events, one_line;
     enum outfile_format format;
     const char *out; // borrowed from argv
 };

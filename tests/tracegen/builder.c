@@ -304,23 +304,25 @@ void builder_set(struct builder *b, int64_t bytes)
     builder_work(b, &(struct instruction){.code = CODE_SET, .ns = ns, .bytes = bytes});
 }
 
-// The three names of a collective: c10d operator, recorded name, annotation.
+// The names of a collective: c10d operator, recorded name, annotation, kind.
 struct naming {
-    const char *op, *recorded, *annotation;
+    const char *op, *recorded, *annotation, *kind;
 };
 
 static struct naming name_collective(enum role role)
 {
     switch (role) {
     case ROLE_ALL_GATHER:
-        return (struct naming){"c10d::_allgather_base_", "_allgather_base",
-                               "nccl:_all_gather_base"};
+        return (struct naming){"c10d::_allgather_base_", "_allgather_base", "nccl:_all_gather_base",
+                               "all_gather"};
     case ROLE_REDUCE_SCATTER:
         return (struct naming){"c10d::_reduce_scatter_base_", "_reduce_scatter_base",
-                               "nccl:_reduce_scatter_base"};
+                               "nccl:_reduce_scatter_base", "reduce_scatter"};
     case ROLE_ALL_TO_ALL:
-        return (struct naming){"c10d::alltoall_base_", "all_to_allv", "nccl:all_to_all"};
-    default: return (struct naming){"c10d::allreduce_", "allreduce", "nccl:all_reduce"};
+        return (struct naming){"c10d::alltoall_base_", "all_to_allv", "nccl:all_to_all",
+                               "all_to_all"};
+    default:
+        return (struct naming){"c10d::allreduce_", "allreduce", "nccl:all_reduce", "all_reduce"};
     }
 }
 
@@ -363,6 +365,7 @@ static const struct collective *describe(struct builder *b, const struct call *c
     int64_t ns = moved / b->vendor->bus_bytes_per_ns + b->vendor->collective_latency_ns;
     collective->group = call->group;
     collective->args = collective_args(b, call);
+    collective->kind = name_collective(call->role).kind;
     collective->bare = call->bare;
     collective->bytes = call->elements * BF16_BYTES;
     collective->transfer_ns = ns * b->arguments->slow_percent[CATEGORY_COMM] / 100;

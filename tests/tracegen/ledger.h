@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 enum ledger_table {
-    LEDGER_OPS,     // by operator
-    LEDGER_MODULES, // by module path and phase
-    LEDGER_WORK,    // by operator and shapes, of those with known work
-    LEDGER_GROUPS,  // by process group, "" for kernels without one
-    LEDGER_COPIES,  // by direction and host memory
+    LEDGER_OPS,         // by operator
+    LEDGER_MODULES,     // by module path and phase
+    LEDGER_WORK,        // by operator and shapes, of those with known work
+    LEDGER_GROUPS,      // by process group, "" for kernels without one
+    LEDGER_COLLECTIVES, // by process group and kind
+    LEDGER_COPIES,      // by direction and host memory
     LEDGER_TABLES
 };
 

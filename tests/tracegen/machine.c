@@ -161,10 +161,13 @@ static void record(struct rank *rank, const struct device_row *call)
                                 .work = call->work,
                                 .op = call->op,
                                 .op_call = call->external_id,
+                                .api = call->api,
+                                .api_begin_ns = call->api_begin_ns,
+                                .api_end_ns = call->api_end_ns,
                             });
 }
 
-// Work on a stream. A full queue holds the host until a kernel leaves it.
+// Work on a stream; the caller records it. A full queue holds the host until a kernel leaves it.
 static struct device_row *launch(const struct machine *machine, struct rank *rank,
                                  const struct vendor_api *api, const struct instruction *work,
                                  int64_t device_ns)
@@ -185,7 +188,6 @@ static struct device_row *launch(const struct machine *machine, struct rank *ran
     call->end_ns = call->begin_ns + device_ns;
     *slot = call->begin_ns;
     occupy(rank, stream, call);
-    record(rank, call);
     return call;
 }
 
@@ -201,29 +203,32 @@ static void launch_kernel(const struct machine *machine, struct rank *rank,
                           const struct instruction *work)
 {
     int64_t ns = noisy(machine, rank, work->ns);
-    launch(machine, rank, work->kernel->launch, work, ns);
+    record(rank, launch(machine, rank, work->kernel->launch, work, ns));
 }
 
 // Device work with the same launch as the row before.
-static void follow(struct rank *rank, const struct instruction *work, int64_t device_ns)
+static void follow(const struct machine *machine, struct rank *rank, const struct instruction *work,
+                   int64_t device_ns)
 {
     rank->calls = grow(rank->calls, rank->call_count, &rank->call_capacity, sizeof *rank->calls);
     struct device_row *row = &rank->calls[rank->call_count++];
     struct stream *stream = &rank->streams[work->stream];
     *row = row[-1];
-    row->api = NULL;
+    row->api = machine->vendor->graph;
     row->begin_ns = stream->free_ns + work->delay_ns;
     row->end_ns = row->begin_ns + device_ns;
     occupy(rank, stream, row);
     record(rank, row);
+    row->api = NULL;
 }
 
 static void launch_graph(const struct machine *machine, struct rank *rank,
                          const struct instruction *work)
 {
-    launch(machine, rank, machine->vendor->graph, work, noisy(machine, rank, work->ns));
+    int64_t ns = noisy(machine, rank, work->ns);
+    record(rank, launch(machine, rank, machine->vendor->graph, work, ns));
     for (int32_t i = 1; i < work->kernels; i++)
-        follow(rank, work, noisy(machine, rank, work->ns));
+        follow(machine, rank, work, noisy(machine, rank, work->ns));
 }
 
 // A kernel that the profiler saw, but not its launch.
@@ -283,7 +288,7 @@ static void release(struct rank *rank, const struct instruction *what)
 static void set_memory(const struct machine *machine, struct rank *rank,
                        const struct instruction *work)
 {
-    launch(machine, rank, machine->vendor->set, work, work->ns);
+    record(rank, launch(machine, rank, machine->vendor->set, work, work->ns));
 }
 
 // A pageable copy holds the host until it is done.
@@ -293,12 +298,16 @@ static void copy_memory(const struct machine *machine, struct rank *rank,
     const struct vendor *vendor = machine->vendor;
     const struct vendor_api *api = work->pageable ? vendor->blocking_copy : vendor->copy;
     struct device_row *call = launch(machine, rank, api, work, work->ns);
+    int64_t end_ns = call->end_ns;
+    if (work->pageable && !vendor->blocking_copy_needs_sync)
+        rank->now_ns = call->api_end_ns = max_ns(rank->now_ns, end_ns + EVENT_CALL_NS);
+    record(rank, call);
     if (!work->pageable)
         return;
-    int64_t end_ns = call->end_ns;
-    rank->tally.plant_ns[PLANT_PAGEABLE_COPIES] += end_ns - call->begin_ns;
-    if (vendor->blocking_copy_needs_sync)
-        call = call_runtime(rank, vendor->stream_sync, EVENT_CALL_NS);
+    rank->tally.plant_ns[PLANT_PAGEABLE_COPIES] += work->ns;
+    if (!vendor->blocking_copy_needs_sync)
+        return;
+    call = call_runtime(rank, vendor->stream_sync, EVENT_CALL_NS);
     rank->now_ns = call->api_end_ns = max_ns(rank->now_ns, end_ns + EVENT_CALL_NS);
 }
 
@@ -497,6 +506,7 @@ static void start_rank(struct machine *machine, int32_t index)
     rank->next_correlation = FIRST_CORRELATION;
     rank->sequence_base = 1000;
     heap_init(&rank->heap, machine->program);
+    rank->tally.keeps_events = machine->arguments->list_events;
     rank->collective_end_ns =
         outfile_memory((size_t)machine->program->slots + 1, sizeof *rank->collective_end_ns);
 }

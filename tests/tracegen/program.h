@@ -49,6 +49,7 @@ struct group {
 struct collective {
     const struct group *group;
     const char *args; // JSON members that kernel and record_param_comms share
+    const char *kind; // "all_reduce", "all_gather", ...
     bool bare;        // the kernel carries none of them
     int64_t bytes;    // message size: output of an all_gather, else input
     int64_t transfer_ns;

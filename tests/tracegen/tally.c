@@ -159,6 +159,13 @@ static void settle(struct tally_step *step)
     times->idle_ns = times->window_ns - times->busy_ns;
 }
 
+static void keep(struct tally *tally, const struct tally_span *span)
+{
+    tally->events =
+        grow(tally->events, tally->event_count, &tally->event_capacity, sizeof *tally->events);
+    tally->events[tally->event_count++] = *span;
+}
+
 static void enter(struct ledger *ledger, const struct tally_span *span)
 {
     const struct instruction *work = span->work, *op = span->op;
@@ -175,8 +182,10 @@ static void enter(struct ledger *ledger, const struct tally_span *span)
     }
     if (span->class == TALLY_COMMUNICATION) {
         entry.bytes = work->collective ? work->collective->bytes : 0;
-        ledger_add(ledger, LEDGER_GROUPS, work->collective ? work->collective->group->name : "", "",
-                   &entry);
+        const char *group = work->collective ? work->collective->group->name : "";
+        ledger_add(ledger, LEDGER_GROUPS, group, "", &entry);
+        if (work->collective)
+            ledger_add(ledger, LEDGER_COLLECTIVES, group, work->collective->kind, &entry);
     }
     if (span->class == TALLY_MEMORY) {
         entry.bytes = work->bytes;
@@ -203,8 +212,11 @@ void tally_close_step(struct tally *tally, int32_t number)
     tally->steps =
         grow(tally->steps, tally->step_count, &tally->step_capacity, sizeof *tally->steps);
     tally->steps[tally->step_count++] = step;
-    for (size_t i = 0; i < tally->span_count; i++)
+    for (size_t i = 0; i < tally->span_count; i++) {
         enter(&tally->ledger, &tally->spans[i]);
+        if (tally->keeps_events)
+            keep(tally, &tally->spans[i]);
+    }
     tally->span_count = 0;
     tally->wait_ns = tally->transfer_ns = 0;
     for (int i = 0; i < PLANT_COUNT; i++)
@@ -238,5 +250,6 @@ void tally_free(struct tally *tally)
     free(tally->steps);
     free(tally->spans);
     free(tally->gaps);
+    free(tally->events);
     ledger_free(&tally->ledger);
 }

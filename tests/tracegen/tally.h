@@ -35,6 +35,8 @@ struct tally_span {
     const struct instruction *work;
     const struct instruction *op; // that launched it, NULL for none
     uint32_t op_call;             // which call of it
+    const struct vendor_api *api; // the launching call, NULL for none in the trace
+    int64_t api_begin_ns, api_end_ns;
 };
 
 // Time without device work.
@@ -52,7 +54,10 @@ struct tally {
     int64_t wait_ns, transfer_ns;
     struct tally_gap *gaps; // of all closed steps that have a told cause
     size_t gap_count, gap_capacity;
-    struct ledger ledger; // of all closed steps
+    struct ledger ledger;      // of all closed steps
+    bool keeps_events;         // the spans of closed steps are listed
+    struct tally_span *events; // of all closed steps
+    size_t event_count, event_capacity;
 };
 
 void tally_add(struct tally *tally, const struct tally_span *span);

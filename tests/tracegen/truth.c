@@ -71,6 +71,7 @@ static const struct account_words account_words[LEDGER_TABLES] = {
     [LEDGER_MODULES] = {"modules", "path", "phase", false, false},
     [LEDGER_WORK] = {"work", "op", "dims", true, true},
     [LEDGER_GROUPS] = {"process_groups", "process_group", NULL, true, false},
+    [LEDGER_COLLECTIVES] = {"collectives", "process_group", "kind", true, false},
     [LEDGER_COPIES] = {"copies", "direction", "host_memory", true, false},
 };
 
@@ -185,6 +186,27 @@ static void say_memory(FILE *out, const struct machine *machine, const struct ra
     fprintf(out, "]}");
 }
 
+// Device events with their launches, for who wants to work out other figures.
+static void say_events(FILE *out, const struct vendor *vendor, const struct rank *rank)
+{
+    const int32_t streams[STREAM_COUNT] = {vendor->compute_stream, vendor->comm_stream,
+                                           vendor->side_stream};
+    const struct tally *tally = &rank->tally;
+    if (!tally->keeps_events)
+        return;
+    fprintf(out, ",\n      \"events\": [");
+    for (size_t i = 0; i < tally->event_count; i++) {
+        const struct tally_span *event = &tally->events[i];
+        fprintf(out,
+                "%s\n        {\"call\": \"%s\", \"stream\": \"%d\", \"call_begin_ns\": %lld, "
+                "\"call_end_ns\": %lld, \"begin_ns\": %lld, \"end_ns\": %lld}",
+                i ? "," : "", event->api ? event->api->name : "", streams[event->work->stream],
+                (long long)event->api_begin_ns, (long long)event->api_end_ns,
+                (long long)event->begin_ns, (long long)event->end_ns);
+    }
+    fprintf(out, "]");
+}
+
 static void say_rank(FILE *out, const struct machine *machine, const struct rank *rank,
                      uint64_t text_bytes)
 {
@@ -212,6 +234,7 @@ static void say_rank(FILE *out, const struct machine *machine, const struct rank
     say_gaps(out, tally, rank->clock_ns);
     say_memory(out, machine, rank);
     say_accounts(out, &tally->ledger);
+    say_events(out, machine->vendor, rank);
     fprintf(out, "}");
 }
 
