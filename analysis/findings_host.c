@@ -89,7 +89,7 @@ static bool describe_starved(const struct finding_case *the_case, struct finding
         the_case->arena, err, "the device waits %s %s for the host (%.1f %%), %s while %s",
         time_text(finding->cost_ns).text, the_case->per,
         findings_percent(the_case, finding->cost_ns),
-        cause_ns > finding->cost_ns / 2 ? "mostly" : "most often", starving[cause].during);
+        cause_ns > finding->cost_ns / 2 ? "mostly" : "most of all", starving[cause].during);
     finding->evidence = findings_fact(
         the_case, "idle_gaps", err,
         "%s gaps %s that the host causes, %s of their time by %s; the longest, %s, ends with %.*s",
