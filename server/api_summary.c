@@ -59,6 +59,51 @@ static void partial_json(const struct run *run, struct buf *out)
         buf_puts(out, "null");
 }
 
+// A rate by the headline step, null where it cannot be known.
+static void rate_json(const char *name, const struct run *run, int64_t tokens, int64_t devices,
+                      struct buf *out)
+{
+    bool known =
+        tokens > 0 && devices > 0 && !run->step_median_ns.null && run->step_median_ns.i > 0;
+    buf_printf(out, ",\"%s\":", name);
+    if (known)
+        buf_f64(out, (double)tokens * 1e9 / (double)run->step_median_ns.i / (double)devices);
+    else
+        buf_puts(out, "null");
+}
+
+// What the tag tokens_per_step makes of the headline step. Worked out on reading, so that a tag may
+// come or change at any time.
+static void throughput_json(const struct run *run, struct buf *out)
+{
+    const struct run_tag *tag = NULL;
+    int64_t tokens = 0, devices = run->world_size > 0 ? run->world_size : run->received;
+    for (size_t i = 0; i < run->tag_count; i++)
+        if (str_equal(run->tags[i].key, STR("tokens_per_step")))
+            tag = &run->tags[i];
+    buf_puts(out, ",\"throughput\":");
+    if (!tag) {
+        buf_puts(out, "null");
+        return;
+    }
+    bool valid = str_to_i64(tag->value, &tokens) && tokens > 0;
+    buf_puts(out, "{\"tokens_per_step\":");
+    if (valid)
+        buf_i64(out, tokens);
+    else
+        buf_puts(out, "null");
+    rate_json("tokens_per_second", run, valid ? tokens : 0, 1, out);
+    rate_json("tokens_per_second_per_gpu", run, valid ? tokens : 0, devices, out);
+    buf_puts(out, ",\"reason\":");
+    if (!valid)
+        buf_json(out, STR("the tag tokens_per_step is not a whole number above 0"));
+    else if (run->step_median_ns.null)
+        buf_json(out, STR("the run has no analysed step yet"));
+    else
+        buf_puts(out, "null");
+    buf_putc(out, '}');
+}
+
 static bool reply_json(struct request *request, struct response *response, const struct run *run,
                        const struct table_page *summary, struct err *err)
 {
@@ -76,6 +121,7 @@ static bool reply_json(struct request *request, struct response *response, const
         api_rows_json(&page.table, out);
     }
     partial_json(run, out);
+    throughput_json(run, out);
     buf_putc(out, '}');
     char *tag = arena_printf(request->arena, err, "%.*s.%lld-%d", (int)run->id.len, run->id.at,
                              (long long)run->revision, ANALYSIS_VERSION);

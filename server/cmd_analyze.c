@@ -8,6 +8,7 @@
 #include "server/rank_name.h"
 
 #include "analysis/analysis_json.h"
+#include "analysis/peaks.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@ struct analyze_options {
     uint64_t job_memory_bytes;
     const char *step_pattern;
     const char *warmup;
-    struct analysis_options analysis; // from the two above
+    const char *peaks_path;
+    int64_t tokens_per_step;
+    struct peaks peaks;
+    struct analysis_options analysis; // from those above
 };
 
 #define AT(member) offsetof(struct analyze_options, member)
@@ -31,6 +35,11 @@ static const struct option table[] = {
      AT(step_pattern)},
     {"--warmup", NULL, "auto", "N", "steps to leave out first; auto: those that differ", NULL,
      OPTION_TEXT, AT(warmup)},
+    {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
+     "peaks of devices that go before those built in, in the form of analysis/peaks.tsv", NULL,
+     OPTION_TEXT, AT(peaks_path)},
+    {"--tokens-per-step", NULL, NULL, "N", "tokens of a step over all ranks, for tokens per second",
+     NULL, OPTION_INT, AT(tokens_per_step)},
 };
 static const struct option_set options = {
     "analyze",
@@ -247,6 +256,16 @@ static bool choose_steps(struct analyze_options *chosen, struct err *err)
     return true;
 }
 
+// The rows of the user's peaks live in the arena.
+static bool choose_work(struct analyze_options *chosen, struct arena *arena, struct err *err)
+{
+    chosen->analysis.tokens_per_step = chosen->tokens_per_step;
+    if (!chosen->peaks_path)
+        return true;
+    chosen->analysis.peaks = &chosen->peaks;
+    return peaks_read(chosen->peaks_path, arena, &chosen->peaks, err);
+}
+
 bool cmd_analyze(int argc, char **argv, struct err *err)
 {
     struct analyze_options chosen = {0};
@@ -263,7 +282,7 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
     arena_init(&run.arena, NULL);
-    bool ok = analyze(&run, &args, &chosen, err);
+    bool ok = choose_work(&chosen, &run.arena, err) && analyze(&run, &args, &chosen, err);
     for (size_t i = 0; i < run.count; i++)
         end_file(&run.files[i]);
     arena_free(&run.arena);

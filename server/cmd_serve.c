@@ -6,6 +6,7 @@
 #include "server/http.h"
 #include "server/options.h"
 
+#include "analysis/peaks.h"
 #include "ingest/base/log.h"
 
 #include <limits.h>
@@ -19,7 +20,7 @@
 enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000, LOCK_TRIES = 30, LOCK_WAIT_MS = 100 };
 
 struct serve_options {
-    const char *listen, *data, *public_url, *web_dir;
+    const char *listen, *data, *public_url, *web_dir, *peaks_path;
     uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
     int64_t uploads_in_flight, jobs;
 };
@@ -47,6 +48,9 @@ static const struct option table[] = {
     {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},
+    {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
+     "peaks of devices that go before those built in, in the form of analysis/peaks.tsv", NULL,
+     OPTION_TEXT, AT(peaks_path)},
 };
 static const struct option_set options = {
     "serve", "Receives traces, analyses them and shows the results, until SIGTERM or SIGINT.", NULL,
@@ -55,6 +59,8 @@ static const struct option_set options = {
 // Everything that runs; members are filled in order and released in reverse.
 struct service {
     struct serve_options options;
+    struct arena arena; // of the peaks
+    struct peaks peaks; // that the user added
     uv_loop_t loop;
     uv_signal_t signals[2];
     struct intake intake;
@@ -122,6 +128,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .store = service->intake.store,
         .blobs = service->intake.blobs,
         .memory_bytes = service->options.job_memory_bytes,
+        .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
         .workers = worker_count(service->options.jobs),
     };
@@ -162,9 +169,16 @@ static void announce(const struct service *service)
                  (int)host.len, host.at);
 }
 
+static bool read_peaks(struct service *service, struct err *err)
+{
+    const char *path = service->options.peaks_path;
+    arena_init(&service->arena, NULL);
+    return !path || peaks_read(path, &service->arena, &service->peaks, err);
+}
+
 static bool start(struct service *service, struct err *err)
 {
-    if (!open_store(service, err) || !start_jobs(service, err))
+    if (!read_peaks(service, err) || !open_store(service, err) || !start_jobs(service, err))
         return false;
     if (start_http(service, err))
         return true;
@@ -179,6 +193,7 @@ static void release(struct service *service)
     uv_loop_close(&service->loop);
     store_close(service->intake.store);
     blob_close(service->intake.blobs);
+    arena_free(&service->arena);
 }
 
 bool cmd_serve(int argc, char **argv, struct err *err)

@@ -49,7 +49,8 @@ static bool run_trace_job(struct work *work, struct arena *arena, struct err *er
         .input_path = input_path,
         .trace_path = trace_path,
         .options = {.step_pattern = work->job.step_pattern.len ? work->job.step_pattern.at : NULL,
-                    .warmup_steps = (int)work->job.warmup_steps},
+                    .warmup_steps = (int)work->job.warmup_steps,
+                    .peaks = jobs->config.peaks},
         .progress = &work->progress,
     };
     struct report report = {.arena = arena};

@@ -12,9 +12,10 @@ struct uv_loop_s;
 struct jobs_config {
     struct store *store;
     struct blobs *blobs;
-    uint64_t memory_bytes; // budget of one job, 0 none
-    bool crashed;          // the process before this one fell over by itself
-    unsigned workers;      // jobs at a time; at most the size of libuv's pool
+    const struct peaks *peaks; // of devices that the user added, NULL none; outlives the jobs
+    uint64_t memory_bytes;     // budget of one job, 0 none
+    bool crashed;              // the process before this one fell over by itself
+    unsigned workers;          // jobs at a time; at most the size of libuv's pool
 };
 
 // Recovers what an earlier process left and begins to dispatch on the loop. On the loop's thread.
