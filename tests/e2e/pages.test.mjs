@@ -67,7 +67,7 @@ async function on_page(options, body) {
 
 const run_pages = (id) => ["", "/kernels", "/collectives", "/ranks", "/findings", "/data"]
   .map((rest) => `/runs/${id}${rest}`);
-const all_pages = () => ["/", "/upload", "/docs/api", "/compare",
+const all_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/compare",
   `/compare?base=${ids.cuda}&cand=${ids.rocm}`, ...run_pages(ids.cuda),
   `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`, `/runs/${ids.empty}`,
   ...(ids.failed ? [`/runs/${ids.failed}`] : [])];

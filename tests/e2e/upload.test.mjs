@@ -13,7 +13,7 @@ import { start_server } from "./helpers/server.mjs";
 import {
   root, run_program, run_shell, run_status, temporary, until,
 } from "./helpers/tools.mjs";
-import { generate, small_job, small_json } from "./helpers/traces.mjs";
+import { generate, small_job, small_json, small_trace } from "./helpers/traces.mjs";
 
 let server;
 let job;
@@ -115,6 +115,42 @@ test("fields may stand before or after the file", async () => {
     assert.equal(run.note, "n");
     assert.equal(run.traces[0].rank, 7);
     assert.equal(run.traces[0].rank_from, "field");
+  }
+});
+
+/** Names and reasons of a run's steps. */
+async function steps_of(run) {
+  const { items } = await server.get(`/runs/${run}/steps?limit=all`);
+  return items.map(({ step, reason }) => [step, reason]);
+}
+
+test("an upload chooses what marks a step and how many to leave out, and a change counts", async () => {
+  const trace = small_trace({ steps: 4 });
+  for (const event of trace.traceEvents) {
+    event.name = event.name.replace("ProfilerStep#", "train_step#");
+  }
+  const file_of = file_part(Buffer.from(JSON.stringify(trace)));
+  const parts = [...fields({ run: "marked", step: "train_step*", warmup: 2 }), file_of];
+  assert.equal((await server.post(parts)).status, 202);
+  const run = await server.settled("marked");
+  assert.equal(run.step, "train_step*");
+  assert.equal(run.warmup, 2);
+  const asked = "warm-up: left out as asked";
+  assert.deepEqual(await steps_of("marked"), [[0, asked], [1, asked], [2, null], [3, null]]);
+
+  const { headers: { etag } } = await server.request("/api/v1/runs/marked");
+  const change = { step: null, warmup: 0 };
+  const reply = await server.send("PATCH", "/runs/marked", change, { "If-Match": etag });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.step, null);
+  assert.equal(reply.json.warmup, 0);
+  await server.settled("marked");
+  const { items } = await server.get("/runs/marked/steps");
+  assert.deepEqual(items.map(({ name }) => name), ["whole window"], "no other mark is known");
+
+  for (const bad of [{ warmup: "-1" }, { warmup: "two" }, { step: "a\nb" }]) {
+    const refused = await server.post([...fields({ run: "bad-steps", ...bad }), file_of]);
+    assert.equal(refused.status, 400, JSON.stringify(bad));
   }
 });
 
