@@ -9,8 +9,10 @@
 #include <stdio.h>
 
 static const struct finding_rule *const rules[] = {
-    &finding_gpu_starved, &finding_exposed_communication, &finding_tiny_kernels,
-    &finding_low_overlap, &finding_blocking_copies,       &finding_data_quality,
+    &finding_gpu_starved,  &finding_exposed_communication, &finding_tiny_kernels,
+    &finding_low_overlap,  &finding_blocking_copies,       &finding_memory_leak,
+    &finding_memory_full,  &finding_memory_fragmentation,  &finding_memory_headroom,
+    &finding_data_quality,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)

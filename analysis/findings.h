@@ -35,23 +35,33 @@ struct finding_rule {
 };
 
 // Thresholds, all in one place. Shares are of the mean steady step.
-#define FINDING_STARVED_SHARE    0.05   // idle time waiting for the host
-#define FINDING_EXPOSED_SHARE    0.05   // communication that nothing hides
-#define FINDING_TINY_CALLS       20     // short compute kernels per step
-#define FINDING_TINY_CALLS_SHARE 0.50   // of compute kernels are short
-#define FINDING_TINY_SHARE       0.05   // short kernels and the waits for them
-#define FINDING_TINY_WAIT_NS     100000 // of one wait at most: a launch takes no longer
-#define FINDING_OVERLAP_SHARE    0.50   // of communication is hidden, below this it is low
-#define FINDING_OVERLAP_COMM     0.05   // communication, below this overlap does not matter
-#define FINDING_COPY_SHARE       0.01   // blocking copies and the waits behind them
-#define FINDING_HIGH_SHARE       0.20   // severity high from here
-#define FINDING_MEDIUM_SHARE     0.05   // severity medium from here
+#define FINDING_STARVED_SHARE     0.05       // idle time waiting for the host
+#define FINDING_EXPOSED_SHARE     0.05       // communication that nothing hides
+#define FINDING_TINY_CALLS        20         // short compute kernels per step
+#define FINDING_TINY_CALLS_SHARE  0.50       // of compute kernels are short
+#define FINDING_TINY_SHARE        0.05       // short kernels and the waits for them
+#define FINDING_TINY_WAIT_NS      100000     // of one wait at most: a launch takes no longer
+#define FINDING_OVERLAP_SHARE     0.50       // of communication is hidden, below this it is low
+#define FINDING_OVERLAP_COMM      0.05       // communication, below this overlap does not matter
+#define FINDING_COPY_SHARE        0.01       // blocking copies and the waits behind them
+#define FINDING_LEAK_HIGH_BYTES   1e8        // per step: severity high from here
+#define FINDING_LEAK_MEDIUM_BYTES 1e6        // severity medium from here
+#define FINDING_MEMORY_FULL_SHARE 0.92       // of a device's memory was reserved
+#define FINDING_HEADROOM_SHARE    0.50       // of a device's memory was never reserved
+#define FINDING_FRAGMENT_SHARE    0.20       // of reserved memory unused at the peak
+#define FINDING_FRAGMENT_BYTES    1000000000 // the same in bytes
+#define FINDING_HIGH_SHARE        0.20       // severity high from here
+#define FINDING_MEDIUM_SHARE      0.05       // severity medium from here
 
 extern const struct finding_rule finding_gpu_starved;
 extern const struct finding_rule finding_tiny_kernels;
 extern const struct finding_rule finding_exposed_communication;
 extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_blocking_copies;
+extern const struct finding_rule finding_memory_leak;
+extern const struct finding_rule finding_memory_full;
+extern const struct finding_rule finding_memory_headroom;
+extern const struct finding_rule finding_memory_fragmentation;
 extern const struct finding_rule finding_data_quality;
 
 // A part of the step as percent, for titles and facts.

@@ -2,6 +2,8 @@
 // Each rule finds its planted case with the right cost, and a busy device gives no findings.
 #include "tests/unit/hand_trace.h"
 
+#include <stdio.h>
+
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
@@ -223,16 +225,23 @@ static void collectives_beside_each_other_hide_nothing(void **state)
     hand_end(&hand);
 }
 
+// A copy from 10 to 11 ms; its call lasts until then, waiting or not.
 static void add_copy(struct hand *hand, const char *name, const char *call)
 {
-    add_work(hand,
-             (struct hand_event){.kind = EVENT_MEMCPY,
-                                 .name = name,
-                                 .row = 7,
-                                 .begin_ns = 10 * MS,
-                                 .dur_ns = MS,
-                                 .bytes = 1000},
-             call, 9 * MS);
+    hand_add(hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                       .name = name,
+                                       .row = 7,
+                                       .begin_ns = 10 * MS,
+                                       .dur_ns = MS,
+                                       .bytes = 1000,
+                                       .correlation = 1 + 10 * MS});
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = call,
+                                       .begin_ns = 9 * MS,
+                                       .dur_ns = 2 * MS,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = 1 + 10 * MS});
 }
 
 static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
@@ -268,6 +277,119 @@ static void copies_that_do_not_block_are_not_found(void **state)
     hand_end(&hand);
 }
 
+// ---- memory
+// --------------------------------------------------------------------------------------
+
+#define GB INT64_C(1000000000)
+
+static void add_memory(struct hand *hand, int64_t time_ns, int64_t bytes, int64_t allocated,
+                       int64_t reserved)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_ALLOCATION,
+                                       .name = "[memory]",
+                                       .begin_ns = time_ns,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .address = time_ns,
+                                       .bytes = bytes,
+                                       .allocated = allocated,
+                                       .reserved = reserved,
+                                       .device_type = 1});
+}
+
+// A device of 80 GB at whose peak so much is allocated and reserved; the rules that fire.
+static void use_memory(struct hand *hand, int64_t allocated, int64_t reserved)
+{
+    hand_begin(hand);
+    hand_member(hand, "deviceProperties", "[{\"id\": 0, \"totalGlobalMem\": 80000000000}]");
+    add_gemm(hand, 0, 10 * MS, -MS);
+    add_memory(hand, MS, 8, allocated, reserved);
+    hand_analyse(hand);
+}
+
+static const char *severity_of(const struct hand *hand, const char *rule)
+{
+    return hand_word(hand, "findings", hand_find(hand, "findings", "rule", rule), "severity");
+}
+
+static void memory_that_runs_short_lies_free_or_is_fragmented_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t allocated, reserved;
+        const char *full, *headroom, *fragmentation; // severities, NULL when silent
+    } cases[] = {
+        {72 * GB, 73 * GB, NULL, NULL, NULL},         {73 * GB, 74 * GB, "medium", NULL, NULL},
+        {40 * GB, 41 * GB, NULL, NULL, NULL},         {38 * GB, 40 * GB, NULL, "info", NULL},
+        {GB, GB + GB / 2, NULL, "info", NULL}, // a third, but less than 1 GB
+        {40 * GB, 50 * GB, NULL, NULL, "low"},        {41 * GB, 50 * GB, NULL, NULL, NULL},
+        {40 * GB, 76 * GB, "medium", NULL, "medium"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const char *const rules[] = {"memory_near_capacity", "memory_headroom",
+                                            "memory_fragmentation"};
+        const char *expected[] = {cases[i].full, cases[i].headroom, cases[i].fragmentation};
+        struct hand hand;
+        use_memory(&hand, cases[i].allocated, cases[i].reserved);
+        for (size_t r = 0; r < 3; r++) {
+            if (has_finding(&hand, rules[r]) != (expected[r] != NULL))
+                fail_msg("case %zu: %s", i, rules[r]);
+            if (expected[r])
+                assert_string_equal(severity_of(&hand, rules[r]), expected[r]);
+        }
+        hand_end(&hand);
+    }
+}
+
+static void a_device_of_unknown_size_is_neither_full_nor_free(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_memory(&hand, MS, 8, 8, 8);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "findings"), 0);
+    hand_end(&hand);
+}
+
+// Ten steps that each keep so many bytes.
+static void grow_memory(struct hand *hand, int64_t bytes)
+{
+    hand_begin(hand);
+    for (int i = 0; i < 10; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", i);
+        hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                           .name = name,
+                                           .begin_ns = 10 * i * MS,
+                                           .dur_ns = 10 * MS,
+                                           .pid = 1,
+                                           .row = 1});
+        add_gemm(hand, 10 * i * MS + MS, 9 * MS, 10 * i * MS + US);
+        add_memory(hand, 10 * i * MS + 2 * MS, bytes, (i + 1) * bytes, GB);
+    }
+    hand_analyse(hand);
+}
+
+static void memory_that_grows_is_found_and_graded_by_bytes_per_step(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *severity;
+    } cases[] = {{100000, NULL},      {200000, "low"},      {999999, "low"},
+                 {1000000, "medium"}, {99999999, "medium"}, {100000000, "high"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        grow_memory(&hand, cases[i].bytes);
+        assert_int_equal(has_finding(&hand, "memory_leak"), cases[i].severity != NULL);
+        if (cases[i].severity)
+            assert_string_equal(severity_of(&hand, "memory_leak"), cases[i].severity);
+        hand_end(&hand);
+    }
+}
+
 static void a_damaged_trace_is_a_finding(void **state)
 {
     (void)state;
@@ -298,6 +420,9 @@ int main(void)
         cmocka_unit_test(collectives_beside_each_other_hide_nothing),
         cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
         cmocka_unit_test(copies_that_do_not_block_are_not_found),
+        cmocka_unit_test(memory_that_runs_short_lies_free_or_is_fragmented_is_found),
+        cmocka_unit_test(a_device_of_unknown_size_is_neither_full_nor_free),
+        cmocka_unit_test(memory_that_grows_is_found_and_graded_by_bytes_per_step),
         cmocka_unit_test(a_damaged_trace_is_a_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
