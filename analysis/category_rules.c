@@ -134,6 +134,11 @@ static const struct category_rule op_rows[] = {
     {MATCH_WORD, CATEGORY_EMBEDDING, "repeatinterleave", NULL},
 
     {MATCH_PART, CATEGORY_REDUCTION, "softmax", NULL},
+    // Losses by element, whose mean is an operator of its own.
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "mseloss", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "l1loss", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "huberloss", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "binarycrossentropy", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "crossentropy", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "loss", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "cumsum", NULL},
@@ -335,6 +340,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_grouped_kernel", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_kernel_stage", NULL},
     {MATCH_WHOLE, CATEGORY_ATTENTION, "_fwd_kernel", NULL},
+    {MATCH_WHOLE, CATEGORY_ATTENTION, "reduce_segments", NULL}, // of vLLM's unified attention
     {MATCH_FRONT, CATEGORY_ATTENTION, "_bwd_kernel_d", NULL},
 
     // Before GEMM: many convolutions are implicit ones.
@@ -397,6 +403,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_REDUCTION, "sampling", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "renormprob", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "distribution", NULL},
+    {MATCH_PART, CATEGORY_NORMALIZATION, "for_multi_outputs", "batch_norm"},
     {MATCH_PART, CATEGORY_NORMALIZATION, "norm", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_fw", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_bw", NULL},

@@ -121,6 +121,7 @@ static const struct communication_rule {
     {"epdispatch", NULL, true}, // MORI
     {"epcombine", NULL, true},
     {"uccl::", NULL, true},
+    {"4uccl", NULL, true}, // the same, mangled
     {"low_latency", "dispatch", true},
     {"low_latency", "combine", true},
 };

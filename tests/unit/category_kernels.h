@@ -92,6 +92,7 @@ static const struct category_sample kernel_rows[] = {
     {"_fwd_grouped_kernel_stage1", CATEGORY_ATTENTION},
     {"_fwd_kernel_stage2", CATEGORY_ATTENTION},
     {"_fwd_kernel", CATEGORY_ATTENTION},
+    {"reduce_segments", CATEGORY_ATTENTION},
     {"_bwd_kernel_dk_dv", CATEGORY_ATTENTION},
     {"gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw", CATEGORY_CONVOLUTION},
     {"naive_conv_nonpacked_fwd_nchw_half_double_half", CATEGORY_CONVOLUTION},
@@ -180,6 +181,9 @@ static const struct category_sample kernel_rows[] = {
     {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, "
      "4, at::native::templates::cuda::normal_kernel>(x)",
      CATEGORY_ELEMENTWISE},
+    {"void at::native::(anonymous namespace)::unrolled_elementwise_kernel_for_multi_outputs<3, "
+     "at::native::(anonymous namespace)::batch_norm_update_stats_and_invert>(x)",
+     CATEGORY_NORMALIZATION},
     {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64ELi8ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_"
      "diiiiiiib",
      CATEGORY_NORMALIZATION},
