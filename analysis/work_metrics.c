@@ -107,7 +107,7 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
          "each at its own precision. A lower bound where flops_time_share is below 1."},
         {"mfu", "share", use->model_peak_ns / window,
          "Model FLOPs utilization: the same without launches that activation checkpointing "
-         "repeats."},
+         "repeats. They are told by Python frames (with_stack); without those it equals hfu."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         if (reason)
@@ -193,9 +193,9 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
     if (!row_of_launch)
         return false;
     memset(row_of_launch, 0xff, size); // FACTS_NONE
-    for (uint32_t c = 0; c < rows->calls.count; c++)
-        for (uint32_t i = rows->calls.calls[c].from; i < rows->calls.calls[c].to; i++)
-            row_of_launch[rows->calls.order[i]] = rows->row_of_call[c];
+    for (uint32_t c = 0; c < rows->calls->count; c++)
+        for (uint32_t i = rows->calls->calls[c].from; i < rows->calls->calls[c].to; i++)
+            row_of_launch[rows->calls->order[i]] = rows->row_of_call[c];
     sum_precisions(rows, row_of_launch, sums);
     budget_free(facts->budget, row_of_launch, size);
     for (int p = 0; p < PRECISION_COUNT; p++) {
