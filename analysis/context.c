@@ -6,6 +6,7 @@
 #include "analysis/autograd.h"
 #include "analysis/host_stack.h"
 #include "analysis/module_tree.h"
+#include "analysis/op_calls.h"
 #include "analysis/sort.h"
 
 struct work {
@@ -88,8 +89,9 @@ static bool enter_frame(struct work *work, uint32_t *state, uint32_t event, bool
     if (kind == NAME_RECOMPUTE) {
         *state = CONTEXT_RECOMPUTED;
         work->recomputed = true;
-    } else if (kind == NAME_RUN_BACKWARD)
-        *state &= CONTEXT_MODULE_MASK;
+    } else if (kind == NAME_RUN_BACKWARD && *state & CONTEXT_RECOMPUTED) {
+        *state = (*state & CONTEXT_MODULE_MASK) | CONTEXT_ENGINE;
+    }
     return true;
 }
 
@@ -189,10 +191,16 @@ static bool settle_module(struct work *work, struct launch *launch, uint32_t fra
 }
 
 // A forward that is repeated works for the module it runs in, not for the node that asked for it.
+// What the engine does there outside of nodes, such as adding gradients up, is backward.
 static void settle_frame(const struct work *work, struct launch *launch, uint32_t frame)
 {
+    uint32_t state = frame == FACTS_NONE ? 0 : work->facts->frame_state[frame];
     launch->frame = frame;
-    if (frame == FACTS_NONE || !(work->facts->frame_state[frame] & CONTEXT_RECOMPUTED))
+    if (state & CONTEXT_ENGINE && launch->recompute) {
+        launch->recompute = false;
+        launch->backward = true;
+    }
+    if (!(state & CONTEXT_RECOMPUTED))
         return;
     launch->recompute = true;
     launch->backward = false;
@@ -254,7 +262,7 @@ bool context_make(struct facts *facts, struct err *err)
     bool ok = host_names_make(&work.names, facts->trace, facts->budget, err) &&
               module_tree_init(&work.tree, facts->trace, facts->budget, err) &&
               place_frames(&work, err) && autograd_assign(facts, &work.names, err) &&
-              settle(&work, err);
+              settle(&work, err) && op_calls_make(facts, err);
     if (work.tree.modules)
         module_tree_free(&work.tree);
     host_names_free(&work.names, facts->budget);

@@ -7,9 +7,10 @@
 #include "analysis/sort.h"
 
 // facts.frame_state of a Python frame: the module within it, and whether checkpointing repeats a
-// forward there.
+// forward there, or runs the engine on what was repeated.
 #define CONTEXT_RECOMPUTED  (UINT32_C(1) << 31)
-#define CONTEXT_MODULE_MASK (CONTEXT_RECOMPUTED - 1)
+#define CONTEXT_ENGINE      (UINT32_C(1) << 30)
+#define CONTEXT_MODULE_MASK (CONTEXT_ENGINE - 1)
 
 // Longest path of a module in bytes; a longer one begins with ".../".
 #define CONTEXT_PATH_MAX 1024
