@@ -139,6 +139,8 @@ static bool walk(struct autograd *work, struct host_stack *stack, uint32_t index
     do {
         if (!host_stack_next(stack, &event, &parent, err))
             return false;
+        if (event != FACTS_NONE)
+            work->facts->op_parent[event] = parent;
         if (event != FACTS_NONE && trace->kind[event] == EVENT_CPU_OP)
             work->around[event - track->first] =
                 enter(work, parent == FACTS_NONE ? nowhere : work->around[parent - track->first],
@@ -278,6 +280,9 @@ bool autograd_assign(struct facts *facts, const struct host_names *names, struct
     }
     size_t size = numbered * sizeof(struct numbered), row = longest * sizeof(struct around);
     struct autograd work = {.facts = facts, .names = names};
+    facts->op_parent = arena_array(facts->arena, trace->event_count, sizeof(uint32_t), err);
+    if (!facts->op_parent)
+        return false;
     work.numbered = budget_alloc(facts->budget, size, err);
     work.around = work.numbered ? budget_alloc(facts->budget, row, err) : NULL;
     bool ok = work.around && walk_all(&work, err) && (!names->backward || join_all(&work, err));

@@ -59,7 +59,8 @@ struct quarantine {
     int64_t implausible_ns, clipped_ns; // time left out; impossible durations count as 0
 };
 
-struct gap; // analysis/gaps.h
+struct gap;      // analysis/gaps.h
+struct op_calls; // analysis/op_calls.h
 
 // In order of time, disjoint.
 struct gap_list {
@@ -78,7 +79,9 @@ struct facts {
     uint32_t device_count;
     struct launch *launches; // by event
     uint32_t launch_count;
-    struct module *modules; // at least the root
+    uint32_t *op_parent; // per event of the host: the innermost operator around it, or FACTS_NONE
+    const struct op_calls *calls; // launches by the call of an operator they stand in
+    struct module *modules;       // at least the root
     uint32_t module_count;
     uint32_t *frame_state;    // per event, of Python frames (context.h); NULL without any
     uint32_t linked;          // device events with a launch

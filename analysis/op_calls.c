@@ -2,16 +2,17 @@
 // Groups launches by the call they stand in, and walks the tree of calls above them.
 #include "analysis/op_calls.h"
 
-#include "analysis/host_stack.h"
 #include "analysis/intervals.h"
-#include "analysis/sort.h"
 
 #define FIRST_CAP 64
 #define LONG_NAME 1024 // bytes
 
-static void sort_launches(struct op_calls *calls, struct keyed *items)
+static bool sort_launches(const struct facts *facts, struct op_calls *calls, struct err *err)
 {
-    const struct facts *facts = calls->facts;
+    size_t size = 2 * (size_t)facts->launch_count * sizeof(struct keyed);
+    struct keyed *items = budget_alloc(facts->budget, size, err);
+    if (!items)
+        return false;
     uint32_t count = 0;
     for (uint32_t l = 0; l < facts->launch_count; l++)
         if (facts->launches[l].op != FACTS_NONE)
@@ -20,58 +21,67 @@ static void sort_launches(struct op_calls *calls, struct keyed *items)
     for (uint32_t i = 0; i < count; i++)
         calls->order[i] = items[i].a;
     calls->order_count = count;
-}
-
-static uint32_t op_at(const struct op_calls *calls, uint32_t at)
-{
-    return calls->facts->launches[calls->order[at]].op;
-}
-
-static void group(struct op_calls *calls)
-{
-    for (uint32_t from = 0, to; from < calls->order_count; from = to) {
-        to = from + 1;
-        while (to < calls->order_count && op_at(calls, to) == op_at(calls, from))
-            to++;
-        calls->calls[calls->count++] =
-            (struct op_call){op_at(calls, from), from, to, op_calls_union(calls, from, to)};
-    }
-}
-
-bool op_calls_make(const struct facts *facts, struct arena *arena, struct op_calls *calls,
-                   struct err *err)
-{
-    *calls = (struct op_calls){.facts = facts};
-    size_t size = 2 * (size_t)facts->launch_count * sizeof(struct keyed);
-    calls->order = arena_array(arena, facts->launch_count, sizeof *calls->order, err);
-    calls->calls = arena_array(arena, facts->launch_count, sizeof *calls->calls, err);
-    calls->devices = arena_array(arena, 2 * (size_t)facts->linked, sizeof *calls->devices, err);
-    calls->spans = arena_array(arena, facts->linked, sizeof *calls->spans, err);
-    if (!calls->order || !calls->calls || !calls->devices || !calls->spans)
-        return false;
-    struct keyed *items = budget_alloc(facts->budget, size, err);
-    if (!items)
-        return false;
-    sort_launches(calls, items);
     budget_free(facts->budget, items, size);
-    group(calls);
     return true;
 }
 
-int64_t op_calls_union(const struct op_calls *calls, uint32_t from, uint32_t to)
+static void group(const struct op_union *room, struct op_calls *calls)
 {
-    const struct facts *facts = calls->facts;
+    const struct launch *launches = room->facts->launches;
+    for (uint32_t from = 0, to; from < calls->order_count; from = to) {
+        uint32_t op = launches[calls->order[from]].op;
+        to = from + 1;
+        while (to < calls->order_count && launches[calls->order[to]].op == op)
+            to++;
+        calls->calls[calls->count++] =
+            (struct op_call){op, from, to, op_union_time(room, calls->order, from, to)};
+    }
+}
+
+bool op_calls_make(struct facts *facts, struct err *err)
+{
+    struct op_calls *calls = arena_alloc(facts->arena, sizeof *calls, err);
+    if (!calls)
+        return false;
+    calls->order = arena_array(facts->arena, facts->launch_count, sizeof *calls->order, err);
+    calls->calls = arena_array(facts->arena, facts->launch_count, sizeof *calls->calls, err);
+    if (!calls->order || !calls->calls || !sort_launches(facts, calls, err))
+        return false;
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    struct op_union room;
+    bool ok = op_union_init(&room, facts, &scratch, err);
+    if (ok)
+        group(&room, calls);
+    arena_free(&scratch);
+    facts->calls = calls;
+    return ok;
+}
+
+bool op_union_init(struct op_union *room, const struct facts *facts, struct arena *arena,
+                   struct err *err)
+{
+    room->facts = facts;
+    room->devices = arena_array(arena, 2 * (size_t)facts->linked, sizeof *room->devices, err);
+    room->spans = arena_array(arena, facts->linked, sizeof *room->spans, err);
+    return room->devices && room->spans;
+}
+
+int64_t op_union_time(const struct op_union *room, const uint32_t *order, uint32_t from,
+                      uint32_t to)
+{
+    const struct facts *facts = room->facts;
     uint32_t count = 0;
     for (uint32_t l = from; l < to; l++)
-        for (uint32_t d = facts->launches[calls->order[l]].first; d != FACTS_NONE;
+        for (uint32_t d = facts->launches[order[l]].first; d != FACTS_NONE;
              d = facts->devices[d].next)
-            calls->devices[count++] = (struct keyed){d, d, 0}; // ascending index is order of begin
-    sort_keyed(calls->devices, calls->devices + facts->linked, count);
+            room->devices[count++] = (struct keyed){d, d, 0}; // ascending index is order of begin
+    sort_keyed(room->devices, room->devices + facts->linked, count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct device_event *device = &facts->devices[calls->devices[i].a];
-        calls->spans[i] = (struct span){device->begin_ns, device->end_ns};
+        const struct device_event *device = &facts->devices[room->devices[i].a];
+        room->spans[i] = (struct span){device->begin_ns, device->end_ns};
     }
-    return intervals_length(calls->spans, intervals_union(calls->spans, count));
+    return intervals_length(room->spans, intervals_union(room->spans, count));
 }
 
 struct str op_calls_name(const struct facts *facts, str_id name)
@@ -85,33 +95,11 @@ struct str op_calls_name(const struct facts *facts, str_id name)
 }
 
 struct walk {
-    const struct op_calls *calls;
+    const struct facts *facts;
     const struct op_visitor *visitor;
-    uint32_t *parent; // per event of the host: the operator around an operator
     struct op_frame *frames;
     uint32_t depth, cap;
 };
-
-static bool find_parents(struct walk *walk, struct err *err)
-{
-    const struct trace *trace = walk->calls->facts->trace;
-    struct host_stack stack;
-    host_stack_init(&stack, trace, walk->calls->facts->budget);
-    bool ok = true;
-    for (uint32_t t = 0; ok && t < trace->track_count; t++) {
-        if (trace->tracks[t].family != TRACK_HOST)
-            continue;
-        uint32_t event = 0, parent;
-        host_stack_start(&stack, &trace->tracks[t], HOST_STACK_OPS);
-        while (ok && event != FACTS_NONE) {
-            ok = host_stack_next(&stack, &event, &parent, err);
-            if (ok && event != FACTS_NONE)
-                walk->parent[event] = parent;
-        }
-    }
-    host_stack_free(&stack);
-    return ok;
-}
 
 static void leave(struct walk *walk, uint32_t to)
 {
@@ -124,7 +112,7 @@ static void leave(struct walk *walk, uint32_t to)
 static uint32_t leave_others(struct walk *walk, uint32_t op, uint32_t to)
 {
     uint32_t fresh = 0;
-    for (uint32_t at = op; at != FACTS_NONE; at = walk->parent[at], fresh++) {
+    for (uint32_t at = op; at != FACTS_NONE; at = walk->facts->op_parent[at], fresh++) {
         while (walk->depth && walk->frames[walk->depth - 1].op > at)
             leave(walk, to);
         if (walk->depth && walk->frames[walk->depth - 1].op == at)
@@ -143,7 +131,7 @@ static bool reserve(struct walk *walk, uint32_t fresh, struct err *err)
     if (cap == walk->cap)
         return true;
     struct op_frame *frames =
-        budget_realloc(walk->calls->facts->budget, walk->frames, walk->cap * sizeof *frames,
+        budget_realloc(walk->facts->budget, walk->frames, walk->cap * sizeof *frames,
                        (size_t)cap * sizeof *frames, err);
     if (!frames)
         return false;
@@ -159,7 +147,7 @@ static bool enter(struct walk *walk, const struct op_call *call, struct err *err
     if (!reserve(walk, fresh, err))
         return false;
     struct op_frame *first = walk->frames + walk->depth;
-    for (uint32_t i = fresh, at = call->op; i-- > 0; at = walk->parent[at])
+    for (uint32_t i = fresh, at = call->op; i-- > 0; at = walk->facts->op_parent[at])
         first[i] = (struct op_frame){.op = at, .from = call->from};
     for (uint32_t i = 0; i < fresh; i++, walk->depth++)
         if (!visitor->enter(visitor->context, &first[i], walk->depth ? &first[i] - 1 : NULL, err))
@@ -167,18 +155,14 @@ static bool enter(struct walk *walk, const struct op_call *call, struct err *err
     return visitor->launched(visitor->context, &walk->frames[walk->depth - 1], call, err);
 }
 
-bool op_calls_walk(const struct op_calls *calls, const struct op_visitor *visitor, struct err *err)
+bool op_calls_walk(const struct facts *facts, const struct op_visitor *visitor, struct err *err)
 {
-    struct budget *budget = calls->facts->budget;
-    size_t size = calls->facts->trace->event_count * sizeof(uint32_t);
-    struct walk walk = {.calls = calls, .visitor = visitor};
-    walk.parent = budget_alloc(budget, size, err);
-    bool ok = walk.parent && find_parents(&walk, err);
-    for (uint32_t c = 0; ok && c < calls->count; c++)
-        ok = enter(&walk, &calls->calls[c], err);
+    struct walk walk = {.facts = facts, .visitor = visitor};
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < facts->calls->count; c++)
+        ok = enter(&walk, &facts->calls->calls[c], err);
     while (ok && walk.depth)
-        leave(&walk, calls->order_count);
-    budget_free(budget, walk.frames, walk.cap * sizeof *walk.frames);
-    budget_free(budget, walk.parent, size);
+        leave(&walk, facts->calls->order_count);
+    budget_free(facts->budget, walk.frames, walk.cap * sizeof *walk.frames);
     return ok;
 }

@@ -4,6 +4,9 @@
 #define ANALYSIS_OP_CALLS_H
 
 #include "analysis/facts.h"
+#include "analysis/sort.h"
+
+struct span;
 
 // A call that launched device events itself: launches order[from] .. order[to - 1].
 struct op_call {
@@ -13,22 +16,28 @@ struct op_call {
 };
 
 struct op_calls {
-    const struct facts *facts;
-    uint32_t
-        *order; // launches that have an operator, by operator: those below a call stand together
+    uint32_t *order; // launches with an operator, by operator: those below a call stand together
     uint32_t order_count;
     struct op_call *calls; // ascending by op
     uint32_t count;
-    struct keyed *devices; // room of op_calls_union
+};
+
+// Fills facts.calls. O(n log n)
+MUST_CHECK bool op_calls_make(struct facts *facts, struct err *err);
+
+// Room to join the device events of calls.
+struct op_union {
+    const struct facts *facts;
+    struct keyed *devices;
     struct span *spans;
 };
 
-// Everything lives in arena. O(n log n)
-MUST_CHECK bool op_calls_make(const struct facts *facts, struct arena *arena,
-                              struct op_calls *calls, struct err *err);
+MUST_CHECK bool op_union_init(struct op_union *room, const struct facts *facts, struct arena *arena,
+                              struct err *err);
 
 // Time of the union of the device events of launches order[from] .. order[to - 1].
-int64_t op_calls_union(const struct op_calls *calls, uint32_t from, uint32_t to);
+int64_t op_union_time(const struct op_union *room, const uint32_t *order, uint32_t from,
+                      uint32_t to);
 
 // A name that many rows may repeat: whole characters of at most 1,024 bytes. The tables of kernels
 // and operators have it in full.
@@ -54,8 +63,8 @@ struct op_visitor {
     void (*leave)(void *context, const struct op_frame *frame, struct op_frame *above, uint32_t to);
 };
 
-// Linear in the events of the host; each call is entered once.
-MUST_CHECK bool op_calls_walk(const struct op_calls *calls, const struct op_visitor *visitor,
+// Linear; each call is entered once.
+MUST_CHECK bool op_calls_walk(const struct facts *facts, const struct op_visitor *visitor,
                               struct err *err);
 
 #endif

@@ -22,7 +22,6 @@ struct shape_row {
 
 struct shape_table {
     const struct facts *facts;
-    struct op_calls calls;
     struct groups inputs; // (dims, types)
     struct groups keys;   // (name, inputs)
     uint32_t *row_of;     // per call
@@ -41,7 +40,7 @@ static struct op_inputs inputs_of(const struct trace *trace, uint32_t op)
 static bool find_row(struct shape_table *table, uint32_t call, struct err *err)
 {
     const struct trace *trace = table->facts->trace;
-    uint32_t op = table->calls.calls[call].op, index;
+    uint32_t op = table->facts->calls->calls[call].op, index;
     struct op_inputs inputs = inputs_of(trace, op);
     return groups_index(&table->inputs, inputs.dims, inputs.types, &index, err) &&
            groups_index(&table->keys, trace->name[op], index, &table->row_of[call], err);
@@ -49,10 +48,10 @@ static bool find_row(struct shape_table *table, uint32_t call, struct err *err)
 
 static bool make_rows(struct shape_table *table, struct arena *arena, struct err *err)
 {
-    table->row_of = arena_array(arena, table->calls.count, sizeof *table->row_of, err);
+    table->row_of = arena_array(arena, table->facts->calls->count, sizeof *table->row_of, err);
     if (!table->row_of)
         return false;
-    for (uint32_t c = 0; c < table->calls.count; c++)
+    for (uint32_t c = 0; c < table->facts->calls->count; c++)
         if (!find_row(table, c, err))
             return false;
     table->rows = arena_array(arena, table->keys.count, sizeof *table->rows, err);
@@ -82,12 +81,12 @@ static bool add_device(struct shape_table *table, uint32_t row, uint32_t index, 
 static bool add_call(struct shape_table *table, uint32_t index, struct err *err)
 {
     const struct facts *facts = table->facts;
-    const struct op_call *call = &table->calls.calls[index];
+    const struct op_call *call = &facts->calls->calls[index];
     uint32_t row = table->row_of[index];
     table->rows[row].launching++;
     table->rows[row].self_ns += call->self_ns;
     for (uint32_t i = call->from; i < call->to; i++)
-        for (uint32_t d = facts->launches[table->calls.order[i]].first; d != FACTS_NONE;
+        for (uint32_t d = facts->launches[facts->calls->order[i]].first; d != FACTS_NONE;
              d = facts->devices[d].next)
             if (!add_device(table, row, d, err))
                 return false;
@@ -96,14 +95,15 @@ static bool add_call(struct shape_table *table, uint32_t index, struct err *err)
 
 static bool sort_samples(struct shape_table *table, struct arena *arena, struct err *err)
 {
-    uint32_t count = table->calls.count;
+    uint32_t count = table->facts->calls->count;
     table->samples = arena_array(arena, 2 * (size_t)count, sizeof(int64_t), err);
     if (!table->samples)
         return false;
     for (uint32_t r = 1; r < table->keys.count; r++)
         table->rows[r].first = table->rows[r - 1].first + (uint32_t)table->rows[r - 1].launching;
     for (uint32_t c = 0; c < count; c++)
-        table->samples[table->rows[table->row_of[c]].first++] = table->calls.calls[c].self_ns;
+        table->samples[table->rows[table->row_of[c]].first++] =
+            table->facts->calls->calls[c].self_ns;
     for (uint32_t r = 0; r < table->keys.count; r++) {
         struct shape_row *row = &table->rows[r];
         row->first -= (uint32_t)row->launching; // each has moved to the begin of the next
@@ -248,9 +248,9 @@ static bool add_rows(const struct shape_table *table, struct arena *arena, struc
 static bool fill(struct shape_table *table, struct arena *arena, struct report *report,
                  struct err *err)
 {
-    if (!op_calls_make(table->facts, arena, &table->calls, err) || !make_rows(table, arena, err))
+    if (!make_rows(table, arena, err))
         return false;
-    for (uint32_t c = 0; c < table->calls.count; c++)
+    for (uint32_t c = 0; c < table->facts->calls->count; c++)
         if (!add_call(table, c, err))
             return false;
     return sort_samples(table, arena, err) && name_most(table, arena, err) &&

@@ -21,7 +21,6 @@ struct tree_node {
 
 struct op_tree {
     const struct facts *facts;
-    struct op_calls calls;
     struct groups keys; // (parent, name and kind) -> node - 1
     struct tree_node *nodes;
     uint32_t count, cap;
@@ -98,7 +97,7 @@ static bool launched(void *context, struct op_frame *frame, const struct op_call
     struct op_tree *tree = context;
     const struct facts *facts = tree->facts;
     for (uint32_t i = call->from; i < call->to; i++)
-        for (uint32_t d = facts->launches[tree->calls.order[i]].first; d != FACTS_NONE;
+        for (uint32_t d = facts->launches[facts->calls->order[i]].first; d != FACTS_NONE;
              d = facts->devices[d].next)
             if (!add_device(tree, frame->mark, d, err))
                 return false;
@@ -192,8 +191,7 @@ static bool fill(struct op_tree *tree, struct arena *arena, struct report *repor
 {
     const struct op_visitor visitor = {tree, enter, launched, leave};
     if (!append(tree, (struct tree_node){.kind = NODE_ROOT}, err) ||
-        !op_calls_make(tree->facts, arena, &tree->calls, err) ||
-        !op_calls_walk(&tree->calls, &visitor, err) || !add_unlinked(tree, err))
+        !op_calls_walk(tree->facts, &visitor, err) || !add_unlinked(tree, err))
         return false;
     sum(tree);
     return add_rows(tree, arena, report, err);

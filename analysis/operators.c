@@ -29,7 +29,7 @@ struct op_row {
 
 struct op_table {
     const struct facts *facts;
-    struct op_calls calls;
+    struct op_union room;
     uint32_t *row_of; // per string, 0 without
     struct op_row *rows;
     uint32_t count;
@@ -115,7 +115,7 @@ static bool launched(void *context, struct op_frame *frame, const struct op_call
     if (frame->mark == TOO_DEEP)
         row->total_ns += call->self_ns;
     for (uint32_t i = call->from; i < call->to; i++) {
-        const struct launch *launch = &facts->launches[table->calls.order[i]];
+        const struct launch *launch = &facts->launches[facts->calls->order[i]];
         frame->flags |= launch->backward ? BACKWARD : FORWARD;
         for (uint32_t d = launch->first; d != FACTS_NONE; d = facts->devices[d].next) {
             row->recompute_ns += launch->recompute ? facts->devices[d].owned_ns : 0;
@@ -138,7 +138,9 @@ static void leave(void *context, const struct op_frame *frame, struct op_frame *
         return;
     table->open_names--;
     bool same = table->last->from == frame->from && table->last->to == to;
-    row->total_ns += same ? table->last->self_ns : op_calls_union(&table->calls, frame->from, to);
+    row->total_ns += same
+                         ? table->last->self_ns
+                         : op_union_time(&table->room, table->facts->calls->order, frame->from, to);
 }
 
 static bool add_unlinked(struct op_table *table, struct err *err)
@@ -162,7 +164,7 @@ static bool add_unlinked(struct op_table *table, struct err *err)
 
 static bool sort_samples(struct op_table *table, struct arena *arena, struct err *err)
 {
-    const struct op_calls *calls = &table->calls;
+    const struct op_calls *calls = table->facts->calls;
     table->samples = arena_array(arena, 2 * (size_t)calls->count, sizeof(int64_t), err);
     if (!table->samples)
         return false;
@@ -250,8 +252,8 @@ static bool fill(struct op_table *table, struct arena *arena, struct report *rep
                  struct err *err)
 {
     const struct op_visitor visitor = {table, enter, launched, leave};
-    return make_rows(table, arena, err) && op_calls_make(table->facts, arena, &table->calls, err) &&
-           op_calls_walk(&table->calls, &visitor, err) && add_unlinked(table, err) &&
+    return make_rows(table, arena, err) && op_union_init(&table->room, table->facts, arena, err) &&
+           op_calls_walk(table->facts, &visitor, err) && add_unlinked(table, err) &&
            sort_samples(table, arena, err) && name_categories(table, arena, err) &&
            add_rows(table, arena, report, err);
 }

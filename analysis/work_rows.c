@@ -179,7 +179,7 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
                      struct err *err)
 {
     const struct facts *facts = making->rows->facts;
-    const uint32_t *order = making->rows->calls.order;
+    const uint32_t *order = making->rows->calls->order;
     const struct launch *first = &facts->launches[order[call->from]];
     struct work_row *row = &making->grown[index];
     bool steady = is_steady(facts, first);
@@ -199,8 +199,8 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
 static bool add_calls(struct making *making, struct err *err)
 {
     struct work_rows *rows = making->rows;
-    for (uint32_t c = 0; c < rows->calls.count; c++) {
-        const struct op_call *call = &rows->calls.calls[c];
+    for (uint32_t c = 0; c < rows->calls->count; c++) {
+        const struct op_call *call = &rows->calls->calls[c];
         if (!find_row(making, call->op, &rows->row_of_call[c], err) ||
             !add_call(making, call, rows->row_of_call[c], err))
             return false;
@@ -262,7 +262,7 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
 
 static bool sort_samples(struct work_rows *rows, struct arena *arena, struct err *err)
 {
-    uint32_t count = rows->calls.count, at = 0;
+    uint32_t count = rows->calls->count, at = 0;
     struct budget *budget = rows->facts->budget;
     size_t size = 2 * (size_t)count * sizeof(struct keyed);
     rows->samples = arena_array(arena, count, sizeof *rows->samples, err);
@@ -270,7 +270,7 @@ static bool sort_samples(struct work_rows *rows, struct arena *arena, struct err
     if (!items)
         return false;
     for (uint32_t c = 0; c < count; c++)
-        items[c] = (struct keyed){rows->calls.calls[c].self_ns, rows->row_of_call[c], 0};
+        items[c] = (struct keyed){rows->calls->calls[c].self_ns, rows->row_of_call[c], 0};
     sort_keyed(items, items + count, count);
     for (uint32_t r = 0; r < rows->count; r++) {
         rows->rows[r].first = at;
@@ -322,9 +322,10 @@ bool work_rows_make(const struct facts *facts, struct arena *arena, struct work_
 {
     struct making making;
     *rows = (struct work_rows){.facts = facts};
-    if (!op_calls_make(facts, arena, &rows->calls, err) || !find_peak(rows, arena, err))
+    rows->calls = facts->calls;
+    if (!find_peak(rows, arena, err))
         return false;
-    rows->row_of_call = arena_array(arena, rows->calls.count, sizeof *rows->row_of_call, err);
+    rows->row_of_call = arena_array(arena, rows->calls->count, sizeof *rows->row_of_call, err);
     if (!rows->row_of_call)
         return false;
     begin(&making, rows);

@@ -26,7 +26,7 @@ struct work_row {
 
 struct work_rows {
     const struct facts *facts;
-    struct op_calls calls;
+    const struct op_calls *calls; // those of the facts
     uint32_t *row_of_call;
     struct work_row *rows;
     uint32_t count;
