@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How the traces of a run are cut into steps, as the user chose: the annotation that marks one
 -- (null: whatever is found) and how many steps to leave out first (null: by the rule of warm-up).
 ALTER TABLE run ADD COLUMN step_pattern TEXT CHECK (step_pattern <> '');

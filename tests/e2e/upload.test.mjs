@@ -124,7 +124,7 @@ async function steps_of(run) {
   return items.map(({ step, reason }) => [step, reason]);
 }
 
-test("an upload chooses what marks a step and how many to leave out, and a change counts", async () => {
+test("an upload chooses what marks a step and how many to leave out", async () => {
   const trace = small_trace({ steps: 4 });
   for (const event of trace.traceEvents) {
     event.name = event.name.replace("ProfilerStep#", "train_step#");

@@ -13,7 +13,8 @@ from torch.profiler import ProfilerActivity, profile, schedule
 rank = int(os.environ.get("RANK", "0"))
 
 with profile(
-    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # on ROCm too
+    # ProfilerActivity.CUDA is the name on ROCm, too
+    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
     schedule=schedule(wait=10, warmup=2, active=8, repeat=1),
     on_trace_ready=lambda p: p.export_chrome_trace(f"rank{rank}.json.gz"),
     record_shapes=True,
@@ -25,7 +26,7 @@ with profile(
 const DEEP = `with profile(
     activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
     schedule=schedule(wait=10, warmup=2, active=3, repeat=1),
-    on_trace_ready=lambda p: p.export_chrome_trace(f"deep_rank{rank}.json.gz"),
+    on_trace_ready=lambda p: p.export_chrome_trace(f"rank{rank}.json.gz"),
     record_shapes=True,
     profile_memory=True,
     with_stack=True,
@@ -52,8 +53,8 @@ with record_function("train_step"):
 const LIGHTNING = `from lightning.pytorch.profilers import PyTorchProfiler
 
 profiler = PyTorchProfiler(
-    dirpath="traces", filename="run", export_to_chrome=True, record_shapes=True,
-    schedule=torch.profiler.schedule(wait=10, warmup=2, active=8, repeat=1))
+    dirpath="traces", filename="run", record_shapes=True,
+    schedule=schedule(wait=10, warmup=2, active=8, repeat=1))
 trainer = Trainer(profiler=profiler, ...)`;
 
 const HF_TRAINER = `from transformers import TrainerCallback
@@ -121,8 +122,9 @@ function Schedule() {
       name is overwritten.</li>
     <li>Call <code>prof.step()</code> once per optimizer step, after all micro-batches.</li>
   </ul>
-  <p>No schedule? Name your own annotation, and give its name when uploading, as
-    <code>step=train_step</code>, or <code>step=train*</code> for all that begin so.</p>
+  <p>No schedule? Name your own annotation, and give its name when
+    uploading: <code>step=train_step</code>, or <code>step=train*</code> for all that begin
+    so.</p>
   <${Command} text=${OWN_STEPS} />
   <p><code>warmup=N</code> leaves out the first N steps; without it those that differ from the later
     ones. Both can be changed later on the run: it is analysed again.</p>`;
@@ -133,7 +135,7 @@ function Ranks() {
     <li>All ranks, when you look for stragglers, imbalance or waiting: one missing rank may be the
       one all others wait for.</li>
     <li>Else a few: rank 0, its neighbour, one of another node, the last; with pipeline parallelism
-      one of each stage. Tell the size of the job with <code>world_size=</code> when you upload.</li>
+      one of each stage. Give the size of the job as <code>world_size=</code> when you upload.</li>
     <li>All ranks that record must record the same steps. Ranks that do not record wait for the
       slower ones that do.</li>
     <li>Begin the profiler after <code>init_process_group</code>: then the trace knows its rank, the
@@ -146,7 +148,7 @@ function Files() {
     <li><code>export_chrome_trace("rank3.json.gz")</code> writes the file you name, compressed when
       it ends in <code>.gz</code>. <code>tensorboard_trace_handler(folder, f"rank{rank}",
       use_gzip=True)</code> writes <code>rank3.TIME.pt.trace.json.gz</code>; without a worker name
-      the file says host and process, not the rank.</li>
+      the file's name says host and process, not the rank.</li>
     <li>The rank is taken from the field <code>rank=</code>, else from the trace, else from a name
       such as <code>rank3</code>, <code>rank-3</code> or <code>rank_3</code>.</li>
     <li>Writing takes a while and stops the rank. Plain <code>.json</code> to a local disk is
@@ -162,8 +164,8 @@ function Files() {
 
 function Vendors() {
   return html`<ul class="notes">
-    <li>The code is the same. PyTorch for ROCm calls its GPU <code>cuda</code>, its runtime calls
-      <code>hip…</code> and RCCL's kernels <code>nccl…</code>.</li>
+    <li>The code is the same. PyTorch for ROCm calls its GPU <code>cuda</code>, its runtime
+      calls <code>hip…</code> and RCCL's kernels <code>nccl…</code>.</li>
     <li>NVIDIA: grid, block, registers, shared memory and occupancy come by themselves. Only one
       profiler can hold the GPU: stop Nsight and DCGM's profiling counters first.</li>
     <li>AMD: grid and block only, and with older ROCm not even these for every kernel. Some
@@ -183,7 +185,8 @@ function Frameworks() {
     <p class="faint">It records with stacks; look into its training loop to turn them off.</p>
     <h3>torchtitan</h3><${Command} text=${TORCHTITAN} />
     <p class="faint">Names of options differ between versions: <code>--help</code> has yours. Traces
-      taken for Holistic Trace Analysis, TensorBoard or Perfetto can be uploaded as they are.</p>`;
+      taken for Holistic Trace Analysis, TraceLens, TensorBoard or Perfetto can be uploaded as they
+      are.</p>`;
 }
 
 function Compare() {
