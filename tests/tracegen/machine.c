@@ -54,8 +54,8 @@ static const struct host_row *innermost(const struct rank *rank, bool python)
 static void begin_row(struct rank *rank, const struct instruction *instruction)
 {
     bool python = instruction->kind == ROW_PYTHON;
-    const struct host_row *parent = python ? innermost(rank, true) : NULL;
     rank->rows = grow(rank->rows, rank->row_count, &rank->row_capacity, sizeof *rank->rows);
+    const struct host_row *parent = python ? innermost(rank, true) : NULL;
     if (rank->depth[rank->thread] == MACHINE_DEPTH)
         outfile_die("rows nest deeper than %d", MACHINE_DEPTH);
     struct host_row row = {

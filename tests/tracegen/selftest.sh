@@ -55,6 +55,19 @@ plant_costs_what_truth_says() {
     rm -r "$folder/plant"
 }
 
+# The causes of the probe's idle time sum to it.
+all_idle_time_of_the_probe_is_planted() {
+    "$tracegen" --job probe "$@" --out "$folder/probe"
+    planted=0
+    for ns in $(grep '"idle_causes"' "$folder/probe/truth.json" | grep -o '"total_ns": [0-9]*' |
+        grep -o '[0-9]*$'); do
+        planted=$((planted + ns))
+    done
+    [ "$planted" -gt 0 ] || fail "nothing is planted in the probe: $*"
+    [ "$planted" -eq "$(rank_figure probe idle_ns)" ] || fail "idle time of the probe: $*"
+    rm -r "$folder/probe"
+}
+
 refuses() {
     "$tracegen" --out "$folder/refused" "$@" 2>/dev/null && fail "accepted: $*"
     return 0
@@ -74,7 +87,14 @@ breakdowns_add_up --flavour rocm --layers 2 --steps 3 --plant low_overlap --slow
 for plant in exposed_comm starvation tiny_kernels low_overlap pageable_copies; do
     plant_costs_what_truth_says $plant
 done
+for flavour in cuda rocm; do
+    same_bytes_twice --flavour $flavour --job probe --steps 2 --sync-events --list-events
+    same_bytes_twice --flavour $flavour --layers 2 --steps 3 --stacks --checkpoint --leak 4096
+    all_idle_time_of_the_probe_is_planted --flavour $flavour --steps 3 --noise 3
+done
 refuses --plant nonsense
+refuses --plant idle_
+refuses --plant idle_untold
 refuses --ranks 0
 refuses --ranks 4 --world 2
 refuses --size 10X
