@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every cause of an idle gap by hand, with the host event that explains it; and sums by cause that
+// equal the idle time exactly, on generated and real traces.
+#include "analysis/gaps.h"
+
+#include "analysis/gap_cause.h"
+#include "tests/unit/real_traces.h"
+
+#define US INT64_C(1000)
+
+enum { MAIN = 1, AUTOGRAD = 2, COMPUTE = 7, COMM = 20 };
+
+static void add_host(struct hand *hand, enum event_kind kind, int64_t thread, const char *name,
+                     int64_t begin_us, int64_t end_us)
+{
+    hand_add(hand, (struct hand_event){.kind = kind,
+                                       .name = name,
+                                       .begin_ns = begin_us * US,
+                                       .dur_ns = (end_us - begin_us) * US,
+                                       .pid = 1,
+                                       .row = thread});
+}
+
+// A kernel on a stream of a device, and its launch of 2 us.
+static void add_work(struct hand *hand, int64_t device, int64_t stream, int64_t begin_us,
+                     int64_t end_us, int64_t thread, int64_t launch_us)
+{
+    int64_t correlation = 1 + begin_us * 100 + stream + 10 * device;
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = "k",
+                                       .begin_ns = begin_us * US,
+                                       .dur_ns = (end_us - begin_us) * US,
+                                       .pid = device,
+                                       .row = stream,
+                                       .correlation = correlation});
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .begin_ns = launch_us * US,
+                                       .dur_ns = 2 * US,
+                                       .pid = 1,
+                                       .row = thread,
+                                       .correlation = correlation});
+}
+
+// The device is busy in [0, 1000), its next kernel begins at 1300 and was launched at launch_us.
+static void begin_with_gap(struct hand *hand, int64_t launch_us)
+{
+    hand_begin(hand);
+    add_work(hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+    add_work(hand, 0, COMPUTE, 1300, 1400, MAIN, launch_us);
+}
+
+static const struct gap *gap_at(const struct hand *hand, int64_t begin_us)
+{
+    for (uint32_t i = 0; i < hand->facts.gaps.count; i++)
+        if (hand->facts.gaps.gaps[i].begin_ns == begin_us * US)
+            return &hand->facts.gaps.gaps[i];
+    fail_msg("no gap begins at %lld us", (long long)begin_us);
+    return NULL;
+}
+
+static void assert_gap(const struct hand *hand, int64_t begin_us, const char *cause,
+                       const char *host_event)
+{
+    const struct gap *gap = gap_at(hand, begin_us);
+    assert_string_equal(idle_cause_word((enum idle_cause)gap->cause), cause);
+    if (!host_event) {
+        assert_int_equal(gap->host_event, FACTS_NONE);
+        return;
+    }
+    assert_int_not_equal(gap->host_event, FACTS_NONE);
+    assert_string_equal(trace_text(hand->trace, hand->trace->name[gap->host_event]).at, host_event);
+}
+
+// Seals, looks at the gap [1000, 1300) and frees.
+static void end_with_gap(struct hand *hand, const char *cause, const char *host_event)
+{
+    hand_facts(hand);
+    assert_int_equal(hand->facts.gaps.count, 1);
+    assert_gap(hand, 1000, cause, host_event);
+    enum idle_cause is = (enum idle_cause)hand->facts.gaps.gaps[0].cause;
+    assert_int_equal(hand->facts.whole.idle_ns[is], 300 * US);
+    assert_int_equal(hand->facts.whole.bar_ns[idle_cause_bar(is)], 300 * US);
+    hand_end(hand);
+}
+
+static void a_sync_that_lasts_into_the_gap_is_its_cause(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", 900, 1210);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", 910, 1200);
+    end_with_gap(&hand, "sync", "cudaStreamSynchronize");
+}
+
+// The call returns 10 us into the gap; operators take 280 us more, launching the last 10. What it
+// waited before the gap it takes from the operators: with 135 us they are left as much.
+static void what_the_host_could_have_done_during_a_sync_counts_as_its_time(void **state)
+{
+    (void)state;
+    for (int64_t begin_us = 865; begin_us <= 866; begin_us++) {
+        struct hand hand;
+        bool sync = begin_us == 865;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_RUNTIME, MAIN, "hipDeviceSynchronize", begin_us, 1010);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1010, 1300);
+        end_with_gap(&hand, sync ? "sync" : "host_compute",
+                     sync ? "hipDeviceSynchronize" : "aten::mm");
+    }
+}
+
+static void a_sync_that_began_in_the_gap_found_nothing_to_wait_for(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaDeviceSynchronize", 1000, 1250);
+    end_with_gap(&hand, "host_compute", "cudaDeviceSynchronize");
+}
+
+static void a_sync_of_another_thread_is_no_cause(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_host(&hand, EVENT_RUNTIME, AUTOGRAD, "cudaDeviceSynchronize", 900, 1250);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 990, 1300);
+    end_with_gap(&hand, "host_compute", "aten::mm");
+}
+
+static void loading_data_is_told_by_annotation_operator_or_frame(void **state)
+{
+    (void)state;
+    static const struct {
+        enum event_kind kind;
+        const char *name;
+        bool loads;
+    } cases[] = {
+        {EVENT_ANNOTATION, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", true},
+        {EVENT_CPU_OP, "aten::_pin_memory", true},
+        {EVENT_PYTHON, "torch/utils/data/dataloader.py(631): __next__", true},
+        {EVENT_PYTHON, "nvidia/dali/plugin/base_iterator.py(80): __next__", true},
+        {EVENT_PYTHON, "dataloader_study/train.py(12): main", false}, // a folder says nothing
+        {EVENT_ANNOTATION, "forward", false},
+        {EVENT_RUNTIME, "cudaDataLoader", false}, // no operator, annotation or frame
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, cases[i].kind, MAIN, cases[i].name, 1010, 1280);
+        if (cases[i].loads) // what it does inside does not matter
+            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::stack", 1020, 1270);
+        end_with_gap(&hand, cases[i].loads ? "data_loading" : "host_compute", cases[i].name);
+    }
+}
+
+static void allocating_calls_are_told_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool allocates;
+    } cases[] = {
+        {"cudaMalloc", true},       {"hipFree", true},        {"cudaHostAlloc", true},
+        {"cuMemCreate", true},      {"hipHostMalloc", true},  {"cuMemAlloc_v2", true},
+        {"cudaMallocAsync", false}, {"cudaFreeAsync", false}, {"cudaFuncGetAttributes", false},
+        {"Malloc", false},          {"cudamalloc", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::empty", 1000, 1290);
+        add_host(&hand, EVENT_RUNTIME, MAIN, cases[i].name, 1010, 1280);
+        end_with_gap(&hand, cases[i].allocates ? "allocator" : "host_compute", cases[i].name);
+    }
+}
+
+static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cudaMemcpy", "hipMemcpyWithStream", "cuEventSynchronize",
+                                        "cudaMemcpyAsync"};
+    for (size_t i = 0; i < 4; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_RUNTIME, MAIN, names[i], 900, 1280);
+        end_with_gap(&hand, i < 3 ? "sync" : "host_compute", names[i]);
+    }
+}
+
+// op   [1000,1290)      innermost in [1000,1030) [1100,1130) [1200,1290): 150 us
+// sub  [1030,1100)      70 us
+// sub  [1130,1200)      70 us
+static void the_host_event_is_the_innermost_with_most_time(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "op", 1000, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1030, 1100);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1130, 1200);
+        if (other) // a frame within takes 90 us of it away
+            add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", 1200, 1290);
+        end_with_gap(&hand, "host_compute", other ? "loss.py(3): log" : "op");
+    }
+}
+
+static void a_thread_of_which_nothing_is_recorded_computed(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    end_with_gap(&hand, "host_compute", NULL);
+}
+
+// The backward's first launch comes from a thread that has nothing to do before; what the thread of
+// the last launch did explains the gap. Annotations alone do not speak against that.
+static void where_the_launching_thread_is_silent_the_one_before_speaks(void **state)
+{
+    (void)state;
+    for (int loads = 0; loads < 2; loads++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+        add_work(&hand, 0, COMPUTE, 1300, 1400, AUTOGRAD, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::cross_entropy_loss", 990, 1280);
+        add_host(&hand, EVENT_ANNOTATION, AUTOGRAD, loads ? "pin_memory" : "backward", 0, 2000);
+        end_with_gap(&hand, loads ? "data_loading" : "host_compute",
+                     loads ? "pin_memory" : "aten::cross_entropy_loss");
+    }
+}
+
+static void a_launch_that_spans_the_gap_or_is_followed_by_a_delay_is_overhead(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1002); // returns at 1004
+    end_with_gap(&hand, "launch_overhead", "cudaLaunchKernel");
+    begin_with_gap(&hand, 1149); // 149 us before the launch, 151 of it and after
+    end_with_gap(&hand, "launch_overhead", "cudaLaunchKernel");
+    begin_with_gap(&hand, 1151);
+    end_with_gap(&hand, "host_compute", NULL);
+}
+
+static void a_gap_after_a_queued_launch_is_of_the_device(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t launch_us, begin_us;
+        const char *cause, *host_event;
+    } cases[] = {
+        {900, 1029, "dispatch", NULL},                      // under 30 us
+        {900, 1030, "unknown", NULL},                       // the trace shows nothing
+        {993, 1006, "launch_overhead", "cudaLaunchKernel"}, // returned 5 us before the gap of 6
+        {993, 1005, "dispatch", NULL},                      // 5 and 5
+        {997, 1028, "launch_overhead", "cudaLaunchKernel"}, // 29 us after the launch
+        {997, 1029, "dispatch", NULL},                      // 30 us after it
+        {998, 1029, "launch_overhead", "cudaLaunchKernel"}, // returned as the gap began
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+        add_work(&hand, 0, COMPUTE, cases[i].begin_us, 1400, MAIN, cases[i].launch_us);
+        hand_facts(&hand);
+        assert_gap(&hand, 1000, cases[i].cause, cases[i].host_event);
+        hand_end(&hand);
+    }
+}
+
+static void an_event_queued_behind_a_wait_waits_for_an_event(void **state)
+{
+    (void)state;
+    for (int behind = 0; behind < 3; behind++) {
+        struct hand hand;
+        begin_with_gap(&hand, 900);
+        if (behind == 2) // another launch of the thread took the wait
+            add_work(&hand, 0, COMM, 100, 950, MAIN, 850);
+        add_host(&hand, EVENT_RUNTIME, MAIN, behind ? "cudaStreamWaitEvent" : "cudaEventRecord",
+                 800, 810);
+        end_with_gap(&hand, behind == 1 ? "event_wait" : "unknown",
+                     behind == 1 ? "cudaStreamWaitEvent" : NULL);
+    }
+}
+
+static void a_recorded_wait_counts_for_its_own_stream(void **state)
+{
+    (void)state;
+    for (int64_t stream = COMPUTE; stream <= COMPUTE + 1; stream++) {
+        struct hand hand;
+        begin_with_gap(&hand, 900);
+        add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamWaitEvent", 800, 810);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_SYNC,
+                                            .name = "Stream Wait Event",
+                                            .begin_ns = 801 * US,
+                                            .dur_ns = US,
+                                            .row = stream});
+        end_with_gap(&hand, stream == COMPUTE ? "event_wait" : "unknown",
+                     stream == COMPUTE ? "Stream Wait Event" : NULL);
+    }
+}
+
+// The communication's stream is free and its kernel launched at 500; the compute stream runs until
+// 1000, the kernel begins at 1020.
+static void what_stood_first_until_another_stream_ended_waited_for_it(void **state)
+{
+    (void)state;
+    static const int64_t launched[] = {500, 967, 969}; // 969 returns 29 us before the gap
+    for (size_t i = 0; i < 3; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMM, 0, 900, MAIN, -500);
+        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -400);
+        add_work(&hand, 0, COMM, 1020, 1400, MAIN, launched[i]);
+        hand_facts(&hand);
+        assert_gap(&hand, 1000, i < 2 ? "event_wait" : "dispatch", NULL);
+        hand_end(&hand);
+    }
+}
+
+static void gaps_between_the_events_of_one_launch_are_the_graphs(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 3; i++)
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = "k",
+                                            .begin_ns = i * 100 * US,
+                                            .dur_ns = 40 * US,
+                                            .row = COMPUTE,
+                                            .correlation = 5});
+    add_work(&hand, 0, COMM, 150, 160, MAIN, -100); // in between, of another launch
+    hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                        .name = "hipGraphLaunch",
+                                        .begin_ns = -50 * US,
+                                        .dur_ns = 400 * US,
+                                        .pid = 1,
+                                        .row = MAIN,
+                                        .correlation = 5});
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.gaps.count, 3);
+    assert_gap(&hand, 40, "graph_replay", "hipGraphLaunch");
+    assert_gap(&hand, 140, "event_wait", NULL); // first in its stream until then
+    assert_gap(&hand, 160, "graph_replay", "hipGraphLaunch");
+    hand_end(&hand);
+}
+
+static void overhead_of_the_profiler_counts_before_what_the_host_did(void **state)
+{
+    (void)state;
+    static const char *const events[] = {"aten::mm", "cudaMalloc"};
+    for (int i = 0; i < 2; i++) { // a call that allocates says more
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, i ? EVENT_RUNTIME : EVENT_CPU_OP, MAIN, events[i], 990, 1290);
+        add_host(&hand, EVENT_OVERHEAD, -1, "Instrumentation", 1050, 1150);
+        add_host(&hand, EVENT_OVERHEAD, -2, "Activity Buffer Request", 1100, 1210);
+        end_with_gap(&hand, i ? "allocator" : "profiler", i ? "cudaMalloc" : "Instrumentation");
+    }
+}
+
+static void a_gap_before_an_event_without_launch_is_unknown_or_the_profilers(void **state)
+{
+    (void)state;
+    for (int64_t end_us = 1149; end_us <= 1150; end_us++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+        hand_kernel(&hand, "k", COMPUTE, 1300 * US, US);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1000, 1290);
+        add_host(&hand, EVENT_OVERHEAD, -1, "Resource", 1000, end_us);
+        end_with_gap(&hand, end_us == 1150 ? "profiler" : "unknown",
+                     end_us == 1150 ? "Resource" : NULL);
+    }
+}
+
+static void an_event_of_no_length_parts_a_gap(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_work(&hand, 0, COMPUTE, 1100, 1100, MAIN, 1080);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.gaps.count, 2);
+    assert_int_equal(gap_at(&hand, 1000)->end_ns, 1100 * US);
+    assert_int_equal(gap_at(&hand, 1100)->end_ns, 1300 * US);
+    assert_int_equal(parts_idle_ns(&hand.facts.whole), 300 * US);
+    hand_end(&hand);
+}
+
+// Device 0: [0,100) and [400,500); device 1: [50,200). All of device 1's end is its last gap.
+static void each_device_has_gaps_of_its_own(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_work(&hand, 0, COMPUTE, 0, 100, MAIN, -50);
+    add_work(&hand, 0, COMPUTE, 400, 500, MAIN, 390);
+    add_work(&hand, 1, COMPUTE, 50, 200, MAIN, 10);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 35, 400);
+    hand_analyse(&hand);
+    static const struct {
+        const char *device, *cause;
+        int64_t begin_us, dur_us;
+    } expected[] = {
+        {NULL, "host_compute", 200, 200},
+        {"0", "host_compute", 100, 300},
+        {"1", "unknown", 200, 300},
+        {"1", "launch_overhead", 0, 50},
+    };
+    assert_int_equal(hand_rows(&hand, "idle_gaps"), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const char *device = hand_word(&hand, "idle_gaps", i, "device");
+        assert_true(device == expected[i].device || !strcmp(device, expected[i].device));
+        assert_string_equal(hand_word(&hand, "idle_gaps", i, "cause"), expected[i].cause);
+        assert_int_equal(hand_i64(&hand, "idle_gaps", i, "begin_ns"), expected[i].begin_us * US);
+        assert_int_equal(hand_i64(&hand, "idle_gaps", i, "dur_ns"), expected[i].dur_us * US);
+    }
+    hand_end(&hand);
+}
+
+static void a_gap_tells_what_surrounds_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#4", -600, 1100);
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#5", 1100, 1500);
+    add_host(&hand, EVENT_PYTHON, MAIN, "train.py(7): step", -600, 1500);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", 900, 1280);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", 910, 1270);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1285, 1295);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "idle_gaps"), 1);
+    assert_int_equal(hand_i64(&hand, "idle_gaps", 0, "step"), 4);
+    static const char *const texts[][2] = {
+        {"cause", "sync"},        {"host_event", "cudaStreamSynchronize"},
+        {"host_kind", "call"},    {"host_op", "aten::item"},
+        {"thread", "1"},          {"host_frame", "train.py(7): step"},
+        {"before", "k"},          {"after", "k"},
+        {"after_op", "aten::mm"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(hand_word(&hand, "idle_gaps", 0, texts[i][0]), texts[i][1]);
+    assert_int_equal(hand_i64(&hand, "idle_gaps", 0, "launch_delay_ns"), 8 * US);
+    hand_end(&hand);
+}
+
+// Three steps of 1 ms with gaps of 300, 200 and 100 us by different causes.
+static void steps_have_their_idle_time_by_cause(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    static const char *const marks[] = {"ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"};
+    for (int64_t s = 0; s < 3; s++) {
+        int64_t at = 1000 * s, idle = 300 - 100 * s;
+        add_host(&hand, EVENT_ANNOTATION, MAIN, marks[s], at - 100, at + 899);
+        add_work(&hand, 0, COMPUTE, at, at + 500, MAIN, at - 90);
+        add_work(&hand, 0, COMPUTE, at + 500 + idle, at + 1000, MAIN, at + 490 + idle);
+        if (s != 1)
+            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::pin_memory", at + 400, at + 490 + idle);
+    }
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "summary", 0, "steady_steps"), 2);
+    size_t loading = hand_find(&hand, "step_stats", "metric", "idle_data_loading");
+    size_t computing = hand_find(&hand, "step_stats", "metric", "idle_host_compute");
+    assert_int_equal(hand_i64(&hand, "step_stats", loading, "max_ns"), 100 * US);
+    assert_int_equal(hand_i64(&hand, "step_stats", loading, "min_ns"), 0);
+    assert_int_equal(hand_i64(&hand, "step_stats", computing, "max_ns"), 200 * US);
+    size_t cause = hand_find(&hand, "idle_causes", "cause", "data_loading");
+    assert_int_equal(hand_i64(&hand, "idle_causes", cause, "gaps"), 2);
+    assert_int_equal(hand_i64(&hand, "idle_causes", cause, "total_ns"), 400 * US);
+    assert_int_equal(hand_i64(&hand, "idle_causes", cause, "steady_ns"), 100 * US);
+    assert_int_equal(hand_i64(&hand, "idle_causes", cause, "max_ns"), 300 * US);
+    assert_string_equal(hand_word(&hand, "idle_causes", cause, "host_event"), "aten::pin_memory");
+    assert_string_equal(hand_word(&hand, "idle_causes", cause, "bar"), "idle_host_wait");
+    hand_end(&hand);
+}
+
+// Idle time of a row of the breakdown by bar.
+struct idle {
+    int64_t host_ns, other_ns;
+};
+
+static struct idle sum_causes(const struct hand *hand, const char *device, const char *column)
+{
+    struct idle idle = {0};
+    for (size_t i = 0; i < hand_rows(hand, "idle_causes"); i++) {
+        const char *its = hand_word(hand, "idle_causes", i, "device");
+        if (its != device && (!its || !device || strcmp(its, device) != 0))
+            continue;
+        const char *bar = hand_word(hand, "idle_causes", i, "bar");
+        int64_t ns = hand_i64(hand, "idle_causes", i, column);
+        *(strcmp(bar, "idle_other") == 0 ? &idle.other_ns : &idle.host_ns) += ns;
+    }
+    return idle;
+}
+
+static void assert_sums(const struct hand *hand)
+{
+    int64_t devices = 0;
+    for (size_t i = 0; i < hand_rows(hand, "breakdown"); i++) {
+        const char *device = hand_word(hand, "breakdown", i, "device");
+        bool steady = strcmp(hand_word(hand, "breakdown", i, "scope"), "steady") == 0;
+        devices += device != NULL;
+        if (device && hand_i64(hand, "summary", 0, "devices") == 1)
+            device = NULL; // a lone device has no rows beside those of all
+        struct idle idle = sum_causes(hand, device, steady ? "steady_ns" : "total_ns");
+        assert_int_equal(idle.host_ns, hand_i64(hand, "breakdown", i, "idle_host_wait_ns"));
+        assert_int_equal(idle.other_ns, hand_i64(hand, "breakdown", i, "idle_other_ns"));
+    }
+    if (hand_rows(hand, "breakdown"))
+        assert_int_equal(devices, hand_i64(hand, "summary", 0, "devices"));
+}
+
+static void sums_by_cause_equal_the_idle_time_of_every_real_trace(void **state)
+{
+    (void)state;
+    real_traces_each(assert_sums);
+}
+
+static uint64_t draw(uint64_t *random, uint64_t limit)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (*random >> 33) % limit;
+}
+
+// Rows of all kinds that cross each other, several threads and devices, graphs, zero lengths.
+static void add_chaos(struct hand *hand, uint64_t *random)
+{
+    static const char *const names[] = {
+        "cudaMalloc",        "hipStreamSynchronize", "aten::mm",       "k",
+        "x.py(1): __next__", "cudaStreamWaitEvent",  "ProfilerStep#1", "ProfilerStep#2",
+        "ProfilerStep#3"};
+    static const enum event_kind kinds[] = {EVENT_CPU_OP,  EVENT_ANNOTATION, EVENT_PYTHON,
+                                            EVENT_RUNTIME, EVENT_DRIVER,     EVENT_KERNEL,
+                                            EVENT_KERNEL,  EVENT_OVERHEAD,   EVENT_SYNC};
+    for (int i = 0; i < 150; i++)
+        hand_add(hand, (struct hand_event){.kind = kinds[draw(random, 9)],
+                                           .name = names[draw(random, 9)],
+                                           .begin_ns = (int64_t)draw(random, 900) * US,
+                                           .dur_ns = (int64_t)draw(random, 40) * US,
+                                           .pid = (int64_t)draw(random, 2),
+                                           .row = (int64_t)draw(random, 2),
+                                           .correlation = (int64_t)draw(random, 40)});
+}
+
+static void sums_by_cause_equal_the_idle_time_of_random_traces(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    unsigned seen = 0;
+    for (int round = 0; round < 60; round++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_chaos(&hand, &random);
+        hand_analyse(&hand);
+        assert_sums(&hand);
+        for (size_t i = 0; i < hand_rows(&hand, "idle_causes"); i++)
+            for (unsigned c = 0; c < IDLE_CAUSE_COUNT; c++)
+                if (!strcmp(hand_word(&hand, "idle_causes", i, "cause"),
+                            idle_cause_word((enum idle_cause)c)))
+                    seen |= 1u << c;
+        hand_end(&hand);
+    }
+    assert_int_equal(seen, (1u << IDLE_CAUSE_COUNT) - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sync_that_lasts_into_the_gap_is_its_cause),
+        cmocka_unit_test(what_the_host_could_have_done_during_a_sync_counts_as_its_time),
+        cmocka_unit_test(a_sync_that_began_in_the_gap_found_nothing_to_wait_for),
+        cmocka_unit_test(a_sync_of_another_thread_is_no_cause),
+        cmocka_unit_test(loading_data_is_told_by_annotation_operator_or_frame),
+        cmocka_unit_test(allocating_calls_are_told_by_name),
+        cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
+        cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),
+        cmocka_unit_test(a_thread_of_which_nothing_is_recorded_computed),
+        cmocka_unit_test(where_the_launching_thread_is_silent_the_one_before_speaks),
+        cmocka_unit_test(a_launch_that_spans_the_gap_or_is_followed_by_a_delay_is_overhead),
+        cmocka_unit_test(a_gap_after_a_queued_launch_is_of_the_device),
+        cmocka_unit_test(an_event_queued_behind_a_wait_waits_for_an_event),
+        cmocka_unit_test(a_recorded_wait_counts_for_its_own_stream),
+        cmocka_unit_test(what_stood_first_until_another_stream_ended_waited_for_it),
+        cmocka_unit_test(gaps_between_the_events_of_one_launch_are_the_graphs),
+        cmocka_unit_test(overhead_of_the_profiler_counts_before_what_the_host_did),
+        cmocka_unit_test(a_gap_before_an_event_without_launch_is_unknown_or_the_profilers),
+        cmocka_unit_test(an_event_of_no_length_parts_a_gap),
+        cmocka_unit_test(each_device_has_gaps_of_its_own),
+        cmocka_unit_test(a_gap_tells_what_surrounds_it),
+        cmocka_unit_test(steps_have_their_idle_time_by_cause),
+        cmocka_unit_test(sums_by_cause_equal_the_idle_time_of_random_traces),
+        cmocka_unit_test(sums_by_cause_equal_the_idle_time_of_every_real_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
