@@ -44,7 +44,7 @@ async function fill_odd_runs() {
 before(async () => {
   server = await start_server();
   browser = await launch();
-  await fill("cuda", ["--plant", "exposed_comm", "--steps", "8"], { tag: "vendor=nvidia" });
+  await fill("cuda", ["--plant", "exposed_comm", "--steps", "8", "--stacks", "--memory"], { tag: "vendor=nvidia" });
   await fill("rocm", ["--flavour", "rocm", "--steps", "8", "--slow", "140"], { tag: "vendor=amd" });
   await fill_odd_runs();
   if (ids.failed) await server.settled(ids.failed);
@@ -65,8 +65,9 @@ async function on_page(options, body) {
   }
 }
 
-const run_pages = (id) => ["", "/kernels", "/collectives", "/ranks", "/findings", "/data"]
-  .map((rest) => `/runs/${id}${rest}`);
+const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
+  "/operators?view=shapes", "/operators?view=tree", "/modules", "/roofline", "/idle",
+  "/collectives", "/memory", "/ranks", "/data"].map((rest) => `/runs/${id}${rest}`);
 const all_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/compare",
   `/compare?base=${ids.cuda}&cand=${ids.rocm}`, ...run_pages(ids.cuda),
   `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`, `/runs/${ids.empty}`,

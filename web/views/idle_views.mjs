@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the tables about gaps, streams, queues and launches.
 import { html } from "../ui.mjs";
+import { short_kernel } from "../format.mjs";
 import { value_at } from "../frame.mjs";
 import { cause_label } from "./idle_model.mjs";
+
+const kernel_cell = (key) => (row, frame) => {
+  const name = value_at(frame, key, row);
+  return html`<span title=${name}>${short_kernel(name)}</span>`;
+};
 
 const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events to look between.</p>`;
 
@@ -23,9 +29,12 @@ export const GAPS = {
     { key: "step", label: "Step", priority: 3 },
     { key: "host_event", label: "On the host", className: "mono clip", width_px: 250 },
     { key: "host_kind", label: "Kind", priority: 3 },
-    { key: "before", label: "Before", className: "mono clip", width_px: 220, priority: 3 },
-    { key: "after", label: "After", className: "mono clip", width_px: 220, priority: 2 },
-    { key: "after_op", label: "Launched by", className: "mono clip", width_px: 160, priority: 3 },
+    { key: "before", label: "Before", className: "mono clip short", width_px: 190, priority: 3,
+      cell: kernel_cell("before") },
+    { key: "after", label: "After", className: "mono clip short", width_px: 190, priority: 2,
+      cell: kernel_cell("after") },
+    { key: "after_op", label: "Launched by", className: "mono clip short", width_px: 160,
+      priority: 3 },
     { key: "launch_delay_ns", label: "Delay", priority: 2 },
   ],
 };

@@ -78,10 +78,15 @@ const SHAPES = {
   ],
 };
 
+/** Backward operators all begin alike; what tells them apart must stay in sight. */
+const short_op = (name) => name.replace(/^autograd::engine::evaluate_function: /, "autograd: ");
+
 function NodeName({ node }) {
   if (node.kind === "root") return html`<strong>All device work</strong>`;
   if (node.kind === "unlinked") return html`<em>${node.name || "no operator"}</em>`;
-  if (node.kind === "op") return html`<span class="mono" title=${node.name}>${node.name}</span>`;
+  if (node.kind === "op") {
+    return html`<span class="mono" title=${node.name}>${short_op(node.name)}</span>`;
+  }
   return html`<span class="mono faint" title=${node.name}>${short_kernel(node.name)}</span>
     <span class="chip">kernel</span>`;
 }

@@ -52,6 +52,7 @@ export function RankTable({ frame, view }) {
   const shown = whole || !view.limit ? rows : rows.slice(0, view.limit);
   useEffect(() => set_opened(-1), [frame]);
   const first = view.columns[0].key;
+  const labels = Object.fromEntries(view.columns.map((column) => [column.key, column.label]));
   const wanted = view.opens
     ? [opening(view, frame, opened, set_opened), ...view.columns.slice(1)] : view.columns;
   const has_filter = view.search && frame.length > 5;
@@ -63,7 +64,7 @@ export function RankTable({ frame, view }) {
       columns=${columns_for(frame, wanted)} view=${q}
       onsort=${(next) => change({ [key("sort")]: next })}
       detail=${view.opens && ((row) => html`<${RowDetail} frame=${frame} row=${row}
-        first=${first} />`)}
+        first=${first} prose=${view.prose} labels=${labels} />`)}
       empty=${frame.length > 0 && html`<p class="empty-line">No row matches. <button type="button"
         class="link" onClick=${() => change({ [key("q")]: "" })}>Show all</button></p>`} />
     ${shown.length < rows.length && html`<p class="table-foot"><button type="button" class="link"

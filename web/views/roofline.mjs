@@ -36,7 +36,7 @@ const VIEW = {
   columns: [
     { key: "op", label: "Operator", width_px: 260 },
     { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
-      cell: problem_of },
+      priority: 2, cell: problem_of },
     { key: "precision", label: "Precision", priority: 2, width_px: 84 },
     { key: "calls", label: "Calls", priority: 2 },
     { key: "busy_ns", label: "Time" },

@@ -9,16 +9,19 @@ const LONG = 40;
 
 const is_told = (value) => value !== null && value !== undefined && value !== "";
 
-/** @param {{frame: import("../frame.mjs").Frame, row: number, first?: string}} props */
-export function RowDetail({ frame, row, first }) {
-  const name = String(value_at(frame, first, row) ?? "");
+/**
+ * @param {{frame: import("../frame.mjs").Frame, row: number, first: string, prose?: boolean,
+ *          labels: Record<string, string>}} props `first` is the column of the row's name
+ */
+export function RowDetail({ frame, row, first, prose, labels }) {
+  const name = prose ? "" : String(value_at(frame, first, row) ?? "");
   const rest = Object.keys(frame.columns)
     .filter((key) => key !== first && is_told(value_at(frame, key, row)));
   const is_long = (key) => String(value_at(frame, key, row)).length > LONG;
   const write = (key) => write_value(value_at(frame, key, row), frame.units[key]);
   const facts = (keys, className) => keys.length > 0 && html`<dl class="facts ${className}">${
     keys.map((key) => html`<div key=${key}><dt><${Help} text=${frame.help[key]}>${
-      label_of(key)}<//></dt><dd class=${is_long(key) ? "mono" : ""}>${write(key)}</dd>
+      labels[key] ?? label_of(key)}<//></dt><dd class=${is_long(key) ? "mono" : ""}>${write(key)}</dd>
     </div>`)}</dl>`;
   return html`<div class="kernel-detail">
     ${name && html`<p class="kernel-full"><code>${name}</code><${CopyButton} text=${name}

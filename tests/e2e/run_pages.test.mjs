@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of one rank in a real browser: trees that open lazily and by keyboard, sums that are
+// exact on the screen, charts that answer to keys, names that stay text, and words for what a
+// recording lacks.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
+  from "./helpers/browser.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { until } from "./helpers/tools.mjs";
+import { generate, small_job, small_trace } from "./helpers/traces.mjs";
+
+const HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>';
+
+let server;
+let browser;
+const ids = {};
+
+/** A trace in which every name that comes from outside is hostile. */
+function hostile_trace() {
+  const trace = small_trace({ names: [HOSTILE, `${HOSTILE}2`] });
+  for (const event of trace.traceEvents) {
+    if (event.cat !== "cpu_op") continue;
+    event.name = `op ${HOSTILE}`;
+    event.args = { ...event.args, "Input Dims": [HOSTILE], "Input type": [HOSTILE] };
+  }
+  return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
+}
+
+before(async () => {
+  server = await start_server();
+  browser = await launch();
+  const rich = await generate(small_job("--stacks", "--memory", "--checkpoint", "--steps", "8"));
+  ids.rich = (await server.analysed("rich", rich.files)).id;
+  ids.hostile = (await server.analysed("hostile", [hostile_trace()])).id;
+  const bare = small_trace({ names: ["nobody_knows_this"] });
+  bare.traceEvents = bare.traceEvents.filter(({ cat }) => cat !== "cpu_op");
+  ids.bare = (await server.analysed("bare",
+    [{ data: Buffer.from(JSON.stringify(bare)), filename: "rank0.json" }])).id;
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function on_page(options, body) {
+  const { page, faults, close } = await open_page(browser, server.base, options);
+  try {
+    await body(page);
+    assert_clean(faults, page.url());
+  } finally {
+    await close();
+  }
+}
+
+const run_url = (name, rest) => `/runs/${ids[name]}/${rest}`;
+
+/** Exact nanoseconds behind cells, from their titles "1234 ns" or "1,234 ns". */
+async function exact_ns(cells) {
+  const titles = await cells.evaluateAll((list) => list.map((cell) => cell.title));
+  return titles.map((title) => Number(title.replace(/,| ns$/g, "")));
+}
+
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+
+/** Rows of the tree with the level given, and their exact totals. */
+const totals_at = (page, level) =>
+  exact_ns(page.locator(`tr[aria-level="${level}"] td[title$="ns"]:nth-child(2)`));
+
+for (const [what, rest] of [["calls", "operators?view=tree"], ["modules", "modules"]]) {
+  test(`the tree of ${what} asks for children when they open, and they sum exactly`, () =>
+    on_page({}, async (page) => {
+      const asked = [];
+      page.on("request", (request) => {
+        const parent = new URL(request.url()).searchParams.get("parent");
+        if (parent !== null) asked.push(parent);
+      });
+      await visit(page, run_url("rich", rest));
+      const closed = page.locator('tr[aria-level="2"][aria-expanded="false"]');
+      await closed.first().waitFor();
+      assert.deepEqual(asked, [], "nothing below the first level was asked for");
+      const [root] = await totals_at(page, 1);
+      const [self] = await exact_ns(page.locator('tr[aria-level="1"] td[title$="ns"]').last());
+      assert.equal(self + sum(await totals_at(page, 2)), root);
+
+      const total = await closed.first().locator("td").first().getAttribute("title");
+      await closed.first().locator("th").click();
+      await page.locator('tr[aria-level="3"][aria-posinset]').first().waitFor();
+      assert.equal(asked.length, 1);
+      assert.ok(sum(await totals_at(page, 3)) <= Number(total.replace(" ns", "")));
+      await page.waitForURL(/open=0\.\d+/);
+      const rows = await page.locator("tbody tr").count();
+      await page.reload();
+      await settle(page);
+      await until("the link opens the same rows", async () =>
+        await page.locator("tbody tr").count() === rows);
+    }));
+}
+
+/** The row that has the focus, as level and text. */
+const focused = (page) => page.evaluate(() => {
+  const { activeElement: at } = document;
+  return { level: Number(at.getAttribute("aria-level")), open: at.getAttribute("aria-expanded"),
+    row: Number(at.getAttribute("aria-rowindex")) };
+});
+
+test("the keyboard walks, opens and closes the tree, which is one stop for Tab", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "operators?view=tree"));
+    await page.locator('tr[aria-level="2"]').first().waitFor();
+    assert.equal(await page.locator('tbody tr[tabindex="0"]').count(), 1);
+    await page.locator('tbody tr[tabindex="0"]').focus();
+    await page.keyboard.press("ArrowDown");
+    assert.equal((await focused(page)).level, 2);
+    await page.keyboard.press("ArrowRight");
+    await page.locator('tr[aria-level="3"][aria-posinset]').first().waitFor();
+    assert.equal((await focused(page)).open, "true");
+    await page.keyboard.press("ArrowRight");
+    assert.equal((await focused(page)).level, 3);
+    await page.keyboard.press("ArrowLeft");
+    assert.equal((await focused(page)).level, 2);
+    await page.keyboard.press("Enter");
+    assert.equal((await focused(page)).open, "false");
+    assert.equal(await page.locator('tr[aria-level="3"]').count(), 0);
+    await page.keyboard.press("End");
+    assert.equal((await focused(page)).row, await page.locator("tbody tr").count() + 1);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await page.locator("tbody tr").count(), 1, "the root closes too");
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("a branch that cannot be loaded says so and is tried again", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  let refused = 0;
+  await page.route(/parent=/, (route) => (refused++ ? route.fallback() : route.abort()));
+  await visit(page, run_url("rich", "operators?view=tree"));
+  const closed = page.locator('tr[aria-level="2"][aria-expanded="false"]').first();
+  await closed.locator("th").click();
+  const note = page.getByText("Could not be loaded", { exact: false });
+  await note.click();
+  await page.locator('tr[aria-level="3"][aria-posinset]').first().waitFor();
+  assert.equal(await note.count(), 0);
+  await close();
+});
+
+test("idle causes on the page sum to the idle time of the breakdown, to the nanosecond", () =>
+  on_page({}, async (page) => {
+    const { items } = await server.get(`/runs/${ids.rich}/breakdown?rank=0`);
+    const all = await server.get(`/runs/${ids.rich}/idle_causes?rank=0&device=`);
+    await visit(page, run_url("rich", "idle?rank=0"));
+    const table = page.locator("table", { hasText: "Of idle" });
+    const shown = await exact_ns(table.locator("tbody td:nth-child(2)"));
+    assert.ok(shown.length > 0);
+    assert.equal(sum(shown), sum(all.items.map(({ total_ns }) => total_ns)));
+    const rank0 = items.find(({ scope, rank }) => scope === "rank" && rank === 0);
+    if (rank0) assert.equal(sum(shown), rank0.idle_ns);
+  }));
+
+test("the memory chart answers to keys and what was alive sums to the peak", () =>
+  on_page({}, async (page) => {
+    const { items: [row] } = await server.get(
+      `/runs/${ids.rich}/memory?rank=0&sort=-peak_allocated_bytes`);
+    await visit(page, run_url("rich", "memory?rank=0"));
+    const chart = page.getByRole("application");
+    await chart.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    assert.match(await page.locator(".memory-line .readout").innerText(), /allocated, .* reserved/);
+    const peak = page.locator("table", { hasText: "Of the peak" });
+    const titles = await peak.locator('td[title$="bytes"]').evaluateAll((cells) =>
+      cells.map((cell) => Number(cell.title.replace(/,| bytes$/g, ""))));
+    const more = page.getByRole("button", { name: /^Show all/ });
+    if (await more.count() === 0) assert.equal(sum(titles), row.peak_allocated_bytes);
+    assert.match(await page.locator("main").innerText(), /100\.0 % of the peak/);
+  }));
+
+test("the roofline answers to keys and its table is cut to one kind of work", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "roofline"));
+    await page.getByRole("application").focus();
+    await page.keyboard.press("Home");
+    assert.match(await page.locator(".roofline .readout").innerText(), /TFLOP\/s at .* FLOP\/B/);
+    const table = page.getByRole("group", { name: "Work" });
+    const before_it = Number(await table.locator("table").getAttribute("aria-rowcount"));
+    await page.getByLabel("Kind").selectOption("gemm");
+    await page.waitForURL(/kind=gemm/);
+    await until("fewer rows are shown", async () =>
+      Number(await table.locator("table").getAttribute("aria-rowcount")) < before_it);
+  }));
+
+test("a chosen rank is asked for and kept on the way to another page of the run", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "operators"));
+    const asked = page.waitForRequest(/operators\?.*rank=1/);
+    await page.getByLabel("Rank").selectOption("1");
+    await asked;
+    await page.waitForURL(/rank=1/);
+    await page.getByRole("link", { name: "Idle", exact: true }).click();
+    await page.waitForURL(/idle\?rank=1/);
+    await settle(page);
+    await page.getByRole("link", { name: "Findings" }).click();
+    await page.waitForURL(/findings$/);
+  }));
+
+test("a rank that is not there is told as a problem, not as an empty table", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  await visit(page, run_url("rich", "operators?rank=77"));
+  await page.getByRole("alert").waitFor();
+  assert.match(await page.getByRole("alert").innerText(), /rank/i);
+  await close();
+});
+
+test("where a recording lacks something the page says what, and how to record it", () =>
+  on_page({}, async (page) => {
+    for (const [rest, words] of [["memory", /not recorded/], ["modules", /No module/],
+      ["operators?view=shapes", /shapes/i], ["roofline", /No operator/]]) {
+      await visit(page, run_url("bare", rest));
+      assert.match(await page.locator(".lacks").first().innerText(), words, rest);
+      const guide = page.getByRole("link", { name: "How to record it" }).first();
+      assert.equal(await guide.getAttribute("href"), "/docs/recording");
+    }
+    await visit(page, run_url("bare", "data"));
+    const table = page.getByRole("group", { name: "Recording" });
+    assert.match(await table.innerText(), /missing/);
+    assert.match(await table.innerText(), /profile_memory/);
+    await page.getByRole("link", { name: "How to record a trace that tells more" }).click();
+    await page.waitForURL("**/docs/recording");
+    await settle(page);
+  }));
+
+test("categories sum to the busy time, and names that no rule knows are listed", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("bare", "kernels?group=category"));
+    assert.match(await page.locator(".notice-warning").last().innerText(), /no category/);
+    assert.match(await page.locator("main").innerText(), /nobody_knows_this/);
+    const { items } = await server.get(`/runs/${ids.rich}/categories`);
+    await visit(page, run_url("rich", "kernels?group=category"));
+    const table = page.getByRole("group", { name: "Categories" });
+    const shown = await exact_ns(table.locator("tbody td:nth-child(3)"));
+    assert.equal(sum(shown), sum(items.map(({ owned_ns }) => owned_ns)));
+  }));
+
+test("names from outside stay text in trees, tables, charts and details", () =>
+  on_page({}, async (page) => {
+    for (const rest of ["operators", "operators?view=shapes", "operators?view=tree&open=0.1.2.3",
+      "modules", "roofline", "idle", "memory", "collectives", "kernels?group=category", "data"]) {
+      await visit(page, run_url("hostile", rest));
+      for (const opener of await page.locator("tbody button[aria-expanded]").all()) {
+        await opener.click();
+      }
+      assert.doesNotMatch(await page.title(), /^[12]$/, rest);
+      assert.equal(await page.locator("img[src=x], main script").count(), 0, rest);
+    }
+    await visit(page, run_url("hostile", "operators"));
+    assert.ok((await page.locator("table").innerText()).includes("op <img src=x"));
+  }));
+
+test("on a narrow screen one button leads to all pages of a run", () =>
+  on_page({ viewport: NARROW }, async (page) => {
+    await visit(page, run_url("rich", "operators"));
+    const button = page.getByRole("button", { name: /^Page/ });
+    assert.match(await button.innerText(), /Operators/);
+    const memory = page.getByRole("link", { name: "Memory", exact: true });
+    assert.equal(await memory.isVisible(), false);
+    await button.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await button.getAttribute("aria-expanded"), "true");
+    await memory.click();
+    await page.waitForURL(/memory$/);
+    await settle(page);
+    assert.equal(await memory.isVisible(), false, "the list closes when it has been used");
+  }));
