@@ -144,27 +144,27 @@ static void occupy(struct rank *rank, struct stream *stream, struct device_row *
     mark_annotations(rank, call, stream == &rank->streams[STREAM_COMM]);
 }
 
-static enum tally_class class_of(const struct instruction *work)
+static enum logbook_class class_of(const struct instruction *work)
 {
     if (!work->kernel)
-        return TALLY_MEMORY;
-    return work->kernel->category == CATEGORY_COMM ? TALLY_COMMUNICATION : TALLY_COMPUTE;
+        return LOGBOOK_MEMORY;
+    return work->kernel->category == CATEGORY_COMM ? LOGBOOK_COMMUNICATION : LOGBOOK_COMPUTE;
 }
 
 // Enters finished device work into the truth.
 static void record(struct rank *rank, const struct device_row *call)
 {
-    tally_add(&rank->tally, &(struct tally_span){
-                                .begin_ns = call->begin_ns,
-                                .end_ns = call->end_ns,
-                                .class = class_of(call->work),
-                                .work = call->work,
-                                .op = call->op,
-                                .op_call = call->external_id,
-                                .api = call->api,
-                                .api_begin_ns = call->api_begin_ns,
-                                .api_end_ns = call->api_end_ns,
-                            });
+    logbook_add(&rank->logbook, &(struct logbook_span){
+                                    .begin_ns = call->begin_ns,
+                                    .end_ns = call->end_ns,
+                                    .class = class_of(call->work),
+                                    .work = call->work,
+                                    .op = call->op,
+                                    .op_call = call->external_id,
+                                    .api = call->api,
+                                    .api_begin_ns = call->api_begin_ns,
+                                    .api_end_ns = call->api_end_ns,
+                                });
 }
 
 // Work on a stream; the caller records it. A full queue holds the host until a kernel leaves it.
@@ -304,7 +304,7 @@ static void copy_memory(const struct machine *machine, struct rank *rank,
     record(rank, call);
     if (!work->pageable)
         return;
-    rank->tally.plant_ns[PLANT_PAGEABLE_COPIES] += work->ns;
+    rank->logbook.plant_ns[PLANT_PAGEABLE_COPIES] += work->ns;
     if (!vendor->blocking_copy_needs_sync)
         return;
     call = call_runtime(rank, vendor->stream_sync, EVENT_CALL_NS);
@@ -334,14 +334,14 @@ static void leave(const struct machine *machine, struct rank *rank, const struct
     occupy(rank, &rank->streams[STREAM_COMM], call);
     rank->collective_end_ns[work->slot] = end_ns;
     record(rank, call);
-    rank->tally.wait_ns += latest_ns - call->begin_ns;
-    rank->tally.transfer_ns += end_ns - latest_ns;
+    rank->logbook.wait_ns += latest_ns - call->begin_ns;
+    rank->logbook.transfer_ns += end_ns - latest_ns;
     int64_t exposed = end_ns - max_ns(computed_ns, call->begin_ns);
     if (work->last && machine->arguments->plant_ns[PLANT_EXPOSED_COMM])
-        rank->tally.plant_ns[PLANT_EXPOSED_COMM] += exposed;
-    else if (rank->tally.plant_ns[PLANT_LOW_OVERLAP] <
+        rank->logbook.plant_ns[PLANT_EXPOSED_COMM] += exposed;
+    else if (rank->logbook.plant_ns[PLANT_LOW_OVERLAP] <
              machine->arguments->plant_ns[PLANT_LOW_OVERLAP]) {
-        rank->tally.plant_ns[PLANT_LOW_OVERLAP] += exposed;
+        rank->logbook.plant_ns[PLANT_LOW_OVERLAP] += exposed;
         rank->streams[STREAM_COMPUTE].ready_ns =
             max_ns(rank->streams[STREAM_COMPUTE].ready_ns, end_ns);
     }
@@ -389,10 +389,10 @@ static void load_data(const struct machine *machine, struct rank *rank)
 
 static void note_starvation(const struct machine *machine, struct rank *rank, int64_t idle_from_ns)
 {
-    if (!machine->arguments->plant_ns[PLANT_STARVATION] || rank->tally.step_count == 0)
+    if (!machine->arguments->plant_ns[PLANT_STARVATION] || rank->logbook.step_count == 0)
         return;
-    struct tally_step *before = &rank->tally.steps[rank->tally.step_count - 1];
-    before->plant_ns[PLANT_STARVATION] += rank->tally.spans[0].begin_ns - idle_from_ns;
+    struct logbook_step *before = &rank->logbook.steps[rank->logbook.step_count - 1];
+    before->plant_ns[PLANT_STARVATION] += rank->logbook.spans[0].begin_ns - idle_from_ns;
 }
 
 static void run_tiny_op(const struct machine *machine, struct rank *rank, uint64_t i)
@@ -417,7 +417,7 @@ static void run_tiny(const struct machine *machine, struct rank *rank)
     for (uint64_t i = 0; rank->streams[STREAM_COMPUTE].free_ns - begin_ns < planted_ns; i++)
         run_tiny_op(machine, rank, i);
     if (planted_ns)
-        rank->tally.plant_ns[PLANT_TINY_KERNELS] +=
+        rank->logbook.plant_ns[PLANT_TINY_KERNELS] +=
             rank->streams[STREAM_COMPUTE].free_ns - begin_ns;
 }
 
@@ -476,7 +476,7 @@ void machine_step(struct machine *machine)
     for (int32_t i = 0; i < count; i++) {
         struct rank *rank = &machine->ranks[i];
         note_starvation(machine, rank, rank->idle_from_ns);
-        tally_close_step(&rank->tally, machine->step);
+        logbook_close_step(&rank->logbook, machine->step);
         rank->sequence_base += program->sequences;
         pass(rank, OP_BEGIN_NS);
     }
@@ -506,7 +506,7 @@ static void start_rank(struct machine *machine, int32_t index)
     rank->next_correlation = FIRST_CORRELATION;
     rank->sequence_base = 1000;
     heap_init(&rank->heap, machine->program);
-    rank->tally.keeps_events = machine->arguments->list_events;
+    rank->logbook.keeps_events = machine->arguments->list_events;
     rank->collective_end_ns =
         outfile_memory((size_t)machine->program->slots + 1, sizeof *rank->collective_end_ns);
 }
@@ -542,7 +542,7 @@ void machine_free(struct machine *machine)
         free(rank->calls);
         free(rank->memory);
         heap_free(&rank->heap);
-        tally_free(&rank->tally);
+        logbook_free(&rank->logbook);
     }
     free(machine->ranks);
     free(machine);

@@ -5,7 +5,7 @@
 #include "tests/tracegen/heap.h"
 #include "tests/tracegen/program.h"
 #include "tests/tracegen/splitmix.h"
-#include "tests/tracegen/tally.h"
+#include "tests/tracegen/logbook.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ struct rank {
     size_t memory_count, memory_capacity;
     struct heap heap;
     int64_t sequence_base;
-    struct tally tally;
+    struct logbook logbook;
 };
 
 struct machine {
@@ -92,7 +92,7 @@ struct machine {
 struct machine *machine_new(const struct arguments *arguments, const struct program *program);
 void machine_free(struct machine *machine);
 
-// Runs the next step on every rank: fills rows and calls, closes the step in the tallies.
+// Runs the next step on every rank: fills rows and calls, closes the step in the logbooks.
 void machine_step(struct machine *machine);
 
 // The host waits for the device one last time: clears rows, leaves one call.

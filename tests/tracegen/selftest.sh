@@ -58,11 +58,8 @@ plant_costs_what_truth_says() {
 # The causes of the probe's idle time sum to it.
 all_idle_time_of_the_probe_is_planted() {
     "$tracegen" --job probe "$@" --out "$folder/probe"
-    planted=0
-    for ns in $(grep '"idle_causes"' "$folder/probe/truth.json" | grep -o '"total_ns": [0-9]*' |
-        grep -o '[0-9]*$'); do
-        planted=$((planted + ns))
-    done
+    planted=$(grep '"idle_causes"' "$folder/probe/truth.json" | grep -o '"total_ns": [0-9]*' |
+        awk '{ sum += $2 } END { printf "%d", sum }')
     [ "$planted" -gt 0 ] || fail "nothing is planted in the probe: $*"
     [ "$planted" -eq "$(rank_figure probe idle_ns)" ] || fail "idle time of the probe: $*"
     rm -r "$folder/probe"

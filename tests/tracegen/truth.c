@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const class_names[TALLY_CLASSES] = {
-    [TALLY_COMPUTE] = "compute",
-    [TALLY_COMMUNICATION] = "communication",
-    [TALLY_MEMORY] = "memory",
+static const char *const class_names[LOGBOOK_CLASSES] = {
+    [LOGBOOK_COMPUTE] = "compute",
+    [LOGBOOK_COMMUNICATION] = "communication",
+    [LOGBOOK_MEMORY] = "memory",
 };
 
-static void say_breakdown(FILE *out, const struct tally_times *t)
+static void say_breakdown(FILE *out, const struct logbook_times *t)
 {
     fprintf(out,
             "\"breakdown\": {\"window_ns\": %lld, \"compute_ns\": %lld, \"exposed_comm_ns\": %lld, "
@@ -23,10 +23,10 @@ static void say_breakdown(FILE *out, const struct tally_times *t)
             (long long)t->total_comm_ns, (long long)t->total_memory_ns);
 }
 
-static void say_times(FILE *out, const struct tally_times *t)
+static void say_times(FILE *out, const struct logbook_times *t)
 {
     fprintf(out, "\"device_events\": %lld, \"classes\": {", (long long)t->events);
-    for (int class = 0; class < TALLY_CLASSES; class ++)
+    for (int class = 0; class < LOGBOOK_CLASSES; class ++)
         fprintf(out, "%s\"%s\": {\"events\": %lld, \"sum_ns\": %lld}", class ? ", " : "",
                 class_names[class], (long long)t->class_events[class],
                 (long long)t->class_sum_ns[class]);
@@ -47,7 +47,7 @@ static void say_plants(FILE *out, const struct arguments *arguments, const int64
 }
 
 static void say_step(FILE *out, const struct machine *machine, const struct rank *rank,
-                     const struct tally_step *step)
+                     const struct logbook_step *step)
 {
     fprintf(out, "        {\"step\": %d, \"begin_ns\": %lld, \"end_ns\": %lld, ", step->number,
             (long long)(step->begin_ns + rank->clock_ns),
@@ -117,13 +117,13 @@ static void say_accounts(FILE *out, const struct ledger *ledger)
 }
 
 // Only idle time whose cause was planted.
-static void say_gaps(FILE *out, const struct tally *tally, int64_t clock_ns)
+static void say_gaps(FILE *out, const struct logbook *logbook, int64_t clock_ns)
 {
     int64_t sum_ns[IDLE_COUNT] = {0}, gaps[IDLE_COUNT] = {0};
     const char *comma = "";
     fprintf(out, ",\n      \"gaps\": [");
-    for (size_t i = 0; i < tally->gap_count; i++) {
-        const struct tally_gap *gap = &tally->gaps[i];
+    for (size_t i = 0; i < logbook->gap_count; i++) {
+        const struct logbook_gap *gap = &logbook->gaps[i];
         sum_ns[gap->cause] += gap->end_ns - gap->begin_ns;
         gaps[gap->cause]++;
         fprintf(out, "%s\n        {\"cause\": \"%s\", \"begin_ns\": %lld, \"dur_ns\": %lld}", comma,
@@ -191,12 +191,12 @@ static void say_events(FILE *out, const struct vendor *vendor, const struct rank
 {
     const int32_t streams[STREAM_COUNT] = {vendor->compute_stream, vendor->comm_stream,
                                            vendor->side_stream};
-    const struct tally *tally = &rank->tally;
-    if (!tally->keeps_events)
+    const struct logbook *logbook = &rank->logbook;
+    if (!logbook->keeps_events)
         return;
     fprintf(out, ",\n      \"events\": [");
-    for (size_t i = 0; i < tally->event_count; i++) {
-        const struct tally_span *event = &tally->events[i];
+    for (size_t i = 0; i < logbook->event_count; i++) {
+        const struct logbook_span *event = &logbook->events[i];
         fprintf(out,
                 "%s\n        {\"call\": \"%s\", \"stream\": \"%d\", \"call_begin_ns\": %lld, "
                 "\"call_end_ns\": %lld, \"begin_ns\": %lld, \"end_ns\": %lld}",
@@ -211,29 +211,29 @@ static void say_rank(FILE *out, const struct machine *machine, const struct rank
                      uint64_t text_bytes)
 {
     static const char *const suffixes[] = {"", ".gz", ".zst"};
-    const struct tally *tally = &rank->tally;
-    struct tally_times total = tally_total(tally);
+    const struct logbook *logbook = &rank->logbook;
+    struct logbook_times total = logbook_total(logbook);
     int64_t plant_ns[PLANT_COUNT] = {0};
-    for (size_t i = 0; i < tally->step_count; i++)
+    for (size_t i = 0; i < logbook->step_count; i++)
         for (int plant = 0; plant < PLANT_COUNT; plant++)
-            plant_ns[plant] += tally->steps[i].plant_ns[plant];
+            plant_ns[plant] += logbook->steps[i].plant_ns[plant];
     fprintf(out, "    {\"rank\": %d, \"file\": \"rank%d.json%s\", \"json_bytes\": %llu, ",
             rank->index, rank->index, suffixes[machine->arguments->format],
             (unsigned long long)text_bytes);
     fprintf(out, "\"clock_offset_ns\": %lld, \"step_count\": %zu, ", (long long)rank->clock_ns,
-            tally->step_count);
+            logbook->step_count);
     say_times(out, &total);
     fprintf(out, ", \"plants_ns\": {");
     say_plants(out, machine->arguments, plant_ns);
     fprintf(out, "},\n      \"steps\": [\n");
-    for (size_t i = 0; i < tally->step_count; i++) {
-        say_step(out, machine, rank, &tally->steps[i]);
-        fprintf(out, i + 1 < tally->step_count ? ",\n" : "\n");
+    for (size_t i = 0; i < logbook->step_count; i++) {
+        say_step(out, machine, rank, &logbook->steps[i]);
+        fprintf(out, i + 1 < logbook->step_count ? ",\n" : "\n");
     }
     fprintf(out, "      ]");
-    say_gaps(out, tally, rank->clock_ns);
+    say_gaps(out, logbook, rank->clock_ns);
     say_memory(out, machine, rank);
-    say_accounts(out, &tally->ledger);
+    say_accounts(out, &logbook->ledger);
     say_events(out, machine->vendor, rank);
     fprintf(out, "}");
 }

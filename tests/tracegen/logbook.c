@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adding up: a sweep over the ends of a step's spans.
-#include "tests/tracegen/tally.h"
+#include "tests/tracegen/logbook.h"
 
 #include <stdlib.h>
 
@@ -30,11 +30,11 @@ static void *grow(void *rows, size_t count, size_t *capacity, size_t size)
     return rows;
 }
 
-void tally_add(struct tally *tally, const struct tally_span *span)
+void logbook_add(struct logbook *logbook, const struct logbook_span *span)
 {
-    tally->spans =
-        grow(tally->spans, tally->span_count, &tally->span_capacity, sizeof *tally->spans);
-    tally->spans[tally->span_count++] = *span;
+    logbook->spans =
+        grow(logbook->spans, logbook->span_count, &logbook->span_capacity, sizeof *logbook->spans);
+    logbook->spans[logbook->span_count++] = *span;
 }
 
 static int by_time(const void *left, const void *right)
@@ -45,46 +45,46 @@ static int by_time(const void *left, const void *right)
     return b->change - a->change; // what begins when another ends leaves no gap
 }
 
-static struct edge *sort_edges(const struct tally *tally)
+static struct edge *sort_edges(const struct logbook *logbook)
 {
-    struct edge *edges = outfile_memory(2 * tally->span_count, sizeof *edges);
-    for (size_t i = 0; i < tally->span_count; i++) {
-        const struct tally_span *span = &tally->spans[i];
+    struct edge *edges = outfile_memory(2 * logbook->span_count, sizeof *edges);
+    for (size_t i = 0; i < logbook->span_count; i++) {
+        const struct logbook_span *span = &logbook->spans[i];
         edges[2 * i] = (struct edge){span->begin_ns, i, 1};
         edges[2 * i + 1] = (struct edge){span->end_ns, i, -1};
     }
-    qsort(edges, 2 * tally->span_count, sizeof *edges, by_time);
+    qsort(edges, 2 * logbook->span_count, sizeof *edges, by_time);
     return edges;
 }
 
 // Gives a stretch of time in which `open` spans per class run to whom it belongs.
-static void credit(struct tally_times *times, const int32_t *open, int64_t ns)
+static void credit(struct logbook_times *times, const int32_t *open, int64_t ns)
 {
-    if (open[TALLY_COMPUTE])
+    if (open[LOGBOOK_COMPUTE])
         times->compute_ns += ns;
-    else if (open[TALLY_COMMUNICATION])
+    else if (open[LOGBOOK_COMMUNICATION])
         times->exposed_comm_ns += ns;
-    else if (open[TALLY_MEMORY])
+    else if (open[LOGBOOK_MEMORY])
         times->exposed_memory_ns += ns;
     else
         times->idle_ns += ns;
-    if (open[TALLY_COMMUNICATION])
+    if (open[LOGBOOK_COMMUNICATION])
         times->total_comm_ns += ns;
-    if (open[TALLY_MEMORY])
+    if (open[LOGBOOK_MEMORY])
         times->total_memory_ns += ns;
 }
 
-static bool comes_first(const struct tally_span *a, const struct tally_span *b)
+static bool comes_first(const struct logbook_span *a, const struct logbook_span *b)
 {
     return a->class != b->class ? a->class < b->class : a->begin_ns < b->begin_ns;
 }
 
 // Gives a stretch of time to the one span that owns it.
-static void own(struct tally *tally, const struct open_spans *open, int64_t ns)
+static void own(struct logbook *logbook, const struct open_spans *open, int64_t ns)
 {
-    struct tally_span *owner = NULL;
+    struct logbook_span *owner = NULL;
     for (size_t i = 0; i < open->count; i++) {
-        struct tally_span *span = &tally->spans[open->at[i]];
+        struct logbook_span *span = &logbook->spans[open->at[i]];
         if (!owner || comes_first(span, owner))
             owner = span;
     }
@@ -105,68 +105,69 @@ static void change_open(struct open_spans *open, const struct edge *edge)
             open->at[i] = open->at[--open->count];
 }
 
-static void note_gap(struct tally *tally, int64_t begin_ns, const struct tally_span *after)
+static void note_gap(struct logbook *logbook, int64_t begin_ns, const struct logbook_span *after)
 {
     enum idle_cause cause = after->work->cause;
     if (cause == IDLE_UNTOLD || after->begin_ns == begin_ns)
         return;
-    tally->gaps = grow(tally->gaps, tally->gap_count, &tally->gap_capacity, sizeof *tally->gaps);
-    tally->gaps[tally->gap_count++] = (struct tally_gap){begin_ns, after->begin_ns, cause};
+    logbook->gaps =
+        grow(logbook->gaps, logbook->gap_count, &logbook->gap_capacity, sizeof *logbook->gaps);
+    logbook->gaps[logbook->gap_count++] = (struct logbook_gap){begin_ns, after->begin_ns, cause};
 }
 
-static void count_spans(const struct tally *tally, struct tally_times *times)
+static void count_spans(const struct logbook *logbook, struct logbook_times *times)
 {
-    times->events = (int64_t)tally->span_count;
-    for (size_t i = 0; i < tally->span_count; i++) {
-        const struct tally_span *span = &tally->spans[i];
+    times->events = (int64_t)logbook->span_count;
+    for (size_t i = 0; i < logbook->span_count; i++) {
+        const struct logbook_span *span = &logbook->spans[i];
         times->class_events[span->class]++;
         times->class_sum_ns[span->class] += span->end_ns - span->begin_ns;
     }
 }
 
-static struct tally_step sweep(struct tally *tally)
+static struct logbook_step sweep(struct logbook *logbook)
 {
-    struct tally_step step = {0};
-    struct edge *edges = sort_edges(tally);
+    struct logbook_step step = {0};
+    struct edge *edges = sort_edges(logbook);
     struct open_spans open = {.count = 0};
-    int32_t running[TALLY_CLASSES] = {0};
-    size_t count = 2 * tally->span_count;
+    int32_t running[LOGBOOK_CLASSES] = {0};
+    size_t count = 2 * logbook->span_count;
     for (size_t i = 0; i < count; i++) {
-        const struct tally_span *span = &tally->spans[edges[i].span];
+        const struct logbook_span *span = &logbook->spans[edges[i].span];
         int64_t ns = i > 0 ? edges[i].at_ns - edges[i - 1].at_ns : 0;
         credit(&step.times, running, ns);
-        own(tally, &open, ns);
+        own(logbook, &open, ns);
         if (i > 0 && open.count == 0)
-            note_gap(tally, edges[i - 1].at_ns, span);
+            note_gap(logbook, edges[i - 1].at_ns, span);
         running[span->class] += edges[i].change;
         change_open(&open, &edges[i]);
     }
     step.begin_ns = edges[0].at_ns;
     step.end_ns = step.last_end_ns = edges[count - 1].at_ns;
-    if (tally->step_count > 0)
-        note_gap(tally, tally->steps[tally->step_count - 1].last_end_ns,
-                 &tally->spans[edges[0].span]);
+    if (logbook->step_count > 0)
+        note_gap(logbook, logbook->steps[logbook->step_count - 1].last_end_ns,
+                 &logbook->spans[edges[0].span]);
     free(edges);
-    count_spans(tally, &step.times);
+    count_spans(logbook, &step.times);
     return step;
 }
 
-static void settle(struct tally_step *step)
+static void settle(struct logbook_step *step)
 {
-    struct tally_times *times = &step->times;
+    struct logbook_times *times = &step->times;
     times->window_ns = step->end_ns - step->begin_ns;
     times->busy_ns = times->compute_ns + times->exposed_comm_ns + times->exposed_memory_ns;
     times->idle_ns = times->window_ns - times->busy_ns;
 }
 
-static void keep(struct tally *tally, const struct tally_span *span)
+static void keep(struct logbook *logbook, const struct logbook_span *span)
 {
-    tally->events =
-        grow(tally->events, tally->event_count, &tally->event_capacity, sizeof *tally->events);
-    tally->events[tally->event_count++] = *span;
+    logbook->events = grow(logbook->events, logbook->event_count, &logbook->event_capacity,
+                           sizeof *logbook->events);
+    logbook->events[logbook->event_count++] = *span;
 }
 
-static void enter(struct ledger *ledger, const struct tally_span *span)
+static void enter(struct ledger *ledger, const struct logbook_span *span)
 {
     const struct instruction *work = span->work, *op = span->op;
     struct ledger_entry entry = {
@@ -180,55 +181,55 @@ static void enter(struct ledger *ledger, const struct tally_span *span)
         entry.flops = op->flops;
         ledger_add(ledger, LEDGER_WORK, op->name, op->dims, &entry);
     }
-    if (span->class == TALLY_COMMUNICATION) {
+    if (span->class == LOGBOOK_COMMUNICATION) {
         entry.bytes = work->collective ? work->collective->bytes : 0;
         const char *group = work->collective ? work->collective->group->name : "";
         ledger_add(ledger, LEDGER_GROUPS, group, "", &entry);
         if (work->collective)
             ledger_add(ledger, LEDGER_COLLECTIVES, group, work->collective->kind, &entry);
     }
-    if (span->class == TALLY_MEMORY) {
+    if (span->class == LOGBOOK_MEMORY) {
         entry.bytes = work->bytes;
         ledger_add(ledger, LEDGER_COPIES, ledger_copy(work), ledger_host_memory(work), &entry);
     }
 }
 
-void tally_close_step(struct tally *tally, int32_t number)
+void logbook_close_step(struct logbook *logbook, int32_t number)
 {
-    struct tally_step step = sweep(tally);
+    struct logbook_step step = sweep(logbook);
     step.number = number;
-    step.wait_ns = tally->wait_ns;
-    step.transfer_ns = tally->transfer_ns;
+    step.wait_ns = logbook->wait_ns;
+    step.transfer_ns = logbook->transfer_ns;
     for (int i = 0; i < PLANT_COUNT; i++)
-        step.plant_ns[i] = tally->plant_ns[i];
+        step.plant_ns[i] = logbook->plant_ns[i];
     settle(&step);
-    if (tally->step_count > 0) {
-        struct tally_step *before = &tally->steps[tally->step_count - 1];
+    if (logbook->step_count > 0) {
+        struct logbook_step *before = &logbook->steps[logbook->step_count - 1];
         if (step.begin_ns < before->last_end_ns)
             outfile_die("step %d begins before all work of the step before has ended", number);
         before->end_ns = step.begin_ns;
         settle(before);
     }
-    tally->steps =
-        grow(tally->steps, tally->step_count, &tally->step_capacity, sizeof *tally->steps);
-    tally->steps[tally->step_count++] = step;
-    for (size_t i = 0; i < tally->span_count; i++) {
-        enter(&tally->ledger, &tally->spans[i]);
-        if (tally->keeps_events)
-            keep(tally, &tally->spans[i]);
+    logbook->steps =
+        grow(logbook->steps, logbook->step_count, &logbook->step_capacity, sizeof *logbook->steps);
+    logbook->steps[logbook->step_count++] = step;
+    for (size_t i = 0; i < logbook->span_count; i++) {
+        enter(&logbook->ledger, &logbook->spans[i]);
+        if (logbook->keeps_events)
+            keep(logbook, &logbook->spans[i]);
     }
-    tally->span_count = 0;
-    tally->wait_ns = tally->transfer_ns = 0;
+    logbook->span_count = 0;
+    logbook->wait_ns = logbook->transfer_ns = 0;
     for (int i = 0; i < PLANT_COUNT; i++)
-        tally->plant_ns[i] = 0;
+        logbook->plant_ns[i] = 0;
 }
 
-struct tally_times tally_total(const struct tally *tally)
+struct logbook_times logbook_total(const struct logbook *logbook)
 {
-    struct tally_times sum = {0};
-    for (size_t i = 0; i < tally->step_count; i++) {
-        const struct tally_times *times = &tally->steps[i].times;
-        for (int class = 0; class < TALLY_CLASSES; class ++) {
+    struct logbook_times sum = {0};
+    for (size_t i = 0; i < logbook->step_count; i++) {
+        const struct logbook_times *times = &logbook->steps[i].times;
+        for (int class = 0; class < LOGBOOK_CLASSES; class ++) {
             sum.class_events[class] += times->class_events[class];
             sum.class_sum_ns[class] += times->class_sum_ns[class];
         }
@@ -245,11 +246,11 @@ struct tally_times tally_total(const struct tally *tally)
     return sum;
 }
 
-void tally_free(struct tally *tally)
+void logbook_free(struct logbook *logbook)
 {
-    free(tally->steps);
-    free(tally->spans);
-    free(tally->gaps);
-    free(tally->events);
-    ledger_free(&tally->ledger);
+    free(logbook->steps);
+    free(logbook->spans);
+    free(logbook->gaps);
+    free(logbook->events);
+    ledger_free(&logbook->ledger);
 }

@@ -8,30 +8,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum tally_class { TALLY_COMPUTE, TALLY_COMMUNICATION, TALLY_MEMORY, TALLY_CLASSES };
+enum logbook_class { LOGBOOK_COMPUTE, LOGBOOK_COMMUNICATION, LOGBOOK_MEMORY, LOGBOOK_CLASSES };
 
 // Exclusive times of one window: window = compute + exposed_comm + exposed_memory + idle.
-struct tally_times {
+struct logbook_times {
     int64_t events;
-    int64_t class_events[TALLY_CLASSES], class_sum_ns[TALLY_CLASSES];
+    int64_t class_events[LOGBOOK_CLASSES], class_sum_ns[LOGBOOK_CLASSES];
     int64_t window_ns, compute_ns, exposed_comm_ns, exposed_memory_ns, idle_ns;
     int64_t busy_ns, total_comm_ns, total_memory_ns;
 };
 
-struct tally_step {
+struct logbook_step {
     int32_t number;               // N of ProfilerStep#N
     int64_t begin_ns, end_ns;     // on the device, the last step to its last event's end
     int64_t last_end_ns;          // of its device events
     int64_t wait_ns, transfer_ns; // of its collectives
     int64_t plant_ns[PLANT_COUNT];
-    struct tally_times times;
+    struct logbook_times times;
 };
 
 // One device event. The instant of a step belongs to one of those that run in it: compute before
 // communication before memory, then the one that began first.
-struct tally_span {
+struct logbook_span {
     int64_t begin_ns, end_ns, owned_ns;
-    enum tally_class class;
+    enum logbook_class class;
     const struct instruction *work;
     const struct instruction *op; // that launched it, NULL for none
     uint32_t op_call;             // which call of it
@@ -40,32 +40,32 @@ struct tally_span {
 };
 
 // Time without device work.
-struct tally_gap {
+struct logbook_gap {
     int64_t begin_ns, end_ns;
     enum idle_cause cause;
 };
 
-struct tally {
-    struct tally_step *steps;
+struct logbook {
+    struct logbook_step *steps;
     size_t step_count, step_capacity;
-    struct tally_span *spans; // of the open step
+    struct logbook_span *spans; // of the open step
     size_t span_count, span_capacity;
     int64_t plant_ns[PLANT_COUNT]; // of the open step
     int64_t wait_ns, transfer_ns;
-    struct tally_gap *gaps; // of all closed steps that have a told cause
+    struct logbook_gap *gaps; // of all closed steps that have a told cause
     size_t gap_count, gap_capacity;
-    struct ledger ledger;      // of all closed steps
-    bool keeps_events;         // the spans of closed steps are listed
-    struct tally_span *events; // of all closed steps
+    struct ledger ledger;        // of all closed steps
+    bool keeps_events;           // the spans of closed steps are listed
+    struct logbook_span *events; // of all closed steps
     size_t event_count, event_capacity;
 };
 
-void tally_add(struct tally *tally, const struct tally_span *span);
+void logbook_add(struct logbook *logbook, const struct logbook_span *span);
 
 // Ends the open step. Every span of it must begin at or after the end of all earlier spans.
-void tally_close_step(struct tally *tally, int32_t number);
+void logbook_close_step(struct logbook *logbook, int32_t number);
 
 // The sum over all closed steps, from the first event's begin to the last one's end.
-struct tally_times tally_total(const struct tally *tally);
+struct logbook_times logbook_total(const struct logbook *logbook);
 
-void tally_free(struct tally *tally);
+void logbook_free(struct logbook *logbook);
