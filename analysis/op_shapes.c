@@ -4,13 +4,13 @@
 #include "analysis/context.h"
 #include "analysis/op_calls.h"
 #include "analysis/ranked.h"
+#include "analysis/shape_text.h"
 #include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 #include "analysis/tally.h"
 
 #define MAX_ROWS 5000 // of single shapes; what owns less is summed in one row
-#define MAX_TEXT 2048 // bytes of shapes or types; longer lists are cut
 #define OTHER    STR("(other shapes)")
 
 struct shape_row {
@@ -132,38 +132,10 @@ static bool name_most(struct shape_table *table, struct arena *arena, struct err
     return true;
 }
 
-// Appends the character at *at unless it is a blank outside of a text.
-static void copy_char(struct str from, size_t *at, bool *quoted, char *to, size_t *len)
-{
-    char c = from.at[*at];
-    if (c == '"')
-        *quoted = !*quoted;
-    if (c == '\\' && *quoted && *at + 1 < from.len)
-        to[(*len)++] = from.at[(*at)++];
-    if (*quoted || (c != ' ' && c != '\t' && c != '\n' && c != '\r'))
-        to[(*len)++] = from.at[*at];
-    (*at)++;
-}
-
-// Raw JSON in its shortest form, cut to whole characters at MAX_TEXT.
-static struct str compact(struct str from, char to[MAX_TEXT + 8])
-{
-    size_t at = 0, len = 0;
-    bool quoted = false;
-    while (at < from.len && len < MAX_TEXT)
-        copy_char(from, &at, &quoted, to, &len);
-    if (at < from.len) {
-        len = str_valid_utf8((struct str){to, len});
-        memcpy(to + len, "...", 3);
-        len += 3;
-    }
-    return (struct str){to, len};
-}
-
 static void inputs_cell(const struct shape_table *table, struct row *row, str_id id,
-                        char text[MAX_TEXT + 8])
+                        char text[SHAPE_TEXT_SIZE])
 {
-    row_text_if(row, id != 0, compact(trace_text(table->facts->trace, id), text));
+    row_text_if(row, id != 0, shape_text(trace_text(table->facts->trace, id), text));
 }
 
 static void distribution(const struct shape_table *table, const struct shape_row *from,
@@ -180,7 +152,7 @@ static bool add_row(const struct shape_table *table, const struct shape_row *fro
                     struct report *report, struct err *err)
 {
     const struct facts *facts = table->facts;
-    char dims[MAX_TEXT + 8], types[MAX_TEXT + 8];
+    char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE];
     struct arena scratch;
     arena_init(&scratch, facts->budget);
     struct str path = context_module_path(facts, from->module, &scratch, err);

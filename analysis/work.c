@@ -3,6 +3,7 @@
 #include "analysis/analyses.h"
 #include "analysis/context.h"
 #include "analysis/ranked.h"
+#include "analysis/shape_text.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 #include "analysis/work_rows.h"
@@ -10,7 +11,6 @@
 #include <math.h>
 
 #define MAX_ROWS 5000 // those with the most time
-#define MAX_TEXT 4096 // bytes of a shape or name that are kept
 
 // Of all calls of a row, in ns; NaN where not known.
 struct roofline {
@@ -58,23 +58,21 @@ static struct roofline roofline_of(const struct work_row *row, const struct peak
     return roof;
 }
 
-static struct str cut(struct str text)
-{
-    if (text.len > MAX_TEXT) {
-        text.len = MAX_TEXT;
-        text.len = str_valid_utf8(text);
-    }
-    return text;
-}
+// Room for the texts of a row until it is added.
+struct texts {
+    char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE];
+};
 
-static void put_identity(const struct trace *trace, const struct work_row *row, struct row *cells)
+static void put_identity(const struct facts *facts, const struct work_row *row, struct texts *texts,
+                         struct row *cells)
 {
+    const struct trace *trace = facts->trace;
     const struct work *work = &row->work;
-    row_text(cells, cut(trace_text(trace, row->name)));
+    row_text(cells, op_calls_name(facts, row->name));
     row_word(cells, work_kind_word(work->kind));
-    row_text(cells, str_of(work->problem));
-    row_text(cells, cut(trace_text(trace, row->dims)));
-    row_text(cells, cut(trace_text(trace, row->types)));
+    row_text_if(cells, work->problem[0] != '\0', str_of(work->problem));
+    row_text_if(cells, row->dims != 0, shape_text(trace_text(trace, row->dims), texts->dims));
+    row_text_if(cells, row->types != 0, shape_text(trace_text(trace, row->types), texts->types));
     row_word(cells, work->precision ? precision_word(work->precision) : NULL);
 }
 
@@ -141,7 +139,7 @@ static bool put_rest(const struct work_rows *rows, const struct work_row *row,
     }
     row_i64(cells, row->owned_ns);
     row_share(cells, row->owned_ns, parts_busy_ns(&facts->whole));
-    row_text(cells, cut(trace_text(facts->trace, row->kernel)));
+    row_text(cells, op_calls_name(facts, row->kernel));
     row_text(cells, module);
     row_i64(cells, row->recompute_calls);
     row_word(cells, note ? note : model);
@@ -152,10 +150,11 @@ static bool add_row(const struct work_rows *rows, const struct work_row *row, st
                     struct err *err)
 {
     struct arena scratch;
+    struct texts texts;
     struct row cells = {0};
     struct roofline roof = roofline_of(row, rows->peak);
     arena_init(&scratch, rows->facts->budget);
-    put_identity(rows->facts->trace, row, &cells);
+    put_identity(rows->facts, row, &texts, &cells);
     put_times(rows, row, &cells);
     put_rates(row, rows->peak, &cells);
     put_roofline(row, &roof, &cells);
