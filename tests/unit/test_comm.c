@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication of one rank: groups, sizes and bandwidths of small traces worked by hand.
-#include "tests/unit/hand_trace.h"
+#include "tests/unit/real_traces.h"
 
 #include "analysis/bandwidth.h"
 #include "analysis/group_ranks.h"
@@ -496,6 +496,64 @@ static void a_trace_without_communication_has_no_rows(void **state)
     hand_end(&hand);
 }
 
+static int64_t sum_of(const struct hand *hand, const char *table, const char *column)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < hand_rows(hand, table); i++)
+        sum += hand_i64(hand, table, i, column);
+    return sum;
+}
+
+// Both tables hold each communicating event once: their sums are the class's, and what is exposed
+// is the exposed communication of the breakdown.
+static void check_sums(const struct hand *hand)
+{
+    int64_t events = 0, sum_ns = 0, exposed_ns = 0;
+    for (size_t i = 0; i < hand_rows(hand, "classes"); i++)
+        if (strcmp(hand_word(hand, "classes", i, "class"), "communication") == 0) {
+            events = hand_i64(hand, "classes", i, "events");
+            sum_ns = hand_i64(hand, "classes", i, "sum_ns");
+        }
+    if (hand_rows(hand, "breakdown"))
+        exposed_ns = hand_i64(hand, "breakdown", 0, "exposed_comm_ns");
+    static const char *const tables[] = {"process_groups", "comm_sizes"};
+    for (int t = 0; t < 2; t++) {
+        assert_int_equal(sum_of(hand, tables[t], "calls"), events);
+        assert_int_equal(sum_of(hand, tables[t], "total_ns"), sum_ns);
+        assert_int_equal(sum_of(hand, tables[t], "exposed_ns"), exposed_ns);
+    }
+}
+
+static void sums_of_real_traces_are_those_of_the_breakdown(void **state)
+{
+    (void)state;
+    real_traces_each(check_sums);
+}
+
+static void sums_of_many_random_calls_are_those_of_the_breakdown(void **state)
+{
+    (void)state;
+    static const char *const groups[] = {"0", "1", "tp", NULL};
+    uint32_t seed = 1;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 2000; i++) {
+        seed = seed * 1664525 + 1013904223;
+        struct hand_event call =
+            all_reduce(groups[seed >> 8 & 3], 1 + (seed >> 10 & 3), (seed >> 4) % 100000,
+                       (seed >> 12) % 500, 1 << (seed >> 20 & 15));
+        call.row = seed >> 28;
+        if (seed >> 24 & 1)
+            call.collective = NULL; // without metadata
+        hand_add(&hand, call);
+        hand_kernel(&hand, "gemm", 100, 50 * i, seed >> 16 & 31);
+    }
+    hand_analyse(&hand);
+    assert_true(hand_rows(&hand, "comm_sizes") > 20);
+    check_sums(&hand);
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,6 +578,8 @@ int main(void)
         cmocka_unit_test(the_table_of_collectives_shows_only_what_kernels_carry_themselves),
         cmocka_unit_test(a_kernels_own_metadata_goes_before_that_of_the_operator),
         cmocka_unit_test(a_trace_without_communication_has_no_rows),
+        cmocka_unit_test(sums_of_real_traces_are_those_of_the_breakdown),
+        cmocka_unit_test(sums_of_many_random_calls_are_those_of_the_breakdown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
