@@ -334,8 +334,14 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "raggedkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mergestate", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "merge_state", NULL},
-    {MATCH_PART, CATEGORY_ATTENTION, "delta_rule", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "delta_rule", NULL}, // and the rest of linear attention
+    {MATCH_FRONT, CATEGORY_ATTENTION, "chunk_fwd_kernel", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "recompute_w_u", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "solve_tril", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "dot_kkt", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "merge_16x16_to_", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "pa_", NULL}, // aiter
+    {MATCH_PART, CATEGORY_ATTENTION, "pa_bf16", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pa_fwd", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_grouped_kernel", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_kernel_stage", NULL},
@@ -371,11 +377,12 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "cutlass", "wgrad"},
     {MATCH_PART, CATEGORY_CONVOLUTION, "cutlass", "conv::"},
     {MATCH_PART, CATEGORY_ATTENTION, "cutlass", "fmha"},
-    {MATCH_PART, CATEGORY_ATTENTION, "cutlass", "flash"},
+    {MATCH_PART, CATEGORY_ATTENTION, "cutlass", "flash::"},
     {MATCH_PART, CATEGORY_ATTENTION, "cutlass", "attention"},
     {MATCH_PART, CATEGORY_MOE, "cutlass", "moe"},
 
     {MATCH_PART, CATEGORY_NORMALIZATION, "gemma_", "norm"},
+    {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"}, // CuTe DSL
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemv", NULL},
     {MATCH_PART, CATEGORY_GEMM, "matmul", NULL},
@@ -389,6 +396,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_GEMM, "flatmm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "marlin", NULL},
     {MATCH_PART, CATEGORY_GEMM, "bmm_", NULL},
+    {MATCH_FRONT, CATEGORY_GEMM, "mm_kernel", NULL},
     {MATCH_PART, CATEGORY_GEMM, "dot_kernel", NULL},
     {MATCH_PART, CATEGORY_GEMM, "reduce_1block", NULL}, // the rest of cuBLAS's dot
     {MATCH_PART, CATEGORY_GEMM, "scal_kernel", NULL},
@@ -417,6 +425,8 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "rope", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "kn_entry_", NULL}, // RoPE of aiter
     {MATCH_PART, CATEGORY_ELEMENTWISE, "elementwise_kernel_with_index", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "silu_and_mul", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "act_and_mul", NULL},
 
     {MATCH_PART, CATEGORY_REDUCTION, "topk", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "sort", NULL},
@@ -459,6 +469,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_REDUCTION, "unique", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "multinomial", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "rejection_", NULL},
+    {MATCH_WHOLE, CATEGORY_REDUCTION, "_min_p_kernel", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "verifytree", NULL},
 
     {MATCH_PART, CATEGORY_ELEMENTWISE, "elementwise", NULL},
@@ -470,12 +481,13 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "copy", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "fill", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "dropout", NULL},
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "act_and_mul", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "activation", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "silu", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gelu", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "swiglu", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gated_", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "gating", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "mhc_", NULL}, // hyper-connections
     {MATCH_PART, CATEGORY_ELEMENTWISE, "transpose", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "permute", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nchwtonhwc", NULL},
@@ -488,6 +500,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "quant", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "cast_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "convert", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "cvt_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "delayed_scaling", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "bias_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "upsample", NULL},
@@ -497,7 +510,8 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "triu_tril", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "clamp", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "penalt", NULL},
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "parallel_for", NULL}, // Thrust
+    {MATCH_WHOLE, CATEGORY_ELEMENTWISE, "_temperature_kernel", NULL}, // of vLLM's sampler
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "parallel_for", NULL},         // Thrust
     {MATCH_PART, CATEGORY_ELEMENTWISE, "transform_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "__transform", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nvfuser", NULL},

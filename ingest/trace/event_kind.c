@@ -106,6 +106,8 @@ static const struct communication_rule {
     {"exchangesplitandoffset", NULL, true}, // all_to_all_vdev
     {"shotallreduce", NULL, true},          // oneShotAllReduceKernel of TensorRT-LLM, FlashInfer
     {"shot_allreduce", NULL, true},
+    {"allreduce", "shot", true},
+    {"all_reduce", "shot", true}, // all_reduce_one_shot_push_kernel of SGLang
     {"allreduce_rmsnorm", NULL, true},
     {"lamport", NULL, true},
     {"userbuffers", NULL, true}, // Transformer Engine

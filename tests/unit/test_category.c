@@ -78,20 +78,21 @@ static void kernels_of_both_vendors_have_the_category_of_what_they_do(void **sta
     check_samples(category_rule_of_kernel, kernel_others, COUNT(kernel_others));
 }
 
+// Names are in lower case when they are compared, those of operators without underscores.
+static void check_texts(const struct category_rules *rules, const char *never)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        const char *text = rules->rows[i].text;
+        if (strlen(text) < 2 || strpbrk(text, never))
+            fail_msg("the row %s can never match", text);
+    }
+}
+
 static void rows_are_written_as_names_are_compared(void **state)
 {
     (void)state;
-    const struct category_rules *tables[] = {&category_op_rules, &category_kernel_rules};
-    for (size_t t = 0; t < COUNT(tables); t++)
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const struct category_rule *rule = &tables[t]->rows[i];
-            const char *underscore = strchr(rule->text, '_');
-            if (strlen(rule->text) < 2 || (t == 0 && underscore))
-                fail_msg("the row %s can never match", rule->text);
-            for (const char *c = rule->text; *c; c++)
-                if (*c >= 'A' && *c <= 'Z')
-                    fail_msg("the row %s can never match", rule->text);
-        }
+    check_texts(&category_kernel_rules, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    check_texts(&category_op_rules, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 }
 
 static void endless_names_are_decided_by_their_front(void **state)
