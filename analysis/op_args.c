@@ -7,6 +7,11 @@ struct cursor {
     const char *at, *end;
 };
 
+static struct cursor begin_of(struct str text)
+{
+    return (struct cursor){text.at, text.at ? text.at + text.len : NULL};
+}
+
 static void skip_space(struct cursor *cursor)
 {
     while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
@@ -86,7 +91,7 @@ typedef bool take_item(struct cursor *cursor, struct op_arg *arg);
 static bool take_arguments(struct str text, take_item *item, struct arg_list *args, uint32_t max,
                            uint32_t *count)
 {
-    struct cursor cursor = {text.at, text.at + text.len};
+    struct cursor cursor = begin_of(text);
     bool more;
     *count = 0;
     if (text.len == 0 || !take(&cursor, '['))
@@ -299,7 +304,7 @@ bool op_args_bool(const struct arg_list *args, int index, bool *value)
 bool op_args_int(const struct arg_list *args, int index, int64_t *value)
 {
     struct str text = text_at(args, index);
-    struct cursor cursor = {text.at, text.at + text.len};
+    struct cursor cursor = begin_of(text);
     return text.len && take_integer(&cursor, value) && cursor.at == cursor.end;
 }
 
@@ -307,7 +312,7 @@ bool op_args_ints(const struct arg_list *args, int index, int64_t *values, uint3
                   uint32_t *count)
 {
     struct str text = text_at(args, index);
-    struct cursor cursor = {text.at, text.at + text.len};
+    struct cursor cursor = begin_of(text);
     *count = 0;
     if (text.len == 0 || !take(&cursor, '['))
         return false;
@@ -321,7 +326,7 @@ bool op_args_bools(const struct arg_list *args, int index, bool *values, uint32_
                    uint32_t *count)
 {
     struct str text = text_at(args, index);
-    struct cursor cursor = {text.at, text.at + text.len};
+    struct cursor cursor = begin_of(text);
     *count = 0;
     if (text.len == 0 || !take(&cursor, '['))
         return false;
