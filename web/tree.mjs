@@ -34,7 +34,8 @@ function NodeRow({ row, index, columns, focus, act }) {
       tabindex=${focus.at === index ? 0 : -1} data-row=${index} onFocus=${() => focus.set(index)}
       class=${open === null ? "leaf" : "branch"}>
     <th scope="row" class="tree-name ${column_class(first)}" style=${indent(level)}
-      onClick=${toggle}><${Toggle} open=${open} />${first.cell(node)}</th>
+      onClick=${toggle}><span class="tree-label"><${Toggle} open=${open} /><span>${
+        first.cell(node)}</span></span></th>
     ${rest.map((column) => html`<td key=${column.key} class=${column_class(column)}
       title=${column.title?.(node)}>${column.cell(node)}</td>`)}
   </tr>`;

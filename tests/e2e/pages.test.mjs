@@ -44,7 +44,8 @@ async function fill_odd_runs() {
 before(async () => {
   server = await start_server();
   browser = await launch();
-  await fill("cuda", ["--plant", "exposed_comm", "--steps", "8", "--stacks", "--memory"], { tag: "vendor=nvidia" });
+  await fill("cuda", ["--plant", "exposed_comm", "--steps", "8", "--stacks", "--memory"],
+    { tag: "vendor=nvidia" });
   await fill("rocm", ["--flavour", "rocm", "--steps", "8", "--slow", "140"], { tag: "vendor=amd" });
   await fill_odd_runs();
   if (ids.failed) await server.settled(ids.failed);

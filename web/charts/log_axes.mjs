@@ -5,7 +5,7 @@ import { html } from "../ui.mjs";
 const MINOR = [2, 3, 4, 5, 6, 7, 8, 9];
 const ROOM_PX = 90; // a decade narrower than this has no lines inside
 const LABEL_PX = 46;
-const NAMED_PX = 150; // from here on 2 and 5 have labels too
+const NAMED_PX = 190; // from here on 2 and 5 have labels too
 
 const between = (powers) =>
   powers.slice(0, -1).flatMap((p) => MINOR.map((m) => p + Math.log10(m)));

@@ -8,7 +8,8 @@ import { set_shortcuts, shortcuts_on } from "./shortcuts.mjs";
 const KEYS = [
   ["?", "this help"],
   ["/", "go to the search field"],
-  ["← →", "move between steps in the per-step chart"],
+  ["← →", "move between the points of a chart; close and open a row of a tree"],
+  ["↑ ↓", "move between the rows of a tree"],
   ["Enter", "open the parts of a waterfall column"],
   ["Esc", "back up in the waterfall, close a dialog"],
 ];

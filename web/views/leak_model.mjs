@@ -4,7 +4,10 @@ import { bytes, capital } from "../format.mjs";
 
 const missing = (value) => value === null || value === undefined;
 
-const signed = (value) => `${value < 0 ? "−" : "+"}${bytes(Math.round(Math.abs(value)))}`;
+function signed(value) {
+  const size = Math.round(Math.abs(value));
+  return `${size === 0 ? "" : value < 0 ? "−" : "+"}${bytes(size)}`;
+}
 
 /**
  * @param {Record<string, any>} row

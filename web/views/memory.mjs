@@ -2,7 +2,7 @@
 // Memory: over time, what held it at the peak, whether it leaks; and copies.
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
-import { bytes, count, ms_unit, percent } from "../format.mjs";
+import { bytes, count, ms_unit, percent, sentence } from "../format.mjs";
 import { frame_of, rows_of, sum_rows, value_at } from "../frame.mjs";
 import { MemoryLine } from "../charts/memory_line.mjs";
 import { points_of } from "../charts/memory_model.mjs";
@@ -138,9 +138,11 @@ function Memory({ reply, run, rank }) {
   const row = chosen_of(rows, query.device);
   const pick = html`<${DevicePick} rows=${rows} device=${row.device}
     onchange=${(device) => change({ device })} />`;
+  const told = row.leak === null; // the verdict on the leak says the note already
   return html`<${Figures} row=${row} help=${frame.help} />
     <${Card} title="Memory over time" note=${rows.length > 1 ? row.device : ""}>
-      <${Timeline} run=${run} rank=${rank} row=${row} pick=${pick} /><//>
+      <${Timeline} run=${run} rank=${rank} row=${row} pick=${pick} />
+      ${row.note && !told && html`<p class="readout">${sentence(row.note)}</p>`}<//>
     <${Peak} run=${run} rank=${rank} device=${row.device} />`;
 }
 

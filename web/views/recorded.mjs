@@ -13,14 +13,14 @@ import { by_state, recording_sentence } from "./recording_model.mjs";
 const TONE = { present: "good", partial: "warn", missing: "neutral" };
 
 function columns_of(rows) {
-  const text = (key) => (row) => sentence(rows[row][key]) || "–";
   return [
-    { key: "item", label: "What", cell: (row) => label_of(rows[row].item ?? "") },
+    { key: "item", label: "What", className: "cause-cell told", cell: (row) => html`<span>${
+      label_of(rows[row].item ?? "")}</span><span class="cell-help">${
+      sentence(rows[row].shows)}</span>` },
     { key: "state", label: "State", cell: (row) => html`<span
       class="status status-${TONE[rows[row].state] ?? "neutral"}">${rows[row].state}</span>` },
     { key: "coverage", label: "Covers", kind: "share", priority: 2,
       cell: (row) => percent(rows[row].coverage) },
-    { key: "shows", label: "What it tells", className: "wrap", cell: text("shows") },
     { key: "how", label: "How to record it", className: "wrap", cell: (row) =>
       (rows[row].state === "present" ? html`<span class="faint">recorded</span>`
         : rows[row].how || "–") },

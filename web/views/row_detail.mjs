@@ -21,8 +21,8 @@ export function RowDetail({ frame, row, first, prose, labels }) {
   const write = (key) => write_value(value_at(frame, key, row), frame.units[key]);
   const facts = (keys, className) => keys.length > 0 && html`<dl class="facts ${className}">${
     keys.map((key) => html`<div key=${key}><dt><${Help} text=${frame.help[key]}>${
-      labels[key] ?? label_of(key)}<//></dt><dd class=${is_long(key) ? "mono" : ""}>${write(key)}</dd>
-    </div>`)}</dl>`;
+      labels[key] ?? label_of(key)}<//></dt>
+      <dd class=${is_long(key) ? "mono" : ""}>${write(key)}</dd></div>`)}</dl>`;
   return html`<div class="kernel-detail">
     ${name && html`<p class="kernel-full"><code>${name}</code><${CopyButton} text=${name}
       label="Copy name" /></p>`}
