@@ -220,6 +220,27 @@ for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
 
     test("tells communication by process group", () => assert_groups(job));
 
+    test("knows what kind of work the time went to", () => {
+      const words = { GEMM: "gemm", attention: "attention", normalization: "norm",
+        communication: "comm" };
+      const found = job.tables.categories.filter(({ category }) => category in words)
+        .map((row) => ({ ...row, category: words[row.category] }));
+      const expected = job.truth.categories.filter(({ category }) =>
+        Object.values(words).includes(category));
+      const key = ({ category }) => category;
+      const columns = { calls: "calls", total_ns: "total_ns", owned_ns: "owned_ns" };
+      assert.deepEqual(by_key(found, key, columns), by_key(expected, key, columns));
+      assert.deepEqual(job.tables.uncategorized ?? [], []);
+    });
+
+    test("draws the memory curve up to its peak", () => {
+      const curve = job.tables.memory_timeline.filter(({ device }) => device !== "cpu");
+      const [{ device, peak_allocated_bytes }] = job.tables.memory;
+      assert.ok(curve.every((row, i) => row.device === device &&
+        (i === 0 || row.time_ns >= curve[i - 1].time_ns)));
+      assert.equal(Math.max(...curve.map((row) => row.allocated_bytes)), peak_allocated_bytes);
+    });
+
     test("has the memory curve, its peak and its leak", () => {
       const { truth, tables } = job;
       const [row] = tables.memory.filter(({ device }) => device !== "cpu");

@@ -13,6 +13,7 @@ enum ledger_table {
     LEDGER_WORK,        // by operator and shapes, of those with known work
     LEDGER_GROUPS,      // by process group, "" for kernels without one
     LEDGER_COLLECTIVES, // by process group and kind
+    LEDGER_CATEGORIES,  // of kernels
     LEDGER_COPIES,      // by direction and host memory
     LEDGER_TABLES
 };

@@ -173,6 +173,9 @@ static void enter(struct ledger *ledger, const struct logbook_span *span)
     struct ledger_entry entry = {
         .calls = 1, .total_ns = span->end_ns - span->begin_ns, .owned_ns = span->owned_ns};
     ledger_add(ledger, LEDGER_OPS, op ? op->name : "", "", &entry);
+    if (work->kernel)
+        ledger_add(ledger, LEDGER_CATEGORIES, vendor_category_name(work->kernel->category), "",
+                   &entry);
     ledger_add(ledger, LEDGER_MODULES, work->path ? work->path : "", ledger_phase(work->phase),
                &entry);
     if (op && op->flops) {

@@ -72,6 +72,7 @@ static const struct account_words account_words[LEDGER_TABLES] = {
     [LEDGER_WORK] = {"work", "op", "dims", true, true},
     [LEDGER_GROUPS] = {"process_groups", "process_group", NULL, true, false},
     [LEDGER_COLLECTIVES] = {"collectives", "process_group", "kind", true, false},
+    [LEDGER_CATEGORIES] = {"categories", "category", NULL, false, false},
     [LEDGER_COPIES] = {"copies", "direction", "host_memory", true, false},
 };
 
