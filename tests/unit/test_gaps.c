@@ -155,6 +155,20 @@ static void loading_data_is_told_by_annotation_operator_or_frame(void **state)
     }
 }
 
+static void the_outermost_loader_counts_until_it_ends(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(1): __next__", 1010, 1280);
+    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(9): _next_data", 1020, 1040);
+    end_with_gap(&hand, "data_loading", "dataloader.py(1): __next__");
+    begin_with_gap(&hand, 1290); // rows of a damaged file cross
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "dataloader", 1000, 1100);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1090, 1290);
+    end_with_gap(&hand, "host_compute", "aten::mm");
+}
+
 static void allocating_calls_are_told_by_name(void **state)
 {
     (void)state;
@@ -258,6 +272,8 @@ static void a_gap_after_a_queued_launch_is_of_the_device(void **state)
         {997, 1028, "launch_overhead", "cudaLaunchKernel"}, // 29 us after the launch
         {997, 1029, "dispatch", NULL},                      // 30 us after it
         {998, 1029, "launch_overhead", "cudaLaunchKernel"}, // returned as the gap began
+        {998, 1300, "unknown", NULL},
+        {999, 1300, "launch_overhead", "cudaLaunchKernel"}, // still ran when it began
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
@@ -282,6 +298,24 @@ static void an_event_queued_behind_a_wait_waits_for_an_event(void **state)
                  800, 810);
         end_with_gap(&hand, behind == 1 ? "event_wait" : "unknown",
                      behind == 1 ? "cudaStreamWaitEvent" : NULL);
+    }
+}
+
+static void a_delay_after_a_late_launch_is_a_wait_when_one_was_asked_for(void **state)
+{
+    (void)state;
+    for (int64_t launch_us = 1268; launch_us <= 1269; launch_us++) { // 30 and 29 us of delay
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMPUTE, 0, 1265, MAIN, -500);
+        add_work(&hand, 0, COMPUTE, 1300, 1400, MAIN, launch_us);
+        add_host(&hand, EVENT_RUNTIME, MAIN, "hipStreamWaitEvent", 1000, 1003);
+        hand_facts(&hand);
+        if (launch_us == 1268)
+            assert_gap(&hand, 1265, "event_wait", "hipStreamWaitEvent");
+        else
+            assert_gap(&hand, 1265, "launch_overhead", "cudaLaunchKernel");
+        hand_end(&hand);
     }
 }
 
@@ -316,6 +350,21 @@ static void what_stood_first_until_another_stream_ended_waited_for_it(void **sta
         add_work(&hand, 0, COMM, 1020, 1400, MAIN, launched[i]);
         hand_facts(&hand);
         assert_gap(&hand, 1000, i < 2 ? "event_wait" : "dispatch", NULL);
+        hand_end(&hand);
+    }
+}
+
+static void an_event_behind_another_of_its_stream_did_not_stand_first(void **state)
+{
+    (void)state;
+    for (int64_t end_us = 970; end_us <= 971; end_us++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_work(&hand, 0, COMM, 0, end_us, MAIN, -500);
+        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -400);
+        add_work(&hand, 0, COMM, 1020, 1400, MAIN, 500);
+        hand_facts(&hand);
+        assert_gap(&hand, 1000, end_us == 970 ? "event_wait" : "dispatch", NULL);
         hand_end(&hand);
     }
 }
@@ -419,6 +468,46 @@ static void each_device_has_gaps_of_its_own(void **state)
         assert_int_equal(hand_i64(&hand, "idle_gaps", i, "begin_ns"), expected[i].begin_us * US);
         assert_int_equal(hand_i64(&hand, "idle_gaps", i, "dur_ns"), expected[i].dur_us * US);
     }
+    hand_end(&hand);
+}
+
+static void each_device_has_its_part_of_the_profilers_overhead(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t device = 0; device < 2; device++)
+        for (int64_t i = 0; i < 2; i++)
+            hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                                .name = "k",
+                                                .begin_ns = i * 200 * US,
+                                                .dur_ns = 100 * US,
+                                                .pid = device,
+                                                .row = COMPUTE});
+    add_host(&hand, EVENT_OVERHEAD, -1, "Resource", 100, 180);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "idle_causes"), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(hand_word(&hand, "idle_causes", i, "cause"), "profiler");
+        assert_int_equal(hand_i64(&hand, "idle_causes", i, "total_ns"), 100 * US);
+    }
+    hand_end(&hand);
+}
+
+static void a_cause_names_the_host_event_of_most_of_its_time(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_with_gap(&hand, 1290);
+    add_work(&hand, 0, COMPUTE, 1500, 1600, MAIN, 1490);
+    add_work(&hand, 0, COMPUTE, 1850, 1900, MAIN, 1845);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaMalloc", 1000, 1290);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", 1400, 1490);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", 1600, 1845);
+    hand_analyse(&hand);
+    assert_string_equal(hand_word(&hand, "idle_causes", 0, "host_event"), "cudaFree"); // 350
+    assert_int_equal(hand_i64(&hand, "idle_causes", 0, "total_ns"), 650 * US);
+    assert_int_equal(hand_i64(&hand, "idle_causes", 0, "median_ns"), 250 * US);
     hand_end(&hand);
 }
 
@@ -578,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_sync_that_began_in_the_gap_found_nothing_to_wait_for),
         cmocka_unit_test(a_sync_of_another_thread_is_no_cause),
         cmocka_unit_test(loading_data_is_told_by_annotation_operator_or_frame),
+        cmocka_unit_test(the_outermost_loader_counts_until_it_ends),
         cmocka_unit_test(allocating_calls_are_told_by_name),
         cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
         cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),
@@ -586,13 +676,17 @@ int main(void)
         cmocka_unit_test(a_launch_that_spans_the_gap_or_is_followed_by_a_delay_is_overhead),
         cmocka_unit_test(a_gap_after_a_queued_launch_is_of_the_device),
         cmocka_unit_test(an_event_queued_behind_a_wait_waits_for_an_event),
+        cmocka_unit_test(a_delay_after_a_late_launch_is_a_wait_when_one_was_asked_for),
         cmocka_unit_test(a_recorded_wait_counts_for_its_own_stream),
         cmocka_unit_test(what_stood_first_until_another_stream_ended_waited_for_it),
+        cmocka_unit_test(an_event_behind_another_of_its_stream_did_not_stand_first),
         cmocka_unit_test(gaps_between_the_events_of_one_launch_are_the_graphs),
         cmocka_unit_test(overhead_of_the_profiler_counts_before_what_the_host_did),
         cmocka_unit_test(a_gap_before_an_event_without_launch_is_unknown_or_the_profilers),
         cmocka_unit_test(an_event_of_no_length_parts_a_gap),
         cmocka_unit_test(each_device_has_gaps_of_its_own),
+        cmocka_unit_test(each_device_has_its_part_of_the_profilers_overhead),
+        cmocka_unit_test(a_cause_names_the_host_event_of_most_of_its_time),
         cmocka_unit_test(a_gap_tells_what_surrounds_it),
         cmocka_unit_test(steps_have_their_idle_time_by_cause),
         cmocka_unit_test(sums_by_cause_equal_the_idle_time_of_random_traces),
