@@ -181,7 +181,7 @@ for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
     test("did the work that its shapes say, in the time that was generated", () => {
       const columns = { calls: "calls", kernels: "kernels", busy_ns: "busy_ns", flops: "flops",
         bytes: "bytes" };
-      const key = ({ op, dims }) => `${op} ${dims}`;
+      const key = ({ op, dims }) => `${op} ${dims.replaceAll(" ", "")}`;
       const wanted = new Set(job.truth.work.map(key));
       const found = by_key(job.tables.work.filter((row) => wanted.has(key(row))), key, columns);
       const expected = by_key(job.truth.work, key,
