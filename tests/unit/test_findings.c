@@ -225,10 +225,11 @@ static void collectives_beside_each_other_hide_nothing(void **state)
     hand_end(&hand);
 }
 
-// A copy from 10 to 11 ms; its call lasts until then, waiting or not.
-static void add_copy(struct hand *hand, const char *name, const char *call)
+// A copy or memset from 10 to 11 ms, and its call from 9 ms on.
+static void add_copy(struct hand *hand, const char *name, const char *call, int64_t call_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_MEMCPY,
+    bool sets = strstr(name, "Memset") != NULL;
+    hand_add(hand, (struct hand_event){.kind = sets ? EVENT_MEMSET : EVENT_MEMCPY,
                                        .name = name,
                                        .row = 7,
                                        .begin_ns = 10 * MS,
@@ -238,7 +239,7 @@ static void add_copy(struct hand *hand, const char *name, const char *call)
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                        .name = call,
                                        .begin_ns = 9 * MS,
-                                       .dur_ns = 2 * MS,
+                                       .dur_ns = call_ns,
                                        .pid = 1,
                                        .row = 1,
                                        .correlation = 1 + 10 * MS});
@@ -247,16 +248,20 @@ static void add_copy(struct hand *hand, const char *name, const char *call)
 static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
 {
     (void)state;
-    static const char *const copies[][2] = {
-        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync"},
-        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy"},
-        {"CopyHostToDevice", "hipMemcpyWithStream"},
+    static const struct {
+        const char *copy, *call;
+        int64_t call_ns;
+    } cases[] = {
+        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", US}, // staged
+        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS},
+        {"CopyHostToDevice", "hipMemcpyWithStream", 2 * MS},
+        {"Memcpy DtoH (Device -> Host)", "hipMemcpyWithStream", 2 * MS - US}, // clocks differ
     };
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         hand_begin(&hand);
         add_gemm(&hand, 0, 10 * MS, -MS);
-        add_copy(&hand, copies[i][0], copies[i][1]);
+        add_copy(&hand, cases[i].copy, cases[i].call, cases[i].call_ns);
         add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms behind the copy
         hand_analyse(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), 3 * MS);
@@ -267,14 +272,21 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
 static void copies_that_do_not_block_are_not_found(void **state)
 {
     (void)state;
-    struct hand hand;
-    hand_begin(&hand);
-    add_gemm(&hand, 0, 10 * MS, -MS);
-    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync");
-    add_gemm(&hand, 13 * MS, MS, 12 * MS);
-    hand_analyse(&hand);
-    assert_false(has_finding(&hand, "blocking_copies"));
-    hand_end(&hand);
+    static const char *const cases[][2] = {
+        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync"},
+        {"Memcpy DtoD (Device -> Device)", "cudaMemcpyAsync"},
+        {"Memset (Device)", "cudaMemset"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_gemm(&hand, 0, 10 * MS, -MS);
+        add_copy(&hand, cases[i][0], cases[i][1], 2 * MS);
+        add_gemm(&hand, 13 * MS, MS, 12 * MS);
+        hand_analyse(&hand);
+        assert_false(has_finding(&hand, "blocking_copies"));
+        hand_end(&hand);
+    }
 }
 
 // ---- memory

@@ -180,13 +180,20 @@ static void devices_are_told_apart_and_the_host_comes_last(void **state)
                                             .allocated = 16 + device,
                                             .device_type = device < 0 ? 0 : 6,
                                             .device = device});
+    hand_add(&hand, (struct hand_event){.kind = EVENT_ALLOCATION,
+                                        .name = "[memory]",
+                                        .begin_ns = 7,
+                                        .address = 78,
+                                        .bytes = 1,
+                                        .allocated = 16,
+                                        .device_type = 0}); // the host without its usual -1
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 3);
     assert_string_equal(hand_word(&hand, "memory", 0, "device"), "hip:0");
     assert_string_equal(hand_word(&hand, "memory", 1, "device"), "hip:1");
     assert_string_equal(hand_word(&hand, "memory", 2, "device"), "cpu");
     for (size_t i = 0; i < 3; i++) {
-        const int64_t bytes[] = {16, 17, 15};
+        const int64_t bytes[] = {16, 17, 16};
         assert_int_equal(hand_i64(&hand, "memory", i, "peak_allocated_bytes"), bytes[i]);
     }
     assert_int_equal(hand_i64(&hand, "memory", 0, "capacity_bytes"), 5);
@@ -196,7 +203,72 @@ static void devices_are_told_apart_and_the_host_comes_last(void **state)
     assert_true(is_null(&hand, "memory", 2, "fragmentation_bytes"));
     // Without device work times count from the first allocation.
     assert_int_equal(hand_i64(&hand, "memory", 1, "peak_ns"), 0);
-    assert_int_equal(hand_i64(&hand, "memory", 2, "peak_ns"), 2);
+    assert_int_equal(hand_i64(&hand, "memory", 2, "peak_ns"), 7 - 4);
+    hand_end(&hand);
+}
+
+static void threads_that_allocate_in_turn_make_one_curve(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int thread = 0; thread < 2; thread++) { // the file has one thread after the other
+        hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                            .name = thread ? "aten::mul" : "aten::add",
+                                            .begin_ns = 0,
+                                            .dur_ns = 1000,
+                                            .pid = 1,
+                                            .row = thread});
+        for (int i = 0; i < 50; i++)
+            hand_add(&hand, (struct hand_event){.kind = EVENT_ALLOCATION,
+                                                .name = "[memory]",
+                                                .begin_ns = 10 * i + 5 * thread,
+                                                .pid = 1,
+                                                .row = thread,
+                                                .address = 2 * i + thread,
+                                                .bytes = 4,
+                                                .allocated = 4 * (2 * i + thread + 1),
+                                                .reserved = 1000,
+                                                .device_type = 1});
+    }
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 0);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "end_bytes"), 400);
+    for (size_t i = 0; i < 101; i++)
+        assert_int_equal(hand_i64(&hand, "memory_timeline", i, "allocated_bytes"), 4 * i);
+    assert_int_equal(hand_rows(&hand, "memory_peak"), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(hand_word(&hand, "memory_peak", i, "op"),
+                            i ? "aten::mul" : "aten::add");
+        assert_int_equal(hand_i64(&hand, "memory_peak", i, "bytes"), 200);
+    }
+    hand_end(&hand);
+}
+
+static void of_equal_peaks_the_first_counts(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    allocate(&hand, 100, 1, 50, 150, 200);
+    allocate(&hand, 200, 1, -50, 100, 200);
+    allocate(&hand, 300, 1, 50, 150, 200);
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "peak_ns"), 0);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "fragmentation_bytes"), 50);
+    hand_end(&hand);
+}
+
+static void bytes_that_contradict_the_totals_give_no_level_below_0(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    allocate(&hand, 100, 1, 500, 150, 200);
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 0);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
+    assert_int_equal(sum_of(&hand, "memory_peak", "bytes", "cuda:0"), 150);
     hand_end(&hand);
 }
 
@@ -288,6 +360,12 @@ static void bytes_that_add_up_to_more_than_fits_give_no_figures(void **state)
     assert_int_equal(hand_rows(&hand, "memory_peak"), 0);
     size_t row = hand_find(&hand, "quality", "item", "allocations");
     assert_int_equal(hand_i64(&hand, "quality", row, "count"), 6);
+    hand_end(&hand);
+    hand_begin(&hand); // the totals are small, but what is alive does not add up
+    for (int i = 0; i < 3; i++)
+        allocate(&hand, i, i, INT64_MAX / 2, 100, 100);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "memory"), 0);
     hand_end(&hand);
 }
 
@@ -396,9 +474,9 @@ static void add_steps(struct hand *hand, const int64_t *kept, int count)
         add_step(hand, i);
         allocate(hand, i * MS + 100 * US, 1000 + i, 50 * MB, level + 50 * MB, 900 * MB);
         allocate(hand, i * MS + 200 * US, 1000 + i, -50 * MB, level, 900 * MB);
-        // The new level comes at the end, so the next step is the first that cannot go below it.
+        // The new level comes at the end, so it is the least of the next step.
         level += kept[i];
-        allocate(hand, i * MS + 990 * US, i, kept[i], level, 900 * MB);
+        allocate(hand, (i + 1) * MS, i, kept[i], level, 900 * MB);
     }
 }
 
@@ -439,6 +517,43 @@ static void memory_that_goes_up_and_down_is_no_leak(void **state)
     hand_analyse(&hand);
     assert_true(hand_cell(&hand, "memory", 0, "leak_low")->f <= 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak"), 0);
+    hand_end(&hand);
+}
+
+static void a_slope_that_noise_explains_is_no_leak(void **state)
+{
+    (void)state;
+    // Levels 0 40 5 45 0 50 10 30 20 35 MB: slope 2.5 MB, but from -3.75 MB on.
+    const int64_t kept[] = {0,        40 * MB, -35 * MB, 40 * MB, -45 * MB, 50 * MB,
+                            -40 * MB, 20 * MB, -10 * MB, 15 * MB, 0};
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 1;
+    add_steps(&hand, kept, 11);
+    hand_analyse(&hand);
+    assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, 2.5e6, 1e-3);
+    assert_near(hand_cell(&hand, "memory", 0, "leak_low")->f, -3.75e6, 1e-3);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 35 * MB);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "leak"), 0);
+    hand_end(&hand);
+}
+
+static void a_step_without_allocations_stays_at_its_level(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 0;
+    for (int i = 0; i < 4; i++)
+        add_step(&hand, i);
+    allocate(&hand, MS + US, 1, 30, 130, 200);     // step 0 has none before it
+    allocate(&hand, MS + 2 * US, 2, 7, 137, 200);  // step 1: from 100 up, so its least is 100
+    allocate(&hand, 2 * MS - US, 3, 63, 200, 200); // step 2 and 3 hold this
+    hand_analyse(&hand);
+    // 100 100 200 200: slopes 0 0 50 100/3 50 100.
+    assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 100);
+    assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, (50 + 100.0 / 3) / 2,
+                1e-9);
     hand_end(&hand);
 }
 
@@ -556,12 +671,13 @@ static void equal_values_narrow_the_interval(void **state)
     line = fit(x, spike, 10);
     assert_true(line.slope == 0 && line.low == 0 && line.high == 0);
     // Two levels of five: V = (2250 - 2*5*4*15) / 18 = 91.67, C = 18.77: rank 13 of 45 from either
-    // end. 20 slopes are 0, and 13 are above 9.
-    const int64_t level[] = {0, 0, 0, 0, 0, 45, 45, 45, 45, 45};
-    line = fit(x, level, 10);
-    assert_near(line.slope, 5.625, 1e-12);
+    // end. 20 slopes are 0, and the 13th from above is 1000 / 25.
+    const int64_t spread[] = {0, 1, 3, 6, 10, 15, 21, 28, 36, 45};
+    const int64_t level[] = {0, 0, 0, 0, 0, 1000, 1000, 1000, 1000, 1000};
+    line = fit(spread, level, 10);
+    assert_near(line.slope, 1000.0 / 42, 1e-12);
     assert_true(line.low == 0);
-    assert_near(line.high, 9, 1e-12);
+    assert_near(line.high, 40, 1e-12);
 }
 
 static void few_points_have_no_interval_and_one_no_slope(void **state)
@@ -570,7 +686,8 @@ static void few_points_have_no_interval_and_one_no_slope(void **state)
     const int64_t x[] = {0, 1, 5, 6, 7}, y[] = {0, 3, 4, 4, 9};
     assert_true(isnan(fit(x, y, 1).slope));
     assert_near(fit(x, y, 2).slope, 3, 1e-12);
-    assert_near(fit(x, y, 3).slope, 0.8, 1e-12); // of 0.25, 0.8 and 3
+    assert_near(fit(x, y, 3).slope, 0.8, 1e-12);                  // of 0.25, 0.8 and 3
+    assert_near(fit(x, y, 4).slope, (0.25 + 2.0 / 3) / 2, 1e-12); // of six, the middle two
     assert_false(fit(x, y, 4).interval);
     struct theil_sen line = fit(x, y, 5);
     assert_true(line.interval); // five points: from the least to the largest slope
@@ -638,6 +755,9 @@ int main(void)
         cmocka_unit_test(the_module_of_the_peak_is_named),
         cmocka_unit_test(allocations_of_one_moment_keep_the_order_of_the_file),
         cmocka_unit_test(devices_are_told_apart_and_the_host_comes_last),
+        cmocka_unit_test(threads_that_allocate_in_turn_make_one_curve),
+        cmocka_unit_test(of_equal_peaks_the_first_counts),
+        cmocka_unit_test(bytes_that_contradict_the_totals_give_no_level_below_0),
         cmocka_unit_test(totals_that_are_not_recorded_follow_from_the_bytes),
         cmocka_unit_test(without_any_total_the_least_possible_level_is_taken),
         cmocka_unit_test(a_lost_release_shows_as_a_negative_rest),
@@ -648,6 +768,8 @@ int main(void)
         cmocka_unit_test(every_event_is_kept_up_to_1999),
         cmocka_unit_test(memory_that_grows_each_step_is_a_leak),
         cmocka_unit_test(memory_that_goes_up_and_down_is_no_leak),
+        cmocka_unit_test(a_slope_that_noise_explains_is_no_leak),
+        cmocka_unit_test(a_step_without_allocations_stays_at_its_level),
         cmocka_unit_test(growth_up_to_1_mb_is_no_leak),
         cmocka_unit_test(fewer_than_5_steady_steps_tell_no_leak),
         cmocka_unit_test(the_least_of_a_step_is_taken_over_the_time_of_its_mark),
