@@ -7,17 +7,23 @@ static const struct column columns_work[] = {
     TEXT("op", "Name of the operator."),
     TEXT("kind", "gemm, attention_forward, attention_backward, conv_forward, conv_backward, "
                  "elementwise, reduction, norm, softmax, embedding, triton, other."),
-    TEXT("problem", "What was computed: M=.., N=.., K=.. and the like."),
+    TEXT("problem",
+         "What was computed: M=.., N=.., K=.. and the like; empty where only bytes matter."),
     TEXT("dims", "Shapes of the inputs."),
     TEXT("types", "Element types of the inputs."),
-    TEXT("precision", "Precision of the arithmetic: fp8, bf16, fp16, tf32, fp32, fp64."),
+    TEXT("precision", "Precision of matrix products, attention and convolutions: fp4, fp8, int8, "
+                      "bf16, fp16, tf32, fp32, fp64; by the inputs, tf32 by the kernel's name."),
     I64("calls", "count", "Calls that launched device events."),
     I64("kernels", "count", "Device events."),
     I64("busy_ns", "ns", "Union of the device events of each call, summed over the calls."),
     I64("median_ns", "ns", "Median over the calls of the same."),
     I64("p95_ns", "ns", "95th percentile by nearest rank."),
-    I64("flops", "count", "Floating point operations of a call; a multiply-add is two."),
-    I64("bytes", "bytes", "Bytes that a call must read and write at least, each tensor once."),
+    I64("flops", "count",
+        "Floating point operations of a call, a multiply-add being two; empty for "
+        "work of which only the bytes matter."),
+    I64("bytes", "bytes",
+        "Bytes that a call must read and write at least, each tensor once and by "
+        "its own type."),
     F64("tflops", "TFLOP/s", "Operations of all calls divided by their time; 1e12 per second."),
     F64("tbps", "TB/s", "Bytes of all calls divided by their time; 1e12 bytes per second."),
     F64("intensity", "FLOP/B", "Operations divided by bytes."),
@@ -27,7 +33,9 @@ static const struct column columns_work[] = {
                   "bandwidth, else memory."),
     I64("roofline_ns", "ns", "The longer of the two, for all calls: nothing can be faster."),
     F64("efficiency", "share", "Roofline time divided by measured time."),
-    I64("lost_ns", "ns", "Measured minus roofline time: what a perfect kernel would save."),
+    I64("lost_ns", "ns",
+        "Measured minus roofline time, at least 0: what a perfect kernel would "
+        "save."),
     I64("owned_ns", "ns", "Owned time of the device events."),
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
     TEXT("kernel", "Device event with most of its time."),

@@ -54,6 +54,7 @@ static const struct attention attentions[] = {
     {"flash_attn::_flash_attn_backward", true, LAYOUT_BNHD, 1, CAUSAL_FLAG, 11, -1, 12},
     {"flash_attn::_flash_attn_varlen_forward", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 9, 3, 10},
     {"flash_attn::_flash_attn_varlen_backward", true, LAYOUT_BNHD, 1, CAUSAL_FLAG, 15, 9, 16},
+    {"FlashAttnFunc", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, -1},
     {"aiter::mha_fwd", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
     {"aiter::fmha_v3_fwd", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
     {"aiter::_flash_attn_forward", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
@@ -64,31 +65,27 @@ static const struct attention attentions[] = {
 
 // Operators whose work lies in lengths that no trace records.
 static const char *const unknown[] = {
-    "vllm::unified_attention",
-    "vllm::unified_attention_with_output",
-    "_vllm_fa2_C::varlen_fwd",
-    "_vllm_fa3_C::fwd",
-    "aiter::mha_varlen_fwd",
-    "aiter::fmha_v3_varlen_fwd",
-    "aiter::mha_varlen_bwd",
-    "aiter::fmha_v3_varlen_bwd",
-    "aiter::paged_attention_v1",
-    "_C::paged_attention_v1",
-    "_C::paged_attention_v2",
-    "_rocm_C::paged_attention",
-    "flash_attn_3::fwd",
-    "flash_attn_3::bwd",
-    "FlashAttnFunc",
+    "vllm::unified_attention",   "vllm::unified_attention_with_output",
+    "_vllm_fa2_C::varlen_fwd",   "_vllm_fa3_C::fwd",
+    "aiter::mha_varlen_fwd",     "aiter::fmha_v3_varlen_fwd",
+    "aiter::mha_varlen_bwd",     "aiter::fmha_v3_varlen_bwd",
+    "aiter::paged_attention_v1", "_C::paged_attention_v1",
+    "_C::paged_attention_v2",    "_rocm_C::paged_attention",
+    "flash_attn_3::fwd",         "flash_attn_3::bwd",
     "FlashAttnVarlenFunc",
+};
+
+struct qkv {
+    const struct op_arg *q, *k, *v;
 };
 
 struct problem {
     int64_t batch, heads, kv_heads, queries, keys, qk_width, v_width;
 };
 
-static bool read_dense(enum layout layout, const struct op_arg *q, const struct op_arg *k,
-                       const struct op_arg *v, struct problem *p)
+static bool read_dense(enum layout layout, const struct qkv *in, struct problem *p)
 {
+    const struct op_arg *q = in->q, *k = in->k, *v = in->v;
     if (q->rank != 4 || k->rank != 4 || v->rank != 4)
         return false;
     int heads = layout == LAYOUT_BHND ? 1 : 2, length = 3 - heads;
@@ -100,9 +97,9 @@ static bool read_dense(enum layout layout, const struct op_arg *q, const struct 
 
 // Sequences laid end to end. Their lengths are known only when all are as long as the longest.
 static bool read_packed(const struct attention *attention, const struct arg_list *args,
-                        const struct op_arg *q, const struct op_arg *k, const struct op_arg *v,
-                        struct problem *p)
+                        const struct qkv *in, struct problem *p)
 {
+    const struct op_arg *q = in->q, *k = in->k, *v = in->v;
     const struct op_arg *lengths = op_args_tensor(args, attention->lengths_at);
     uint32_t at = q->rank == 4; // a batch of 1 in front
     int64_t longest_q, longest_k;
@@ -178,19 +175,18 @@ static int64_t count_bytes(const struct arg_list *args, int first, bool backward
 static void fill(const struct attention *attention, const struct arg_list *args, struct work *work)
 {
     int first = attention->first;
-    const struct op_arg *q = op_args_tensor(args, first), *k = op_args_tensor(args, first + 1),
-                        *v = op_args_tensor(args, first + 2);
+    struct qkv in = {op_args_tensor(args, first), op_args_tensor(args, first + 1),
+                     op_args_tensor(args, first + 2)};
     bool packed = op_args_tensor(args, attention->lengths_at) != NULL;
     struct problem p;
-    if (!q || !k || !v || q->rank < 3 || q->rank > 4 || v->rank != q->rank) {
+    if (!in.q || !in.k || !in.v || in.q->rank < 3 || in.q->rank > 4 || in.v->rank != in.q->rank) {
         work->note = work_note_shapes;
         return;
     }
-    work->precision = dtype_precision(q->dtype);
-    int64_t outputs = count_mul(work_product(q, 0, q->rank - 1), v->dims[v->rank - 1]);
+    work->precision = dtype_precision(in.q->dtype);
+    int64_t outputs = count_mul(work_product(in.q, 0, in.q->rank - 1), in.v->dims[in.v->rank - 1]);
     work->bytes = count_bytes(args, first, attention->backward, outputs);
-    if (packed ? read_packed(attention, args, q, k, v, &p)
-               : read_dense(attention->layout, q, k, v, &p))
+    if (packed ? read_packed(attention, args, &in, &p) : read_dense(attention->layout, &in, &p))
         fill_flops(attention, args, &p, work);
     else
         work->note =

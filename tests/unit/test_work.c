@@ -534,6 +534,36 @@ static void utilization_sums_the_time_at_each_precisions_peak(void **state)
     hand_end(&hand);
 }
 
+// The second product stands in a forward that checkpointing repeats: the hardware does two, the
+// model one.
+static void recomputed_products_are_no_part_of_the_model(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "deviceProperties", H100);
+    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
+           "gemm_bf16", 10000);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_PYTHON,
+                                        .name = "torch/utils/checkpoint.py(1500): recompute_fn",
+                                        .pid = 1,
+                                        .row = 1,
+                                        .begin_ns = 70000,
+                                        .dur_ns = 60000});
+    launch(&hand,
+           (struct hand_event){
+               .name = "aten::mm", .begin_ns = 80000, .correlation = 2, .dims = MM_1024},
+           "gemm_bf16", 10000);
+    hand_analyse(&hand);
+    size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
+    size_t mfu = hand_find(&hand, "metrics", "metric", "mfu");
+    double hardware = hand_cell(&hand, "metrics", hfu, "value")->f;
+    assert_true(fabs(hardware - 2 * 2147483648.0 / 989e3 / 90000) < 1e-12);
+    assert_true(hand_cell(&hand, "metrics", mfu, "value")->f == hardware / 2);
+    assert_int_equal(hand_i64(&hand, "work", 0, "recompute_calls"), 1);
+    hand_end(&hand);
+}
+
 static void unknown_operations_make_utilization_unknown(void **state)
 {
     (void)state;
@@ -702,6 +732,7 @@ int main(void)
         cmocka_unit_test(peaks_of_the_user_go_before_those_built_in),
         cmocka_unit_test(nested_operators_count_once_where_they_launch),
         cmocka_unit_test(utilization_sums_the_time_at_each_precisions_peak),
+        cmocka_unit_test(recomputed_products_are_no_part_of_the_model),
         cmocka_unit_test(unknown_operations_make_utilization_unknown),
         cmocka_unit_test(tokens_per_second_stand_on_the_median_step),
         cmocka_unit_test(copies_over_a_link_are_not_held_against_the_memory),
