@@ -190,6 +190,18 @@ static void allocating_calls_are_told_by_name(void **state)
     }
 }
 
+static void an_operator_named_like_a_call_is_no_call(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cudaMalloc", "cudaDeviceSynchronize"};
+    for (int i = 0; i < 2; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, names[i], 900, 1280);
+        end_with_gap(&hand, "host_compute", names[i]);
+    }
+}
+
 static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **state)
 {
     (void)state;
@@ -203,9 +215,9 @@ static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **stat
     }
 }
 
-// op   [1000,1290)      innermost in [1000,1030) [1100,1130) [1200,1290): 150 us
-// sub  [1030,1100)      70 us
-// sub  [1130,1200)      70 us
+// op   [1000,1290)      innermost in [1000,1060) [1130,1190) [1230,1290): 180 us in pieces
+// sub  [1060,1130)      70 us in one
+// sub  [1190,1230)      40 us
 static void the_host_event_is_the_innermost_with_most_time(void **state)
 {
     (void)state;
@@ -213,10 +225,10 @@ static void the_host_event_is_the_innermost_with_most_time(void **state)
         struct hand hand;
         begin_with_gap(&hand, 1290);
         add_host(&hand, EVENT_CPU_OP, MAIN, "op", 1000, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1030, 1100);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1130, 1200);
-        if (other) // a frame within takes 90 us of it away
-            add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", 1200, 1290);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1060, 1130);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1190, 1230);
+        if (other) // a frame within takes 120 us of it away, and 30 us of the first sub
+            add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", 1100, 1290);
         end_with_gap(&hand, "host_compute", other ? "loss.py(3): log" : "op");
     }
 }
@@ -322,17 +334,26 @@ static void a_delay_after_a_late_launch_is_a_wait_when_one_was_asked_for(void **
 static void a_recorded_wait_counts_for_its_own_stream(void **state)
 {
     (void)state;
-    for (int64_t stream = COMPUTE; stream <= COMPUTE + 1; stream++) {
+    static const struct {
+        int64_t stream, begin_us;
+        bool counts;
+    } cases[] = {
+        {COMPUTE, 801, true},
+        {COMPUTE + 1, 801, false},
+        {COMPUTE, -501, false}, // it served the kernel before, launched at -500
+        {COMPUTE, 901, false},  // it came after the launch
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         begin_with_gap(&hand, 900);
         add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamWaitEvent", 800, 810);
         hand_add(&hand, (struct hand_event){.kind = EVENT_SYNC,
                                             .name = "Stream Wait Event",
-                                            .begin_ns = 801 * US,
+                                            .begin_ns = cases[i].begin_us * US,
                                             .dur_ns = US,
-                                            .row = stream});
-        end_with_gap(&hand, stream == COMPUTE ? "event_wait" : "unknown",
-                     stream == COMPUTE ? "Stream Wait Event" : NULL);
+                                            .row = cases[i].stream});
+        end_with_gap(&hand, cases[i].counts ? "event_wait" : "unknown",
+                     cases[i].counts ? "Stream Wait Event" : NULL);
     }
 }
 
@@ -367,6 +388,20 @@ static void an_event_behind_another_of_its_stream_did_not_stand_first(void **sta
         assert_gap(&hand, 1000, end_us == 970 ? "event_wait" : "dispatch", NULL);
         hand_end(&hand);
     }
+}
+
+// Events of one stream may overlap a little; the stream itself was busy.
+static void an_event_behind_one_that_overlaps_did_not_wait_for_another_stream(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+    add_work(&hand, 0, COMPUTE, 950, 960, MAIN, -400);
+    add_work(&hand, 0, COMPUTE, 1020, 1400, MAIN, 500);
+    hand_facts(&hand);
+    assert_gap(&hand, 1000, "dispatch", NULL);
+    hand_end(&hand);
 }
 
 static void gaps_between_the_events_of_one_launch_are_the_graphs(void **state)
@@ -669,6 +704,7 @@ int main(void)
         cmocka_unit_test(loading_data_is_told_by_annotation_operator_or_frame),
         cmocka_unit_test(the_outermost_loader_counts_until_it_ends),
         cmocka_unit_test(allocating_calls_are_told_by_name),
+        cmocka_unit_test(an_operator_named_like_a_call_is_no_call),
         cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
         cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),
         cmocka_unit_test(a_thread_of_which_nothing_is_recorded_computed),
@@ -680,6 +716,7 @@ int main(void)
         cmocka_unit_test(a_recorded_wait_counts_for_its_own_stream),
         cmocka_unit_test(what_stood_first_until_another_stream_ended_waited_for_it),
         cmocka_unit_test(an_event_behind_another_of_its_stream_did_not_stand_first),
+        cmocka_unit_test(an_event_behind_one_that_overlaps_did_not_wait_for_another_stream),
         cmocka_unit_test(gaps_between_the_events_of_one_launch_are_the_graphs),
         cmocka_unit_test(overhead_of_the_profiler_counts_before_what_the_host_did),
         cmocka_unit_test(a_gap_before_an_event_without_launch_is_unknown_or_the_profilers),
