@@ -8,17 +8,21 @@
 
 static int64_t next_correlation;
 
-static void add_copy(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
-                     int64_t bytes, int64_t correlation)
+struct copy {
+    const char *name;
+    int64_t begin_ns, dur_ns, bytes, correlation;
+};
+
+static void add_copy(struct hand *hand, struct copy copy)
 {
-    bool sets = strstr(name, "emset") != NULL;
+    bool sets = strstr(copy.name, "emset") != NULL;
     hand_add(hand, (struct hand_event){.kind = sets ? EVENT_MEMSET : EVENT_MEMCPY,
-                                       .name = name,
+                                       .name = copy.name,
                                        .row = 7,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .bytes = bytes,
-                                       .correlation = correlation});
+                                       .begin_ns = copy.begin_ns,
+                                       .dur_ns = copy.dur_ns,
+                                       .bytes = copy.bytes,
+                                       .correlation = copy.correlation});
 }
 
 static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
@@ -38,7 +42,7 @@ static void add_pair(struct hand *hand, const char *name, const char *call, int6
                      int64_t call_ns)
 {
     next_correlation++;
-    add_copy(hand, name, begin_ns, 10 * US, 1000, next_correlation);
+    add_copy(hand, (struct copy){name, begin_ns, 10 * US, 1000, next_correlation});
     add_call(hand, call, begin_ns - 5 * US, call_ns, next_correlation);
 }
 
@@ -84,10 +88,12 @@ static void bandwidth_is_bytes_divided_by_the_time_they_took(void **state)
     // copies' own bandwidths would be 2, and a difference of float microseconds at this time of
     // day is off by a quarter.
     int64_t day_ns = INT64_C(1700000000000000000);
-    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", day_ns, 1 * US, 1000, 0);
-    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", day_ns + 7 * US, 3 * US, 9000, 0);
+    add_copy(&hand, (struct copy){"Memcpy HtoD (Pinned -> Device)", day_ns, 1 * US, 1000, 0});
+    add_copy(&hand,
+             (struct copy){"Memcpy HtoD (Pinned -> Device)", day_ns + 7 * US, 3 * US, 9000, 0});
     // A copy without its size counts as a call, not in the bandwidth.
-    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", day_ns + 20 * US, 50 * US, 0, 0);
+    add_copy(&hand,
+             (struct copy){"Memcpy HtoD (Pinned -> Device)", day_ns + 20 * US, 50 * US, 0, 0});
     hand_analyse(&hand);
     int row = find_row(&hand, "HtoD", "pinned", -1);
     assert_int_equal(hand_rows(&hand, "copies"), 1);
@@ -128,7 +134,7 @@ static void names_of_all_kinds_are_told_apart(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         hand_begin(&hand);
-        add_copy(&hand, cases[i].name, 0, US, 8, 0);
+        add_copy(&hand, (struct copy){cases[i].name, 0, US, 8, 0});
         hand_analyse(&hand);
         assert_int_equal(find_row(&hand, cases[i].direction, cases[i].memory, -1), 0);
         hand_end(&hand);
@@ -206,13 +212,13 @@ static void what_a_hip_call_asked_for_counts_before_the_name(void **state)
     hand_begin(&hand);
     // ROCm records copies of pinned host memory as device to device, without their size.
     add_hip(&hand, COPY_HTOD, 4000, 0, 1);
-    add_copy(&hand, "Memcpy DtoD (Device -> Device)", 10 * US, 2 * US, 0, 1);
+    add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 10 * US, 2 * US, 0, 1});
     add_hip(&hand, COPY_DTOH, 6000, 20 * US, 2);
-    add_copy(&hand, "Memcpy DtoD (Device -> Device)", 30 * US, 2 * US, 7000, 2);
+    add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 30 * US, 2 * US, 7000, 2});
     // What two copies of one call moved is not known of either.
     add_hip(&hand, COPY_DTOD, 9000, 40 * US, 3);
-    add_copy(&hand, "Memcpy DtoD (Device -> Device)", 50 * US, 2 * US, 0, 3);
-    add_copy(&hand, "Memcpy DtoD (Device -> Device)", 60 * US, 4 * US, 0, 3);
+    add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 50 * US, 2 * US, 0, 3});
+    add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 60 * US, 4 * US, 0, 3});
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "copies"), 3);
     int up = find_row(&hand, "HtoD", NULL, 0), down = find_row(&hand, "DtoH", NULL, 0);
@@ -234,8 +240,8 @@ static void copies_own_what_nothing_else_covers(void **state)
     struct hand hand;
     hand_begin(&hand);
     hand_kernel(&hand, "sgemm", 1, 0, 10 * US);
-    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", 4 * US, 10 * US, 8, 0);
-    add_copy(&hand, "Memset (Device)", 20 * US, 5 * US, 8, 0);
+    add_copy(&hand, (struct copy){"Memcpy HtoD (Pinned -> Device)", 4 * US, 10 * US, 8, 0});
+    add_copy(&hand, (struct copy){"Memset (Device)", 20 * US, 5 * US, 8, 0});
     hand_analyse(&hand);
     assert_int_equal(cell_of(&hand, find_row(&hand, "HtoD", "pinned", -1), "exposed_ns"), 4 * US);
     assert_int_equal(cell_of(&hand, find_row(&hand, "memset", NULL, -1), "exposed_ns"), 5 * US);
@@ -250,7 +256,8 @@ static void sums_that_do_not_fit_are_empty(void **state)
     hand_begin(&hand);
     for (int i = 0; i < 4; i++) {
         int64_t begin_ns = 20 * US * i;
-        add_copy(&hand, "Memcpy HtoD (Pageable -> Device)", begin_ns, US, INT64_MAX / 2, 1 + i);
+        add_copy(&hand, (struct copy){"Memcpy HtoD (Pageable -> Device)", begin_ns, US,
+                                      INT64_MAX / 2, 1 + i});
         add_call(&hand, "cudaMemcpyAsync", begin_ns - US, TRACE_MAX_NS * 2 - 100, 1 + i);
     }
     hand_analyse(&hand);

@@ -10,19 +10,23 @@
 #define MS INT64_C(1000000)
 #define MB INT64_C(1000000)
 
-// An allocation (bytes > 0) or release on cuda:0 by thread 1, with the totals after it.
-static void allocate(struct hand *hand, int64_t time_ns, int64_t address, int64_t bytes,
-                     int64_t allocated, int64_t reserved)
+// An allocation (bytes > 0) or release, and the totals after it.
+struct change {
+    int64_t time_ns, address, bytes, allocated, reserved;
+};
+
+// On cuda:0 by thread 1.
+static void allocate(struct hand *hand, struct change change)
 {
     hand_add(hand, (struct hand_event){.kind = EVENT_ALLOCATION,
                                        .name = "[memory]",
-                                       .begin_ns = time_ns,
+                                       .begin_ns = change.time_ns,
                                        .pid = 1,
                                        .row = 1,
-                                       .address = address,
-                                       .bytes = bytes,
-                                       .allocated = allocated,
-                                       .reserved = reserved,
+                                       .address = change.address,
+                                       .bytes = change.bytes,
+                                       .allocated = change.allocated,
+                                       .reserved = change.reserved,
                                        .device_type = 1});
 }
 
@@ -89,13 +93,14 @@ static void peak_and_what_held_it_are_found(void **state)
     add_step(&hand, 0);
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
     add_host(&hand, EVENT_CPU_OP, "aten::empty", 110 * US, 20 * US);
-    allocate(&hand, 120 * US, 1, 400, 1400, 4000); // in empty; 1,000 were there before
-    allocate(&hand, 150 * US, 2, 300, 1700, 4000); // in mm
-    allocate(&hand, 160 * US, 1, -400, 1300, 4000);
-    allocate(&hand, 170 * US, 1, 500, 1800, 6000);  // in mm, where the first was
-    allocate(&hand, 180 * US, 9, -100, 1700, 6000); // from before the recording
-    allocate(&hand, 300 * US, 3, 200, 1900, 5000);  // in no operator: the peak
-    allocate(&hand, 400 * US, 3, -200, 1700, 5000);
+    allocate(&hand,
+             (struct change){120 * US, 1, 400, 1400, 4000}); // in empty; 1,000 were there before
+    allocate(&hand, (struct change){150 * US, 2, 300, 1700, 4000}); // in mm
+    allocate(&hand, (struct change){160 * US, 1, -400, 1300, 4000});
+    allocate(&hand, (struct change){170 * US, 1, 500, 1800, 6000});  // in mm, where the first was
+    allocate(&hand, (struct change){180 * US, 9, -100, 1700, 6000}); // from before the recording
+    allocate(&hand, (struct change){300 * US, 3, 200, 1900, 5000});  // in no operator: the peak
+    allocate(&hand, (struct change){400 * US, 3, -200, 1700, 5000});
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 1);
     assert_string_equal(hand_word(&hand, "memory", 0, "device"), "cuda:0");
@@ -132,9 +137,9 @@ static void the_module_of_the_peak_is_named(void **state)
     add_host(&hand, EVENT_PYTHON, "nn.Module: Net_0", 90 * US, 300 * US);
     add_host(&hand, EVENT_PYTHON, "nn.Module: Linear_1", 95 * US, 200 * US);
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
-    allocate(&hand, 120 * US, 1, 400, 400, 1000);
+    allocate(&hand, (struct change){120 * US, 1, 400, 400, 1000});
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 300 * US, 10 * US);
-    allocate(&hand, 305 * US, 2, 10, 410, 1000); // behind the inner module
+    allocate(&hand, (struct change){305 * US, 2, 10, 410, 1000}); // behind the inner module
     hand_analyse(&hand);
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_op"), "aten::mm");
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_module"), "Net_0");
@@ -151,8 +156,8 @@ static void allocations_of_one_moment_keep_the_order_of_the_file(void **state)
     struct hand hand;
     hand_begin(&hand);
     for (int i = 0; i < 100; i++) { // also past the size that is sorted by insertion
-        allocate(&hand, 10, 1, 50, 150, 200);
-        allocate(&hand, 10, 1, -50, 100, 200);
+        allocate(&hand, (struct change){10, 1, 50, 150, 200});
+        allocate(&hand, (struct change){10, 1, -50, 100, 200});
     }
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 100);
@@ -250,9 +255,9 @@ static void of_equal_peaks_the_first_counts(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 100, 1, 50, 150, 200);
-    allocate(&hand, 200, 1, -50, 100, 200);
-    allocate(&hand, 300, 1, 50, 150, 200);
+    allocate(&hand, (struct change){100, 1, 50, 150, 200});
+    allocate(&hand, (struct change){200, 1, -50, 100, 200});
+    allocate(&hand, (struct change){300, 1, 50, 150, 200});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_ns"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "fragmentation_bytes"), 50);
@@ -264,7 +269,7 @@ static void bytes_that_contradict_the_totals_give_no_level_below_0(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 100, 1, 500, 150, 200);
+    allocate(&hand, (struct change){100, 1, 500, 150, 200});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
@@ -277,9 +282,9 @@ static void totals_that_are_not_recorded_follow_from_the_bytes(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 1, 1, 30, VALUE_ABSENT, VALUE_ABSENT);
-    allocate(&hand, 2, 2, 20, 150, 500);
-    allocate(&hand, 3, 1, -30, VALUE_ABSENT, VALUE_ABSENT);
+    allocate(&hand, (struct change){1, 1, 30, VALUE_ABSENT, VALUE_ABSENT});
+    allocate(&hand, (struct change){2, 2, 20, 150, 500});
+    allocate(&hand, (struct change){3, 1, -30, VALUE_ABSENT, VALUE_ABSENT});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 100);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
@@ -295,9 +300,10 @@ static void without_any_total_the_least_possible_level_is_taken(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 1, 1, 30, VALUE_ABSENT, VALUE_ABSENT);
-    allocate(&hand, 2, 9, -70, VALUE_ABSENT, VALUE_ABSENT); // so 40 at least were there
-    allocate(&hand, 3, 2, 10, VALUE_ABSENT, VALUE_ABSENT);
+    allocate(&hand, (struct change){1, 1, 30, VALUE_ABSENT, VALUE_ABSENT});
+    allocate(&hand,
+             (struct change){2, 9, -70, VALUE_ABSENT, VALUE_ABSENT}); // so 40 at least were there
+    allocate(&hand, (struct change){3, 2, 10, VALUE_ABSENT, VALUE_ABSENT});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 40);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 70);
@@ -312,8 +318,8 @@ static void a_lost_release_shows_as_a_negative_rest(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 1, 1, 300, 300, 1000);
-    allocate(&hand, 3, 2, 400, 400, 1000); // the release of the first is missing
+    allocate(&hand, (struct change){1, 1, 300, 300, 1000});
+    allocate(&hand, (struct change){3, 2, 400, 400, 1000}); // the release of the first is missing
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 400);
     assert_int_equal(sum_of(&hand, "memory_peak", "bytes", "cuda:0"), 400);
@@ -328,8 +334,8 @@ static void the_most_may_be_allocated_before_the_first_event(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    allocate(&hand, 1000, 1, -300, 700, 2000);
-    allocate(&hand, 2000, 2, 100, 800, 2000);
+    allocate(&hand, (struct change){1000, 1, -300, 700, 2000});
+    allocate(&hand, (struct change){2000, 2, 100, 800, 2000});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 1000);
     assert_true(is_null(&hand, "memory", 0, "fragmentation_bytes"));
@@ -346,7 +352,7 @@ static void bytes_that_add_up_to_more_than_fits_give_no_figures(void **state)
     struct hand hand;
     hand_begin(&hand);
     for (int i = 0; i < 3; i++)
-        allocate(&hand, i, i, INT64_MAX / 2, VALUE_ABSENT, VALUE_ABSENT);
+        allocate(&hand, (struct change){i, i, INT64_MAX / 2, VALUE_ABSENT, VALUE_ABSENT});
     for (int i = 0; i < 3; i++)
         hand_add(&hand, (struct hand_event){.kind = EVENT_ALLOCATION,
                                             .name = "[memory]",
@@ -363,7 +369,7 @@ static void bytes_that_add_up_to_more_than_fits_give_no_figures(void **state)
     hand_end(&hand);
     hand_begin(&hand); // the totals are small, but what is alive does not add up
     for (int i = 0; i < 3; i++)
-        allocate(&hand, i, i, INT64_MAX / 2, 100, 100);
+        allocate(&hand, (struct change){i, i, INT64_MAX / 2, 100, 100});
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 0);
     hand_end(&hand);
@@ -411,7 +417,7 @@ static void thinning_out_keeps_every_extreme(void **state)
         levels[i] = (int64_t)(next_random(&random) % 1000000);
         reserved[i] = (int64_t)(2000000 + next_random(&random) % 1000000);
         int64_t bytes = levels[i] - (i ? levels[i - 1] : 5);
-        allocate(&hand, 100 * i, i, bytes, levels[i], reserved[i]);
+        allocate(&hand, (struct change){100 * i, i, bytes, levels[i], reserved[i]});
     }
     hand_analyse(&hand);
     size_t count = hand_rows(&hand, "memory_timeline");
@@ -452,7 +458,7 @@ static void every_event_is_kept_up_to_1999(void **state)
         struct hand hand;
         hand_begin(&hand);
         for (int i = 0; i < events; i++)
-            allocate(&hand, i, i, 8, 8 * (i + 1), 100000);
+            allocate(&hand, (struct change){i, i, 8, 8 * (i + 1), 100000});
         hand_analyse(&hand);
         size_t count = hand_rows(&hand, "memory_timeline");
         if (events == 1999)
@@ -472,11 +478,12 @@ static void add_steps(struct hand *hand, const int64_t *kept, int count)
     int64_t level = 0;
     for (int i = 0; i < count; i++) {
         add_step(hand, i);
-        allocate(hand, i * MS + 100 * US, 1000 + i, 50 * MB, level + 50 * MB, 900 * MB);
-        allocate(hand, i * MS + 200 * US, 1000 + i, -50 * MB, level, 900 * MB);
+        allocate(hand,
+                 (struct change){i * MS + 100 * US, 1000 + i, 50 * MB, level + 50 * MB, 900 * MB});
+        allocate(hand, (struct change){i * MS + 200 * US, 1000 + i, -50 * MB, level, 900 * MB});
         // The new level comes at the end, so it is the least of the next step.
         level += kept[i];
-        allocate(hand, (i + 1) * MS, i, kept[i], level, 900 * MB);
+        allocate(hand, (struct change){(i + 1) * MS, i, kept[i], level, 900 * MB});
     }
 }
 
@@ -546,9 +553,10 @@ static void a_step_without_allocations_stays_at_its_level(void **state)
     hand.options.warmup_steps = 0;
     for (int i = 0; i < 4; i++)
         add_step(&hand, i);
-    allocate(&hand, MS + US, 1, 30, 130, 200);     // step 0 has none before it
-    allocate(&hand, MS + 2 * US, 2, 7, 137, 200);  // step 1: from 100 up, so its least is 100
-    allocate(&hand, 2 * MS - US, 3, 63, 200, 200); // step 2 and 3 hold this
+    allocate(&hand, (struct change){MS + US, 1, 30, 130, 200}); // step 0 has none before it
+    allocate(&hand, (struct change){MS + 2 * US, 2, 7, 137,
+                                    200}); // step 1: from 100 up, so its least is 100
+    allocate(&hand, (struct change){2 * MS - US, 3, 63, 200, 200}); // step 2 and 3 hold this
     hand_analyse(&hand);
     // 100 100 200 200: slopes 0 0 50 100/3 50 100.
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 100);
@@ -601,13 +609,13 @@ static void the_least_of_a_step_is_taken_over_the_time_of_its_mark(void **state)
     hand.options.warmup_steps = 0;
     add_step(&hand, 0);
     add_step(&hand, 1);
-    allocate(&hand, 0, 1, 70, 70, 100);
-    allocate(&hand, 100 * US, 1, -60, 10, 100);
-    allocate(&hand, 200 * US, 2, 80, 90, 100);
+    allocate(&hand, (struct change){0, 1, 70, 70, 100});
+    allocate(&hand, (struct change){100 * US, 1, -60, 10, 100});
+    allocate(&hand, (struct change){200 * US, 2, 80, 90, 100});
     // Step 1 begins at 90; on the device it would begin only behind this release.
-    allocate(&hand, MS, 3, 5, 95, 100);
-    allocate(&hand, MS + 400 * US, 2, -80, 15, 100);
-    allocate(&hand, 2 * MS, 3, -5, 10, 100); // behind it
+    allocate(&hand, (struct change){MS, 3, 5, 95, 100});
+    allocate(&hand, (struct change){MS + 400 * US, 2, -80, 15, 100});
+    allocate(&hand, (struct change){2 * MS, 3, -5, 10, 100}); // behind it
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 2);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 15 - 10);
