@@ -224,7 +224,8 @@ function check_spdx({ lines, path }) {
 const HOSTS = new RegExp(
   ["registry\\.[a-z0-9.-]+", "npmmirror\\.com", "pypi\\.org", "pythonhosted\\.org"].join("|"),
 );
-const MACHINE_PATH = /(?<![\w.\/~-])\/(work|root|home)(?=\/|["'\s)]|$)/;
+// A folder of some machine; "/work" alone is an endpoint.
+const MACHINE_PATH = /(?<![\w.\/~-])\/((root|home)(?=\/|["'\s)]|$)|work(?=\/))/;
 
 function check_places({ lines }) {
   const what = () => "a path or registry of one machine";
@@ -428,7 +429,7 @@ export const rules = [
       ["a.sh", `cd "${"/ro"}ot"\n`],
       ["a.json", `"https://${"regis"}try.npmjs.org/x"\n`],
     ],
-    good: [["a.md", "ingest/work/a and ./home/x and ~/work\n"]],
+    good: [["a.md", 'ingest/work/a and ./home/x and ~/work and RUN "/work"\n']],
   },
   {
     name: "lock",
