@@ -62,12 +62,11 @@ static str_id hierarchy_of(const struct trace *trace, uint32_t event)
 static bool continues(const struct autograd *work, const struct around *around, uint32_t event)
 {
     const struct trace *trace = work->facts->trace;
-    if (!around->backward || work->names->kinds[trace->name[event]] != NAME_NODE)
+    if (!around->node || work->names->kinds[trace->name[event]] != NAME_NODE ||
+        !has_number(trace, event))
         return false;
-    if (!has_number(trace, event))
-        return true;
-    return around->node && args_of(trace, work->numbered[around->node - 1].event)->sequence ==
-                               args_of(trace, event)->sequence;
+    const struct op_args *engine = args_of(trace, work->numbered[around->node - 1].event);
+    return engine->sequence == args_of(trace, event)->sequence;
 }
 
 static void enter_node(const struct autograd *work, struct around *around, uint32_t event)

@@ -261,6 +261,71 @@ static void a_checkpointed_function_repeats_a_forward_and_runs_its_backward(void
     hand_end(&hand);
 }
 
+// The recording began after the forward: what the hook repeats has the node's number by chance.
+static void a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 200, 300, 8);
+    add_frame(&hand, "torch/utils/checkpoint.py(1500): recompute_fn", ENGINE, 212, 90);
+    add_op(&hand, "aten::linear", ENGINE, 221, 10, 8);
+    add_launch(&hand, ENGINE, 225, 1);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 600, 100, 8);
+    add_launch(&hand, ENGINE, 650, 2);
+    hand_facts(&hand);
+    assert_true(launch_of(&hand, 1)->recompute);
+    assert_true(launch_of(&hand, 2)->backward);
+    assert_int_equal(launch_of(&hand, 2)->forward, FACTS_NONE);
+    hand_end(&hand);
+}
+
+// With Python frames the same function shows twice: as an operator and as a frame, within which the
+// frame of the engine begins the backward. Its sums of gradients lie outside of its nodes.
+static void the_engine_within_a_checkpointed_function_is_backward(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward", ENGINE, 200,
+           500, 0);
+    add_op(&hand, "CheckpointFunctionBackward", ENGINE, 205, 490, 8);
+    add_frame(&hand, "torch/utils/checkpoint.py(300): backward", ENGINE, 210, 480);
+    add_frame(&hand, "nn.Module: Linear_0", ENGINE, 215, 30);
+    add_op(&hand, "aten::addmm", ENGINE, 220, 20, 3);
+    add_launch(&hand, ENGINE, 225, 1);
+    add_frame(&hand, "torch/autograd/graph.py(814): _engine_run_backward", ENGINE, 300, 300);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 310, 100, 3);
+    add_launch(&hand, ENGINE, 325, 2);
+    add_op(&hand, "aten::add", ENGINE, 450, 10, 0);
+    add_launch(&hand, ENGINE, 455, 3);
+    hand_facts(&hand);
+    assert_true(launch_of(&hand, 1)->recompute);
+    assert_path(&hand, launch_of(&hand, 1)->module, "Linear_0");
+    for (int64_t i = 2; i <= 3; i++) {
+        assert_true(launch_of(&hand, i)->backward);
+        assert_false(launch_of(&hand, i)->recompute);
+    }
+    assert_name(&hand, launch_of(&hand, 2)->forward, "aten::addmm");
+    assert_path(&hand, launch_of(&hand, 2)->module, "Linear_0");
+    hand_end(&hand);
+}
+
+// The engine's operator may lack its number while the node within has one.
+static void a_checkpointed_function_is_known_by_the_operator_around_its_node(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward", ENGINE, 200,
+           500, 0);
+    add_op(&hand, "CheckpointFunctionBackward", ENGINE, 205, 490, 8);
+    add_launch(&hand, ENGINE, 225, 1);
+    hand_facts(&hand);
+    assert_true(launch_of(&hand, 1)->recompute);
+    hand_end(&hand);
+}
+
 static void a_module_hierarchy_gives_modules_where_no_frame_does(void **state)
 {
     (void)state;
@@ -386,6 +451,9 @@ int main(void)
         cmocka_unit_test(an_old_backward_without_the_engine_around_it_is_backward),
         cmocka_unit_test(a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it),
         cmocka_unit_test(a_checkpointed_function_repeats_a_forward_and_runs_its_backward),
+        cmocka_unit_test(a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded),
+        cmocka_unit_test(the_engine_within_a_checkpointed_function_is_backward),
+        cmocka_unit_test(a_checkpointed_function_is_known_by_the_operator_around_its_node),
         cmocka_unit_test(a_module_hierarchy_gives_modules_where_no_frame_does),
         cmocka_unit_test(one_event_is_looked_up_with_what_surrounds_it),
         cmocka_unit_test(events_launched_before_the_recording_are_told_from_lost_launches),
