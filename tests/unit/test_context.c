@@ -20,14 +20,18 @@ static void add_frame(struct hand *hand, const char *name, int64_t thread, int64
                                        .dur_ns = dur_ns});
 }
 
-static void add_op(struct hand *hand, const char *name, int64_t thread, int64_t begin_ns,
-                   int64_t dur_ns, int64_t sequence)
+// A stretch of a thread.
+struct at {
+    int64_t thread, begin_ns, dur_ns;
+};
+
+static void add_op(struct hand *hand, const char *name, struct at at, int64_t sequence)
 {
     hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
                                        .name = name,
-                                       .row = thread,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
+                                       .row = at.thread,
+                                       .begin_ns = at.begin_ns,
+                                       .dur_ns = at.dur_ns,
                                        .sequence = sequence});
 }
 
@@ -126,19 +130,19 @@ a_backward_launch_works_for_the_module_of_the_latest_operator_of_its_number(void
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "aten::add_", MAIN, 10, 5, 8); // in no module
+    add_op(&hand, "aten::add_", (struct at){MAIN, 10, 5}, 8); // in no module
     add_frame(&hand, "nn.Module: BatchNorm2d_0", MAIN, 20, 50);
-    add_op(&hand, "aten::batch_norm", MAIN, 22, 40, 8);
-    add_op(&hand, "aten::native_batch_norm", MAIN, 25, 30, 8);
+    add_op(&hand, "aten::batch_norm", (struct at){MAIN, 22, 40}, 8);
+    add_op(&hand, "aten::native_batch_norm", (struct at){MAIN, 25, 30}, 8);
     add_launch(&hand, MAIN, 30, 1);
-    add_op(&hand, "aten::relu", MAIN, 80, 5, 9);
-    add_op(&hand, "autograd::engine::evaluate_function: NativeBatchNormBackward0", ENGINE, 200, 60,
-           8);
-    add_op(&hand, "NativeBatchNormBackward0", ENGINE, 205, 50, 8);
-    add_op(&hand, "aten::native_batch_norm_backward", ENGINE, 210, 40, 0);
+    add_op(&hand, "aten::relu", (struct at){MAIN, 80, 5}, 9);
+    add_op(&hand, "autograd::engine::evaluate_function: NativeBatchNormBackward0",
+           (struct at){ENGINE, 200, 60}, 8);
+    add_op(&hand, "NativeBatchNormBackward0", (struct at){ENGINE, 205, 50}, 8);
+    add_op(&hand, "aten::native_batch_norm_backward", (struct at){ENGINE, 210, 40}, 0);
     add_launch(&hand, ENGINE, 220, 2);
-    add_op(&hand, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", ENGINE,
-           300, 20, 0);
+    add_op(&hand, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
+           (struct at){ENGINE, 300, 20}, 0);
     add_launch(&hand, ENGINE, 310, 3);
     hand_facts(&hand);
     assert_false(launch_of(&hand, 1)->backward);
@@ -160,11 +164,12 @@ static void a_forward_on_another_thread_comes_before_one_of_the_engine(void **st
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "aten::mul", MAIN, 10, 5, 8);
-    add_op(&hand, "aten::add", ENGINE, 100, 5, 8);
-    add_op(&hand, "autograd::engine::evaluate_function: MulBackward0", ENGINE, 200, 60, 8);
+    add_op(&hand, "aten::mul", (struct at){MAIN, 10, 5}, 8);
+    add_op(&hand, "aten::add", (struct at){ENGINE, 100, 5}, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: MulBackward0", (struct at){ENGINE, 200, 60},
+           8);
     add_launch(&hand, ENGINE, 220, 1);
-    add_op(&hand, "aten::sub", MAIN, 400, 5, 8); // after the backward
+    add_op(&hand, "aten::sub", (struct at){MAIN, 400, 5}, 8); // after the backward
     hand_facts(&hand);
     assert_name(&hand, launch_of(&hand, 1)->forward, "aten::mul");
     hand_end(&hand);
@@ -175,8 +180,9 @@ static void a_backward_on_the_thread_of_its_forward_finds_it(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "aten::mul", MAIN, 10, 5, 8);
-    add_op(&hand, "autograd::engine::evaluate_function: MulBackward0", MAIN, 200, 60, 8);
+    add_op(&hand, "aten::mul", (struct at){MAIN, 10, 5}, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: MulBackward0", (struct at){MAIN, 200, 60},
+           8);
     add_launch(&hand, MAIN, 220, 1);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->backward);
@@ -189,8 +195,8 @@ static void an_old_backward_without_the_engine_around_it_is_backward(void **stat
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "aten::mul", MAIN, 10, 5, 8);
-    add_op(&hand, "MulBackward", ENGINE, 200, 60, 8);
+    add_op(&hand, "aten::mul", (struct at){MAIN, 10, 5}, 8);
+    add_op(&hand, "MulBackward", (struct at){ENGINE, 200, 60}, 8);
     add_launch(&hand, ENGINE, 220, 1);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->backward);
@@ -208,16 +214,18 @@ static void a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it(voi
     add_frame(&hand, "nn.Module: Net_0", MAIN, 0, 100);
     add_frame(&hand, "nn.Module: Block_0", MAIN, 10, 80);
     add_frame(&hand, "nn.Module: Linear_0", MAIN, 20, 20);
-    add_op(&hand, "aten::linear", MAIN, 21, 10, 8);
+    add_op(&hand, "aten::linear", (struct at){MAIN, 21, 10}, 8);
     add_launch(&hand, MAIN, 25, 1);
     add_frame(&hand, "<built-in method run_backward of torch._C._EngineBase object>", ENGINE, 150,
               500);
-    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 200, 300, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
+           (struct at){ENGINE, 200, 300}, 8);
     add_frame(&hand, "torch/utils/checkpoint.py(1111): unpack_hook", ENGINE, 210, 100);
     add_frame(&hand, "torch/utils/checkpoint.py(1500): recompute_fn", ENGINE, 212, 90);
     add_frame(&hand, "nn.Module: Block_0", ENGINE, 215, 80);
     add_frame(&hand, "nn.Module: Linear_0", ENGINE, 220, 20);
-    add_op(&hand, "aten::linear", ENGINE, 221, 10, 8); // by chance the number of the node
+    add_op(&hand, "aten::linear", (struct at){ENGINE, 221, 10},
+           8); // by chance the number of the node
     add_launch(&hand, ENGINE, 225, 2);
     add_launch(&hand, ENGINE, 400, 3);
     hand_facts(&hand);
@@ -243,14 +251,15 @@ static void a_checkpointed_function_repeats_a_forward_and_runs_its_backward(void
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "CheckpointFunction", MAIN, 10, 50, 8);
-    add_op(&hand, "aten::other", MAIN, 80, 5, 3);
-    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward", ENGINE, 200,
-           500, 8);
-    add_op(&hand, "CheckpointFunctionBackward", ENGINE, 205, 490, 8);
-    add_op(&hand, "aten::addmm", ENGINE, 220, 20, 3);
+    add_op(&hand, "CheckpointFunction", (struct at){MAIN, 10, 50}, 8);
+    add_op(&hand, "aten::other", (struct at){MAIN, 80, 5}, 3);
+    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward",
+           (struct at){ENGINE, 200, 500}, 8);
+    add_op(&hand, "CheckpointFunctionBackward", (struct at){ENGINE, 205, 490}, 8);
+    add_op(&hand, "aten::addmm", (struct at){ENGINE, 220, 20}, 3);
     add_launch(&hand, ENGINE, 225, 1);
-    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 300, 100, 3);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
+           (struct at){ENGINE, 300, 100}, 3);
     add_launch(&hand, ENGINE, 325, 2);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->recompute);
@@ -267,11 +276,13 @@ static void a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 200, 300, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
+           (struct at){ENGINE, 200, 300}, 8);
     add_frame(&hand, "torch/utils/checkpoint.py(1500): recompute_fn", ENGINE, 212, 90);
-    add_op(&hand, "aten::linear", ENGINE, 221, 10, 8);
+    add_op(&hand, "aten::linear", (struct at){ENGINE, 221, 10}, 8);
     add_launch(&hand, ENGINE, 225, 1);
-    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 600, 100, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
+           (struct at){ENGINE, 600, 100}, 8);
     add_launch(&hand, ENGINE, 650, 2);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->recompute);
@@ -287,17 +298,18 @@ static void the_engine_within_a_checkpointed_function_is_backward(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward", ENGINE, 200,
-           500, 0);
-    add_op(&hand, "CheckpointFunctionBackward", ENGINE, 205, 490, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward",
+           (struct at){ENGINE, 200, 500}, 0);
+    add_op(&hand, "CheckpointFunctionBackward", (struct at){ENGINE, 205, 490}, 8);
     add_frame(&hand, "torch/utils/checkpoint.py(300): backward", ENGINE, 210, 480);
     add_frame(&hand, "nn.Module: Linear_0", ENGINE, 215, 30);
-    add_op(&hand, "aten::addmm", ENGINE, 220, 20, 3);
+    add_op(&hand, "aten::addmm", (struct at){ENGINE, 220, 20}, 3);
     add_launch(&hand, ENGINE, 225, 1);
     add_frame(&hand, "torch/autograd/graph.py(814): _engine_run_backward", ENGINE, 300, 300);
-    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0", ENGINE, 310, 100, 3);
+    add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
+           (struct at){ENGINE, 310, 100}, 3);
     add_launch(&hand, ENGINE, 325, 2);
-    add_op(&hand, "aten::add", ENGINE, 450, 10, 0);
+    add_op(&hand, "aten::add", (struct at){ENGINE, 450, 10}, 0);
     add_launch(&hand, ENGINE, 455, 3);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->recompute);
@@ -317,9 +329,9 @@ static void a_checkpointed_function_is_known_by_the_operator_around_its_node(voi
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward", ENGINE, 200,
-           500, 0);
-    add_op(&hand, "CheckpointFunctionBackward", ENGINE, 205, 490, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: CheckpointFunctionBackward",
+           (struct at){ENGINE, 200, 500}, 0);
+    add_op(&hand, "CheckpointFunctionBackward", (struct at){ENGINE, 205, 490}, 8);
     add_launch(&hand, ENGINE, 225, 1);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->recompute);
@@ -339,9 +351,10 @@ static void a_module_hierarchy_gives_modules_where_no_frame_does(void **state)
                                         .sequence = 8,
                                         .module = "TOP(Net)::forward.conv1(Conv2d)::forward."
                                                   "SELF(Conv2d)::_conv_forward"});
-    add_op(&hand, "aten::cudnn_convolution", MAIN, 20, 30, 0);
+    add_op(&hand, "aten::cudnn_convolution", (struct at){MAIN, 20, 30}, 0);
     add_launch(&hand, MAIN, 25, 1);
-    add_op(&hand, "autograd::engine::evaluate_function: ConvolutionBackward0", ENGINE, 200, 60, 8);
+    add_op(&hand, "autograd::engine::evaluate_function: ConvolutionBackward0",
+           (struct at){ENGINE, 200, 60}, 8);
     add_launch(&hand, ENGINE, 220, 2);
     hand_facts(&hand);
     assert_int_equal(hand.facts.module_count, 3);
@@ -356,9 +369,9 @@ static void one_event_is_looked_up_with_what_surrounds_it(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_frame(&hand, "nn.Module: Net_0", MAIN, 0, 100);
-    add_op(&hand, "aten::linear", MAIN, 10, 50, 0);
-    add_op(&hand, "aten::addmm", MAIN, 20, 10, 0);
-    add_op(&hand, "aten::late", MAIN, 200, 10, 0);
+    add_op(&hand, "aten::linear", (struct at){MAIN, 10, 50}, 0);
+    add_op(&hand, "aten::addmm", (struct at){MAIN, 20, 10}, 0);
+    add_op(&hand, "aten::late", (struct at){MAIN, 200, 10}, 0);
     hand_kernel(&hand, "k", 7, 0, 10);
     hand_facts(&hand);
     for (uint32_t e = 0; e < hand.trace->event_count; e++) {
