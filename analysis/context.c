@@ -8,6 +8,7 @@
 #include "analysis/module_tree.h"
 #include "analysis/op_calls.h"
 #include "analysis/sort.h"
+#include "analysis/track_pairs.h"
 
 struct work {
     struct facts *facts;
@@ -17,46 +18,6 @@ struct work {
     size_t instance_size;
     bool recomputed; // whether any frame repeats a forward
 };
-
-// One number per process and thread, the same for rows of either family.
-static bool number_threads(const struct trace *trace, struct groups *groups, uint32_t *thread_of,
-                           struct err *err)
-{
-    for (uint32_t t = 0; t < trace->track_count; t++) {
-        const struct track *track = &trace->tracks[t];
-        uint32_t pid, tid;
-        if (!groups_index(groups, (uint64_t)track->pid.number, (uint64_t)track->pid.text << 2, &pid,
-                          err) ||
-            !groups_index(groups, (uint64_t)track->tid.number, (uint64_t)track->tid.text << 2 | 1,
-                          &tid, err) ||
-            !groups_index(groups, pid, (uint64_t)tid << 2 | 2, &thread_of[t], err))
-            return false;
-    }
-    return true;
-}
-
-// Per row the row of Python frames of its thread, or FACTS_NONE.
-static bool pair_rows(const struct trace *trace, struct arena *arena, uint32_t **python_of,
-                      struct err *err)
-{
-    uint32_t *thread_of = arena_array(arena, trace->track_count, sizeof(uint32_t), err);
-    *python_of = arena_array(arena, trace->track_count, sizeof(uint32_t), err);
-    if (!thread_of || !*python_of)
-        return false;
-    struct groups groups;
-    groups_init(&groups, trace->budget);
-    bool ok = number_threads(trace, &groups, thread_of, err);
-    uint32_t *python = ok ? arena_array(arena, groups.count, sizeof(uint32_t), err) : NULL;
-    groups_free(&groups);
-    if (!python)
-        return false;
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        if (trace->tracks[t].family == TRACK_PYTHON)
-            python[thread_of[t]] = t + 1;
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        (*python_of)[t] = python[thread_of[t]] ? python[thread_of[t]] - 1 : FACTS_NONE;
-    return true;
-}
 
 // The module of a frame of one. Within a repeated forward the modules around the checkpoint are not
 // on the stack; the first module there is the instance of its name that the forward knew.
@@ -160,7 +121,7 @@ bool context_find_frames(const struct facts *facts, struct keyed *events, uint32
     struct host_stack stack;
     host_stack_init(&stack, trace, facts->budget);
     uint32_t *python_of = NULL, track = FACTS_NONE, python = FACTS_NONE;
-    bool ok = pair_rows(trace, &arena, &python_of, err);
+    bool ok = track_pairs_make(trace, TRACK_PYTHON, &arena, &python_of, err);
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t event = (uint32_t)events[i].key;
         if (track == FACTS_NONE ||

@@ -78,6 +78,7 @@ static bool make_list(const struct walk *walk, struct gap_judge *judge, struct g
                       struct err *err)
 {
     size_t count = (size_t)count_gaps(walk) + 1;
+    list->count = 0;
     list->gaps = arena_array(walk->facts->arena, count, sizeof *list->gaps, err);
     return list->gaps && fill(walk, judge, list, err);
 }
