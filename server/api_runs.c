@@ -51,7 +51,7 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"other_compute_ns", COLUMN_I64, "ns", "time per step in all other compute kernels"},
     {"exposed_comm_ns", COLUMN_I64, "ns", "time per step in which only communication ran"},
     {"exposed_memory_ns", COLUMN_I64, "ns", "time per step in which only copies ran"},
-    {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step that ended with a late launch"},
+    {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step that the host causes"},
     {"idle_other_ns", COLUMN_I64, "ns", "all other idle time per step"},
 };
 

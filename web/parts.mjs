@@ -43,14 +43,14 @@ export const PARTS = [
     label: "Idle: host wait",
     short: "Host wait",
     idle: true,
-    help: "Nothing ran on the device, and the next kernel had not been launched when it fell idle.",
+    help: "Nothing ran on the device: the host synchronized, loaded data, allocated, computed or launched.",
   },
   {
     key: "idle_other",
     label: "Idle: other",
     short: "Idle",
     idle: true,
-    help: "Nothing ran on the device; the next kernel was launched already, or nobody knows when.",
+    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody knows why.",
   },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 
