@@ -78,8 +78,9 @@ static void scatter(const struct sorting *sorting, struct memory_curves *curves)
     }
 }
 
-// Running sums from `from` on, which take up every recorded total.
-static void add_up(const struct trace *trace, struct memory_curve *curve, int64_t from)
+// Running sums from `from` on, which take up every recorded total and stay at `least` or above.
+static void add_up(const struct trace *trace, struct memory_curve *curve, int64_t from,
+                   int64_t least)
 {
     int64_t level = from, gross = 0;
     for (uint32_t i = 0; i < curve->count; i++) {
@@ -88,7 +89,7 @@ static void add_up(const struct trace *trace, struct memory_curve *curve, int64_
         int64_t bytes = memory_curve_bytes(trace, curve, i);
         curve->overflow |= __builtin_add_overflow(level, bytes, &level) && !known;
         curve->overflow |= __builtin_add_overflow(gross, bytes > 0 ? bytes : 0, &gross);
-        level = known ? recorded : level;
+        level = known ? recorded : level < least ? least : level;
         curve->worked_out += !known;
         curve->allocated[i] = level;
     }
@@ -127,11 +128,11 @@ static void work_out(const struct trace *trace, struct memory_curve *curve)
 {
     find_begin(trace, curve);
     if (curve->lower_bound) {
-        add_up(trace, curve, 0);
+        add_up(trace, curve, 0, INT64_MIN);
         curve->begin_bytes = least_begin(curve);
         curve->worked_out = 0;
     }
-    add_up(trace, curve, curve->begin_bytes);
+    add_up(trace, curve, curve->begin_bytes, 0);
 }
 
 static bool goes_before(const struct memory_curve *a, const struct memory_curve *b)

@@ -41,6 +41,26 @@ static void check_kernels(const struct report *report)
     check(!kernels || owned_ns == table_cell(breakdown, 0, "busy_ns")->i);
 }
 
+// What was alive sums to the peak, copies own the exposed memory time.
+static void check_memory(const struct report *report)
+{
+    const struct table *memory = report_find(report, "memory");
+    const struct table *peaks = report_find(report, "memory_peak");
+    int64_t bytes = 0;
+    for (size_t i = 0; memory && i < memory->row_count; i++)
+        bytes =
+            (int64_t)((uint64_t)bytes + (uint64_t)table_cell(memory, i, "peak_allocated_bytes")->i);
+    for (size_t i = 0; peaks && i < peaks->row_count; i++)
+        bytes = (int64_t)((uint64_t)bytes - (uint64_t)table_cell(peaks, i, "bytes")->i);
+    check(bytes == 0);
+    const struct table *copies = report_find(report, "copies");
+    const struct table *breakdown = report_find(report, "breakdown");
+    int64_t owned_ns = 0;
+    for (size_t i = 0; copies && i < copies->row_count; i++)
+        owned_ns += table_cell(copies, i, "exposed_ns")->i;
+    check(!copies || owned_ns == table_cell(breakdown, 0, "exposed_memory_ns")->i);
+}
+
 static int64_t sum_of(const struct table *table, const char *level, const char *column)
 {
     int64_t sum = 0;
@@ -99,6 +119,7 @@ static void analyse(const struct trace *trace, struct arena *arena)
     check_parts(&report, "breakdown");
     check_parts(&report, "steps");
     check_kernels(&report);
+    check_memory(&report);
     check_saved(&report, arena);
     if (!analyse_run(ranks, 2, &run, &err))
         return;

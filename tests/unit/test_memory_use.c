@@ -295,6 +295,23 @@ static void totals_that_are_not_recorded_follow_from_the_bytes(void **state)
     hand_end(&hand);
 }
 
+static void worked_out_levels_stay_above_0(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 0;
+    add_step(&hand, 0);
+    add_step(&hand, 1);
+    allocate(&hand, (struct change){US, 1, -INT64_MAX, 0, 10});
+    allocate(&hand, (struct change){2 * US, 2, -INT64_MAX, VALUE_ABSENT, 10});
+    allocate(&hand, (struct change){MS - 1, 3, 1, INT64_MAX, 10});
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "memory_timeline", 2, "allocated_bytes"), 0);
+    assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), INT64_MAX);
+    hand_end(&hand);
+}
+
 static void without_any_total_the_least_possible_level_is_taken(void **state)
 {
     (void)state;
@@ -767,6 +784,7 @@ int main(void)
         cmocka_unit_test(of_equal_peaks_the_first_counts),
         cmocka_unit_test(bytes_that_contradict_the_totals_give_no_level_below_0),
         cmocka_unit_test(totals_that_are_not_recorded_follow_from_the_bytes),
+        cmocka_unit_test(worked_out_levels_stay_above_0),
         cmocka_unit_test(without_any_total_the_least_possible_level_is_taken),
         cmocka_unit_test(a_lost_release_shows_as_a_negative_rest),
         cmocka_unit_test(the_most_may_be_allocated_before_the_first_event),
