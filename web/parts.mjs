@@ -43,14 +43,16 @@ export const PARTS = [
     label: "Idle: host wait",
     short: "Host wait",
     idle: true,
-    help: "Nothing ran on the device: the host synchronized, loaded data, allocated, computed or launched.",
+    help: "Nothing ran on the device: the host synchronized, loaded data, allocated, computed or "
+      + "launched.",
   },
   {
     key: "idle_other",
     label: "Idle: other",
     short: "Idle",
     idle: true,
-    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody knows why.",
+    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody knows "
+      + "why.",
   },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 
