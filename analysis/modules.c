@@ -13,6 +13,13 @@ struct module_time {
     int64_t children;
 };
 
+struct metric_row {
+    const char *name;
+    bool known;
+    double value;
+    const char *unit, *help;
+};
+
 struct module_walk {
     const struct facts *facts;
     struct module_time *times; // per module
@@ -116,29 +123,33 @@ static bool add_rows(const struct module_walk *walk, struct arena *arena, struct
     return true;
 }
 
+static bool add_metric(struct report *report, struct metric_row metric, struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, metric.name);
+    row_f64_if(&row, metric.known, metric.value);
+    row_word(&row, metric.unit);
+    row_word(&row, metric.known ? metric.help
+                                : "Not known: without Python frames (with_stack) a repeated "
+                                  "forward looks like the first one.");
+    return row_end(&row, &table_metrics, report, err);
+}
+
 // What checkpointing repeats shows by Python frames, or by the engine's operators when it runs a
 // function; without either nobody can tell whether there was any.
 static bool add_metrics(const struct module_walk *walk, struct report *report, struct err *err)
 {
     int64_t recompute_ns = walk->times[0].recompute_ns;
     bool known = walk->facts->frame_state || recompute_ns > 0;
-    struct row row = {0};
-    row_word(&row, "recompute_share");
-    row_f64_if(&row, known && walk->busy_ns,
-               (double)recompute_ns / (double)(walk->busy_ns ? walk->busy_ns : 1));
-    row_word(&row, "share");
-    row_word(&row, known ? "Owned time of forward passes that activation checkpointing repeats, "
-                           "divided by the busy time."
-                         : "Not known: without Python frames (with_stack) a repeated forward looks "
-                           "like the first one.");
-    if (!row_end(&row, &table_metrics, report, err))
-        return false;
-    struct row time = {0};
-    row_word(&time, "recompute_ns");
-    row_f64_if(&time, known, (double)recompute_ns);
-    row_word(&time, "ns");
-    row_cell(&time, row.cells[3]);
-    return row_end(&time, &table_metrics, report, err);
+    double busy_ns = (double)(walk->busy_ns ? walk->busy_ns : 1);
+    struct metric_row share = {
+        "recompute_share", known && walk->busy_ns, (double)recompute_ns / busy_ns, "share",
+        "Owned time of forward passes that activation checkpointing repeats, divided by the busy "
+        "time."};
+    struct metric_row time = {
+        "recompute_ns", known, (double)recompute_ns, "ns",
+        "Owned time of forward passes that activation checkpointing repeats, in the whole trace."};
+    return add_metric(report, share, err) && add_metric(report, time, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
