@@ -51,8 +51,8 @@ export const PARTS = [
     label: "Idle: other",
     short: "Idle",
     idle: true,
-    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody knows "
-      + "why.",
+    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody "
+      + "knows why.",
   },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 

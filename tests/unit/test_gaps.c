@@ -10,35 +10,63 @@
 
 enum { MAIN = 1, AUTOGRAD = 2, COMPUTE = 7, COMM = 20 };
 
+// Microseconds.
+struct stretch {
+    int64_t begin, end;
+};
+
+static struct stretch span(int64_t begin_us, int64_t end_us)
+{
+    return (struct stretch){begin_us, end_us};
+}
+
+struct place {
+    int64_t device, stream;
+};
+
+static struct place on(int64_t device, int64_t stream)
+{
+    return (struct place){device, stream};
+}
+
+// A launch of 2 us.
+struct launching {
+    int64_t thread, begin_us;
+};
+
+static struct launching by(int64_t thread, int64_t begin_us)
+{
+    return (struct launching){thread, begin_us};
+}
+
 static void add_host(struct hand *hand, enum event_kind kind, int64_t thread, const char *name,
-                     int64_t begin_us, int64_t end_us)
+                     struct stretch when)
 {
     hand_add(hand, (struct hand_event){.kind = kind,
                                        .name = name,
-                                       .begin_ns = begin_us * US,
-                                       .dur_ns = (end_us - begin_us) * US,
+                                       .begin_ns = when.begin * US,
+                                       .dur_ns = (when.end - when.begin) * US,
                                        .pid = 1,
                                        .row = thread});
 }
 
-// A kernel on a stream of a device, and its launch of 2 us.
-static void add_work(struct hand *hand, int64_t device, int64_t stream, int64_t begin_us,
-                     int64_t end_us, int64_t thread, int64_t launch_us)
+static void add_work(struct hand *hand, struct place place, struct stretch when,
+                     struct launching launch)
 {
-    int64_t correlation = 1 + begin_us * 100 + stream + 10 * device;
+    int64_t correlation = 1 + when.begin * 100 + place.stream + 10 * place.device;
     hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
                                        .name = "k",
-                                       .begin_ns = begin_us * US,
-                                       .dur_ns = (end_us - begin_us) * US,
-                                       .pid = device,
-                                       .row = stream,
+                                       .begin_ns = when.begin * US,
+                                       .dur_ns = (when.end - when.begin) * US,
+                                       .pid = place.device,
+                                       .row = place.stream,
                                        .correlation = correlation});
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                        .name = "cudaLaunchKernel",
-                                       .begin_ns = launch_us * US,
+                                       .begin_ns = launch.begin_us * US,
                                        .dur_ns = 2 * US,
                                        .pid = 1,
-                                       .row = thread,
+                                       .row = launch.thread,
                                        .correlation = correlation});
 }
 
@@ -46,8 +74,8 @@ static void add_work(struct hand *hand, int64_t device, int64_t stream, int64_t 
 static void begin_with_gap(struct hand *hand, int64_t launch_us)
 {
     hand_begin(hand);
-    add_work(hand, 0, COMPUTE, 0, 1000, MAIN, -500);
-    add_work(hand, 0, COMPUTE, 1300, 1400, MAIN, launch_us);
+    add_work(hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -500));
+    add_work(hand, on(0, COMPUTE), span(1300, 1400), by(MAIN, launch_us));
 }
 
 static const struct gap *gap_at(const struct hand *hand, int64_t begin_us)
@@ -89,8 +117,8 @@ static void a_sync_that_lasts_into_the_gap_is_its_cause(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", 900, 1210);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", 910, 1200);
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", span(900, 1210));
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", span(910, 1200));
     end_with_gap(&hand, "sync", "cudaStreamSynchronize");
 }
 
@@ -103,8 +131,8 @@ static void what_the_host_could_have_done_during_a_sync_counts_as_its_time(void 
         struct hand hand;
         bool sync = begin_us == 865;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, EVENT_RUNTIME, MAIN, "hipDeviceSynchronize", begin_us, 1010);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1010, 1300);
+        add_host(&hand, EVENT_RUNTIME, MAIN, "hipDeviceSynchronize", span(begin_us, 1010));
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1010, 1300));
         end_with_gap(&hand, sync ? "sync" : "host_compute",
                      sync ? "hipDeviceSynchronize" : "aten::mm");
     }
@@ -115,7 +143,7 @@ static void a_sync_that_began_in_the_gap_found_nothing_to_wait_for(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaDeviceSynchronize", 1000, 1250);
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaDeviceSynchronize", span(1000, 1250));
     end_with_gap(&hand, "host_compute", "cudaDeviceSynchronize");
 }
 
@@ -124,8 +152,8 @@ static void a_sync_of_another_thread_is_no_cause(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_host(&hand, EVENT_RUNTIME, AUTOGRAD, "cudaDeviceSynchronize", 900, 1250);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 990, 1300);
+    add_host(&hand, EVENT_RUNTIME, AUTOGRAD, "cudaDeviceSynchronize", span(900, 1250));
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(990, 1300));
     end_with_gap(&hand, "host_compute", "aten::mm");
 }
 
@@ -148,9 +176,9 @@ static void loading_data_is_told_by_annotation_operator_or_frame(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, cases[i].kind, MAIN, cases[i].name, 1010, 1280);
+        add_host(&hand, cases[i].kind, MAIN, cases[i].name, span(1010, 1280));
         if (cases[i].loads) // what it does inside does not matter
-            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::stack", 1020, 1270);
+            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::stack", span(1020, 1270));
         end_with_gap(&hand, cases[i].loads ? "data_loading" : "host_compute", cases[i].name);
     }
 }
@@ -160,12 +188,12 @@ static void the_outermost_loader_counts_until_it_ends(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(1): __next__", 1010, 1280);
-    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(9): _next_data", 1020, 1040);
+    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(1): __next__", span(1010, 1280));
+    add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(9): _next_data", span(1020, 1040));
     end_with_gap(&hand, "data_loading", "dataloader.py(1): __next__");
     begin_with_gap(&hand, 1290); // rows of a damaged file cross
-    add_host(&hand, EVENT_ANNOTATION, MAIN, "dataloader", 1000, 1100);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1090, 1290);
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "dataloader", span(1000, 1100));
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1090, 1290));
     end_with_gap(&hand, "host_compute", "aten::mm");
 }
 
@@ -184,8 +212,8 @@ static void allocating_calls_are_told_by_name(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::empty", 1000, 1290);
-        add_host(&hand, EVENT_RUNTIME, MAIN, cases[i].name, 1010, 1280);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::empty", span(1000, 1290));
+        add_host(&hand, EVENT_RUNTIME, MAIN, cases[i].name, span(1010, 1280));
         end_with_gap(&hand, cases[i].allocates ? "allocator" : "host_compute", cases[i].name);
     }
 }
@@ -197,7 +225,7 @@ static void an_operator_named_like_a_call_is_no_call(void **state)
     for (int i = 0; i < 2; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, names[i], 900, 1280);
+        add_host(&hand, EVENT_CPU_OP, MAIN, names[i], span(900, 1280));
         end_with_gap(&hand, "host_compute", names[i]);
     }
 }
@@ -210,7 +238,7 @@ static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **stat
     for (size_t i = 0; i < 4; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, EVENT_RUNTIME, MAIN, names[i], 900, 1280);
+        add_host(&hand, EVENT_RUNTIME, MAIN, names[i], span(900, 1280));
         end_with_gap(&hand, i < 3 ? "sync" : "host_compute", names[i]);
     }
 }
@@ -224,11 +252,11 @@ static void the_host_event_is_the_innermost_with_most_time(void **state)
     for (int other = 0; other < 2; other++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "op", 1000, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1060, 1130);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", 1190, 1230);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "op", span(1000, 1290));
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", span(1060, 1130));
+        add_host(&hand, EVENT_CPU_OP, MAIN, "sub", span(1190, 1230));
         if (other) // a frame within takes 120 us of it away, and 30 us of the first sub
-            add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", 1100, 1290);
+            add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", span(1100, 1290));
         end_with_gap(&hand, "host_compute", other ? "loss.py(3): log" : "op");
     }
 }
@@ -249,10 +277,11 @@ static void where_the_launching_thread_is_silent_the_one_before_speaks(void **st
     for (int loads = 0; loads < 2; loads++) {
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
-        add_work(&hand, 0, COMPUTE, 1300, 1400, AUTOGRAD, 1290);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::cross_entropy_loss", 990, 1280);
-        add_host(&hand, EVENT_ANNOTATION, AUTOGRAD, loads ? "pin_memory" : "backward", 0, 2000);
+        add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -500));
+        add_work(&hand, on(0, COMPUTE), span(1300, 1400), by(AUTOGRAD, 1290));
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::cross_entropy_loss", span(990, 1280));
+        add_host(&hand, EVENT_ANNOTATION, AUTOGRAD, loads ? "pin_memory" : "backward",
+                 span(0, 2000));
         end_with_gap(&hand, loads ? "data_loading" : "host_compute",
                      loads ? "pin_memory" : "aten::cross_entropy_loss");
     }
@@ -290,8 +319,9 @@ static void a_gap_after_a_queued_launch_is_of_the_device(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
-        add_work(&hand, 0, COMPUTE, cases[i].begin_us, 1400, MAIN, cases[i].launch_us);
+        add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -500));
+        add_work(&hand, on(0, COMPUTE), span(cases[i].begin_us, 1400),
+                 by(MAIN, cases[i].launch_us));
         hand_facts(&hand);
         assert_gap(&hand, 1000, cases[i].cause, cases[i].host_event);
         hand_end(&hand);
@@ -305,9 +335,9 @@ static void an_event_queued_behind_a_wait_waits_for_an_event(void **state)
         struct hand hand;
         begin_with_gap(&hand, 900);
         if (behind == 2) // another launch of the thread took the wait
-            add_work(&hand, 0, COMM, 100, 950, MAIN, 850);
+            add_work(&hand, on(0, COMM), span(100, 950), by(MAIN, 850));
         add_host(&hand, EVENT_RUNTIME, MAIN, behind ? "cudaStreamWaitEvent" : "cudaEventRecord",
-                 800, 810);
+                 span(800, 810));
         end_with_gap(&hand, behind == 1 ? "event_wait" : "unknown",
                      behind == 1 ? "cudaStreamWaitEvent" : NULL);
     }
@@ -319,9 +349,9 @@ static void a_delay_after_a_late_launch_is_a_wait_when_one_was_asked_for(void **
     for (int64_t launch_us = 1268; launch_us <= 1269; launch_us++) { // 30 and 29 us of delay
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMPUTE, 0, 1265, MAIN, -500);
-        add_work(&hand, 0, COMPUTE, 1300, 1400, MAIN, launch_us);
-        add_host(&hand, EVENT_RUNTIME, MAIN, "hipStreamWaitEvent", 1000, 1003);
+        add_work(&hand, on(0, COMPUTE), span(0, 1265), by(MAIN, -500));
+        add_work(&hand, on(0, COMPUTE), span(1300, 1400), by(MAIN, launch_us));
+        add_host(&hand, EVENT_RUNTIME, MAIN, "hipStreamWaitEvent", span(1000, 1003));
         hand_facts(&hand);
         if (launch_us == 1268)
             assert_gap(&hand, 1265, "event_wait", "hipStreamWaitEvent");
@@ -346,7 +376,7 @@ static void a_recorded_wait_counts_for_its_own_stream(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         begin_with_gap(&hand, 900);
-        add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamWaitEvent", 800, 810);
+        add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamWaitEvent", span(800, 810));
         hand_add(&hand, (struct hand_event){.kind = EVENT_SYNC,
                                             .name = "Stream Wait Event",
                                             .begin_ns = cases[i].begin_us * US,
@@ -366,9 +396,9 @@ static void what_stood_first_until_another_stream_ended_waited_for_it(void **sta
     for (size_t i = 0; i < 3; i++) {
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMM, 0, 900, MAIN, -500);
-        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -400);
-        add_work(&hand, 0, COMM, 1020, 1400, MAIN, launched[i]);
+        add_work(&hand, on(0, COMM), span(0, 900), by(MAIN, -500));
+        add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -400));
+        add_work(&hand, on(0, COMM), span(1020, 1400), by(MAIN, launched[i]));
         hand_facts(&hand);
         assert_gap(&hand, 1000, i < 2 ? "event_wait" : "dispatch", NULL);
         hand_end(&hand);
@@ -381,9 +411,9 @@ static void an_event_behind_another_of_its_stream_did_not_stand_first(void **sta
     for (int64_t end_us = 970; end_us <= 971; end_us++) {
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMM, 0, end_us, MAIN, -500);
-        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -400);
-        add_work(&hand, 0, COMM, 1020, 1400, MAIN, 500);
+        add_work(&hand, on(0, COMM), span(0, end_us), by(MAIN, -500));
+        add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -400));
+        add_work(&hand, on(0, COMM), span(1020, 1400), by(MAIN, 500));
         hand_facts(&hand);
         assert_gap(&hand, 1000, end_us == 970 ? "event_wait" : "dispatch", NULL);
         hand_end(&hand);
@@ -396,9 +426,9 @@ static void an_event_behind_one_that_overlaps_did_not_wait_for_another_stream(vo
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
-    add_work(&hand, 0, COMPUTE, 950, 960, MAIN, -400);
-    add_work(&hand, 0, COMPUTE, 1020, 1400, MAIN, 500);
+    add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -500));
+    add_work(&hand, on(0, COMPUTE), span(950, 960), by(MAIN, -400));
+    add_work(&hand, on(0, COMPUTE), span(1020, 1400), by(MAIN, 500));
     hand_facts(&hand);
     assert_gap(&hand, 1000, "dispatch", NULL);
     hand_end(&hand);
@@ -416,7 +446,7 @@ static void gaps_between_the_events_of_one_launch_are_the_graphs(void **state)
                                             .dur_ns = 40 * US,
                                             .row = COMPUTE,
                                             .correlation = 5});
-    add_work(&hand, 0, COMM, 150, 160, MAIN, -100); // in between, of another launch
+    add_work(&hand, on(0, COMM), span(150, 160), by(MAIN, -100)); // in between, of another launch
     hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                         .name = "hipGraphLaunch",
                                         .begin_ns = -50 * US,
@@ -439,9 +469,9 @@ static void overhead_of_the_profiler_counts_before_what_the_host_did(void **stat
     for (int i = 0; i < 2; i++) { // a call that allocates says more
         struct hand hand;
         begin_with_gap(&hand, 1290);
-        add_host(&hand, i ? EVENT_RUNTIME : EVENT_CPU_OP, MAIN, events[i], 990, 1290);
-        add_host(&hand, EVENT_OVERHEAD, -1, "Instrumentation", 1050, 1150);
-        add_host(&hand, EVENT_OVERHEAD, -2, "Activity Buffer Request", 1100, 1210);
+        add_host(&hand, i ? EVENT_RUNTIME : EVENT_CPU_OP, MAIN, events[i], span(990, 1290));
+        add_host(&hand, EVENT_OVERHEAD, -1, "Instrumentation", span(1050, 1150));
+        add_host(&hand, EVENT_OVERHEAD, -2, "Activity Buffer Request", span(1100, 1210));
         end_with_gap(&hand, i ? "allocator" : "profiler", i ? "cudaMalloc" : "Instrumentation");
     }
 }
@@ -452,10 +482,10 @@ static void a_gap_before_an_event_without_launch_is_unknown_or_the_profilers(voi
     for (int64_t end_us = 1149; end_us <= 1150; end_us++) {
         struct hand hand;
         hand_begin(&hand);
-        add_work(&hand, 0, COMPUTE, 0, 1000, MAIN, -500);
+        add_work(&hand, on(0, COMPUTE), span(0, 1000), by(MAIN, -500));
         hand_kernel(&hand, "k", COMPUTE, 1300 * US, US);
-        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1000, 1290);
-        add_host(&hand, EVENT_OVERHEAD, -1, "Resource", 1000, end_us);
+        add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1000, 1290));
+        add_host(&hand, EVENT_OVERHEAD, -1, "Resource", span(1000, end_us));
         end_with_gap(&hand, end_us == 1150 ? "profiler" : "unknown",
                      end_us == 1150 ? "Resource" : NULL);
     }
@@ -466,7 +496,7 @@ static void an_event_of_no_length_parts_a_gap(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_work(&hand, 0, COMPUTE, 1100, 1100, MAIN, 1080);
+    add_work(&hand, on(0, COMPUTE), span(1100, 1100), by(MAIN, 1080));
     hand_facts(&hand);
     assert_int_equal(hand.facts.gaps.count, 2);
     assert_int_equal(gap_at(&hand, 1000)->end_ns, 1100 * US);
@@ -481,10 +511,10 @@ static void each_device_has_gaps_of_its_own(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_work(&hand, 0, COMPUTE, 0, 100, MAIN, -50);
-    add_work(&hand, 0, COMPUTE, 400, 500, MAIN, 390);
-    add_work(&hand, 1, COMPUTE, 50, 200, MAIN, 10);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 35, 400);
+    add_work(&hand, on(0, COMPUTE), span(0, 100), by(MAIN, -50));
+    add_work(&hand, on(0, COMPUTE), span(400, 500), by(MAIN, 390));
+    add_work(&hand, on(1, COMPUTE), span(50, 200), by(MAIN, 10));
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(35, 400));
     hand_analyse(&hand);
     static const struct {
         const char *device, *cause;
@@ -519,7 +549,7 @@ static void each_device_has_its_part_of_the_profilers_overhead(void **state)
                                                 .dur_ns = 100 * US,
                                                 .pid = device,
                                                 .row = COMPUTE});
-    add_host(&hand, EVENT_OVERHEAD, -1, "Resource", 100, 180);
+    add_host(&hand, EVENT_OVERHEAD, -1, "Resource", span(100, 180));
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "idle_causes"), 3);
     for (size_t i = 0; i < 3; i++) {
@@ -534,11 +564,11 @@ static void a_cause_names_the_host_event_of_most_of_its_time(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_work(&hand, 0, COMPUTE, 1500, 1600, MAIN, 1490);
-    add_work(&hand, 0, COMPUTE, 1850, 1900, MAIN, 1845);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaMalloc", 1000, 1290);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", 1400, 1490);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", 1600, 1845);
+    add_work(&hand, on(0, COMPUTE), span(1500, 1600), by(MAIN, 1490));
+    add_work(&hand, on(0, COMPUTE), span(1850, 1900), by(MAIN, 1845));
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaMalloc", span(1000, 1290));
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", span(1400, 1490));
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", span(1600, 1845));
     hand_analyse(&hand);
     assert_string_equal(hand_word(&hand, "idle_causes", 0, "host_event"), "cudaFree"); // 350
     assert_int_equal(hand_i64(&hand, "idle_causes", 0, "total_ns"), 650 * US);
@@ -551,12 +581,12 @@ static void a_gap_tells_what_surrounds_it(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 1290);
-    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#4", -600, 1100);
-    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#5", 1100, 1500);
-    add_host(&hand, EVENT_PYTHON, MAIN, "train.py(7): step", -600, 1500);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", 900, 1280);
-    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", 910, 1270);
-    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", 1285, 1295);
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#4", span(-600, 1100));
+    add_host(&hand, EVENT_ANNOTATION, MAIN, "ProfilerStep#5", span(1100, 1500));
+    add_host(&hand, EVENT_PYTHON, MAIN, "train.py(7): step", span(-600, 1500));
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", span(900, 1280));
+    add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", span(910, 1270));
+    add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1285, 1295));
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "idle_gaps"), 1);
     assert_int_equal(hand_i64(&hand, "idle_gaps", 0, "step"), 4);
@@ -582,11 +612,13 @@ static void steps_have_their_idle_time_by_cause(void **state)
     static const char *const marks[] = {"ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"};
     for (int64_t s = 0; s < 3; s++) {
         int64_t at = 1000 * s, idle = 300 - 100 * s;
-        add_host(&hand, EVENT_ANNOTATION, MAIN, marks[s], at - 100, at + 899);
-        add_work(&hand, 0, COMPUTE, at, at + 500, MAIN, at - 90);
-        add_work(&hand, 0, COMPUTE, at + 500 + idle, at + 1000, MAIN, at + 490 + idle);
+        add_host(&hand, EVENT_ANNOTATION, MAIN, marks[s], span(at - 100, at + 899));
+        add_work(&hand, on(0, COMPUTE), span(at, at + 500), by(MAIN, at - 90));
+        add_work(&hand, on(0, COMPUTE), span(at + 500 + idle, at + 1000),
+                 by(MAIN, at + 490 + idle));
         if (s != 1)
-            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::pin_memory", at + 400, at + 490 + idle);
+            add_host(&hand, EVENT_CPU_OP, MAIN, "aten::pin_memory",
+                     span(at + 400, at + 490 + idle));
     }
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "steady_steps"), 2);
@@ -673,6 +705,18 @@ static void add_chaos(struct hand *hand, uint64_t *random)
                                            .correlation = (int64_t)draw(random, 40)});
 }
 
+// Bits of the causes that the report knows.
+static unsigned causes_seen(const struct hand *hand)
+{
+    unsigned seen = 0;
+    for (size_t i = 0; i < hand_rows(hand, "idle_causes"); i++)
+        for (unsigned c = 0; c < IDLE_CAUSE_COUNT; c++)
+            seen |= (unsigned)!strcmp(hand_word(hand, "idle_causes", i, "cause"),
+                                      idle_cause_word((enum idle_cause)c))
+                    << c;
+    return seen;
+}
+
 static void sums_by_cause_equal_the_idle_time_of_random_traces(void **state)
 {
     (void)state;
@@ -684,11 +728,7 @@ static void sums_by_cause_equal_the_idle_time_of_random_traces(void **state)
         add_chaos(&hand, &random);
         hand_analyse(&hand);
         assert_sums(&hand);
-        for (size_t i = 0; i < hand_rows(&hand, "idle_causes"); i++)
-            for (unsigned c = 0; c < IDLE_CAUSE_COUNT; c++)
-                if (!strcmp(hand_word(&hand, "idle_causes", i, "cause"),
-                            idle_cause_word((enum idle_cause)c)))
-                    seen |= 1u << c;
+        seen |= causes_seen(&hand);
         hand_end(&hand);
     }
     assert_int_equal(seen, (1u << IDLE_CAUSE_COUNT) - 1);
