@@ -130,8 +130,9 @@ static bool tell_use(const struct finding_case *the_case, struct memory_row at,
     find_i64(at, "capacity_bytes", &capacity);
     find_i64(at, "peak_allocated_bytes", &peak);
     finding->confidence = "medium";
-    finding->title = arena_printf(the_case->arena, err, "%s uses %.0f %% of its memory at most",
-                                  device_of(at), 100 * used_share(at));
+    finding->title =
+        arena_printf(the_case->arena, err, "at most %.0f %% of the memory of %s is used",
+                     100 * used_share(at), device_of(at));
     finding->evidence =
         findings_fact(the_case, "memory", err, "%s of %s held by the allocator, %s allocated",
                       bytes_text(used_share(at) * (double)capacity).text,

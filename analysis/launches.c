@@ -53,14 +53,17 @@ static bool add_counts(const struct facts *facts, struct report *report, struct 
     const struct metric metrics[] = {
         {"linked_device_events", facts->linked, "count", "Device events with a launch."},
         {"unlinked_device_events", facts->device_count - facts->linked, "count",
-         "Device events without one: launched before the recording, or not recorded."},
+         "Device events without a launch: launched before the recording, or the launch was not "
+         "recorded."},
         {"launched_before_recording", count_early(facts), "count",
-         "Of those, the ones whose correlation is lower than that of every launch in the trace."},
+         "Device events without a launch whose correlation is lower than that of every launch in "
+         "the trace."},
         {"launches", facts->launch_count, "count", "Calls that launched a device event."},
         {"launches_without_device_events", (int64_t)facts->launches_without_events, "count",
          "Kernel launches whose device event is not in the trace."},
         {"graph_launches", graphs, "count", "Calls that launched more than one device event."},
-        {"graph_device_events", replayed, "count", "Device events launched by those."},
+        {"graph_device_events", replayed, "count",
+         "Device events of calls that launched more than one."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, metrics[i], err))
@@ -96,11 +99,15 @@ static bool add_delays(const struct facts *facts, struct report *report, int64_t
     const struct metric metrics[] = {
         {"launch_delay_median_ns", delay.median, "ns",
          "Median time from the end of a launch to the begin of its device event, 0 if earlier."},
-        {"launch_delay_p95_ns", delay.p95, "ns", "95th percentile of the same."},
-        {"launch_delay_max_ns", delay.max, "ns", "Largest of the same."},
+        {"launch_delay_p95_ns", delay.p95, "ns",
+         "95th percentile of the time from the end of a launch to the begin of its device event."},
+        {"launch_delay_max_ns", delay.max, "ns",
+         "Longest time from the end of a launch to the begin of its device event."},
         {"launch_to_start_median_ns", start.median, "ns",
          "Median time from the begin of a launch to the begin of its device event."},
-        {"launch_to_start_p95_ns", start.p95, "ns", "95th percentile of the same."},
+        {"launch_to_start_p95_ns", start.p95, "ns",
+         "95th percentile of the time from the begin of a launch to the begin of its device "
+         "event."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, metrics[i], err))

@@ -15,7 +15,7 @@ static const struct column columns_compare_summary[] = {
     I64("cand_ci_high_ns", "ns", "Upper end of the candidate's 95 % confidence interval."),
     F64("speedup", "", "Base step by candidate step; above 1 the candidate is faster."),
     TEXT("verdict", "What the evidence allows to say; one run per side: noise unknown."),
-    TEXT("verdict_text", "The same as a sentence."),
+    TEXT("verdict_text", "The verdict as a sentence."),
     I64("base_steps", "count", "Steady steps of the base."),
     I64("cand_steps", "count", "Steady steps of the candidate."),
     I64("base_mean_ns", "ns", "Mean steady step of the base, on which the waterfall stands."),
@@ -29,8 +29,8 @@ const struct table_desc table_compare_summary =
 
 static const struct column columns_compare_settings[] = {
     TEXT("key", "Name of the setting."),
-    TEXT("base", "Its value in the base."),
-    TEXT("cand", "Its value in the candidate."),
+    TEXT("base", "Value of the setting in the base."),
+    TEXT("cand", "Value of the setting in the candidate."),
     BOOLEAN("differs", "Whether the two differ."),
 };
 const struct table_desc table_compare_settings =
@@ -48,14 +48,18 @@ static const struct column columns_compare_waterfall[] = {
     I64("cand_total_ns", "ns", "Owned time over all steady steps of the candidate."),
     I64("base_steps", "count", "Steady steps of the base."),
     I64("cand_steps", "count", "Steady steps of the candidate."),
-    I64("base_ns", "ns", "Per step, rounded so that every level sums exactly."),
-    I64("cand_ns", "ns", "Per step, rounded so that every level sums exactly."),
+    I64("base_ns", "ns",
+        "Owned time per step of the base, rounded so that every level sums exactly."),
+    I64("cand_ns", "ns",
+        "Owned time per step of the candidate, rounded so that every level sums exactly."),
     I64("delta_ns", "ns", "Candidate minus base per step."),
     I64("base_calls", "count", "Device events of the base's steady steps."),
     I64("cand_calls", "count", "Device events of the candidate's steady steps."),
     I64("calls_effect_ns", "ns",
         "Part of the difference from more or fewer calls, at the base's time per call."),
-    I64("per_call_effect_ns", "ns", "The rest: from calls that take longer or shorter."),
+    I64("per_call_effect_ns", "ns",
+        "Part of the difference from calls that take longer or shorter: all that more or fewer "
+        "calls do not explain."),
 };
 const struct table_desc table_compare_waterfall =
     TABLE("compare_waterfall", compare_waterfall,

@@ -10,26 +10,31 @@ static const struct column columns_memory[] = {
     I64("peak_reserved_bytes", "bytes", "Most that the allocator held at once."),
     I64("peak_ns", "ns",
         "First moment at which the most was allocated, since the begin of the trace's window."),
-    I64("peak_step", "", "Number of the step whose mark covers that moment; empty outside steps."),
-    TEXT("peak_op", "Innermost operator that allocated then."),
-    TEXT("peak_module", "Path of the module that ran then."),
+    I64("peak_step", "",
+        "Number of the step whose mark covers the moment of the peak; empty outside steps."),
+    TEXT("peak_op", "Innermost operator that allocated at the peak."),
+    TEXT("peak_module", "Path of the module that ran at the peak."),
     I64("fragmentation_bytes", "bytes",
-        "Reserved minus allocated at that moment; empty for the host, which reserves nothing."),
-    F64("fragmentation_share", "share", "The same divided by reserved."),
+        "Reserved minus allocated at the peak; empty for the host, which reserves nothing."),
+    F64("fragmentation_share", "share",
+        "Reserved minus allocated at the peak, divided by reserved."),
     I64("begin_bytes", "bytes", "Allocated before the first event."),
     I64("end_bytes", "bytes", "Allocated after the last event."),
     F64("leak_bytes_per_step", "bytes",
         "Slope of the least allocated bytes of each steady step (Theil-Sen: median of the slopes "
         "of all pairs of steps)."),
-    F64("leak_low", "bytes", "Lower end of its 95 % interval (Sen 1968, from Kendall's tau)."),
-    F64("leak_high", "bytes", "Upper end of its 95 % interval."),
-    BOOLEAN("leak", "Whether the interval lies above 0 and more than 1 MB was gained from the "
-                    "first to the last steady step; empty without an interval."),
+    F64("leak_low", "bytes",
+        "Lower end of the 95 % interval of the growth per step (Sen 1968, from Kendall's tau)."),
+    F64("leak_high", "bytes", "Upper end of the 95 % interval of the growth per step."),
+    BOOLEAN(
+        "leak",
+        "Whether the interval of the growth lies above 0 and more than 1 MB was gained from the "
+        "first to the last steady step; empty without an interval."),
     I64("capacity_bytes", "bytes", "Memory of the device, as the trace says."),
     TEXT("note", "Why a figure is missing or uncertain."),
     I64("leak_growth_bytes", "bytes",
         "Least allocated in the last steady step minus that in the first."),
-    I64("leak_steps", "count", "Steady steps that the slope stands on, 300 at most."),
+    I64("leak_steps", "count", "Steady steps that the growth per step stands on, 300 at most."),
     I64("end_reserved_bytes", "bytes", "Held by the allocator after the last event."),
 };
 const struct table_desc table_memory = TABLE("memory", memory, "Memory by device.");
@@ -39,9 +44,10 @@ static const struct column columns_memory_timeline[] = {
     I64("time_ns", "ns",
         "Time since the begin of the trace's window, since the first allocation when there is no "
         "device work; rows of one time follow each other as recorded."),
-    I64("allocated_bytes", "bytes", "Bytes that tensors held from then on."),
+    I64("allocated_bytes", "bytes", "Bytes that tensors held from this time on."),
     I64("reserved_bytes", "bytes",
-        "Bytes that the allocator held from then on; empty when not recorded, as in a device's "
+        "Bytes that the allocator held from this time on; empty when not recorded, as in a "
+        "device's "
         "first row, the level before the recording."),
 };
 const struct table_desc table_memory_timeline =
@@ -51,10 +57,10 @@ const struct table_desc table_memory_timeline =
 static const struct column columns_memory_peak[] = {
     TEXT("device", "The device, or cpu."),
     TEXT("op", "Innermost operator that allocated; empty outside of all operators."),
-    TEXT("module", "Path of the module that ran then."),
+    TEXT("module", "Path of the module that ran when it was allocated."),
     I64("allocations", "count", "Allocations alive at the peak; empty when not recorded."),
-    I64("bytes", "bytes", "Their size; the rows of a device sum to its peak exactly."),
-    F64("peak_share", "share", "The same divided by the peak."),
+    I64("bytes", "bytes", "Size of the allocations; the rows of a device sum to its peak exactly."),
+    F64("peak_share", "share", "Size of the allocations divided by the peak."),
     TEXT("origin", "recorded, or before: what no recorded allocation explains, so allocated before "
                    "the recording; below 0 when releases are missing from the trace."),
 };
@@ -68,11 +74,11 @@ static const struct column columns_copies[] = {
     I64("calls", "count", "Copies."),
     I64("bytes", "bytes", "Bytes copied by those that give them; empty when none does."),
     I64("sized_calls", "count", "Copies that give their bytes."),
-    I64("total_ns", "ns", "Sum of their durations."),
+    I64("total_ns", "ns", "Sum of the durations of the copies."),
     F64("gbps", "GB/s", "Bytes divided by the time of the copies that give them; 1e9 bytes."),
     I64("median_ns", "ns", "Median duration."),
-    I64("p95_ns", "ns", "95th percentile by nearest rank."),
-    I64("max_ns", "ns", "Longest."),
+    I64("p95_ns", "ns", "95th percentile of the durations by nearest rank."),
+    I64("max_ns", "ns", "Longest duration."),
     I64("exposed_ns", "ns", "Owned time: neither compute nor communication hid it."),
     I64("host_ns", "ns", "Time of the launching calls on the host."),
 };

@@ -24,7 +24,9 @@ static const struct column columns_operators[] = {
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
     I64("host_ns", "ns", "Sum of the durations of its calls on the host."),
     I64("median_ns", "ns", "Median over the launching calls of the time a call launched itself."),
-    I64("p95_ns", "ns", "95th percentile of the same by nearest rank."),
+    I64("p95_ns", "ns",
+        "95th percentile, by nearest rank over the launching calls, of the time a call launched "
+        "itself."),
     I64("recompute_ns", "ns", "Owned time in recomputed forward passes (checkpointing)."),
 };
 const struct table_desc table_operators =
@@ -43,8 +45,9 @@ static const struct column columns_op_shapes[] = {
     I64("owned_ns", "ns", "Owned time of the device events that it launched itself."),
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
     I64("min_ns", "ns", "Least time that a call launched itself."),
-    I64("median_ns", "ns", "Median over the calls."),
-    I64("p95_ns", "ns", "95th percentile over the calls by nearest rank."),
+    I64("median_ns", "ns", "Median over the calls of the time a call launched itself."),
+    I64("p95_ns", "ns",
+        "95th percentile, by nearest rank over the calls, of the time a call launched itself."),
     I64("max_ns", "ns", "Most time that a call launched itself."),
     TEXT("kernel", "Device event with most of its time."),
 };
@@ -90,7 +93,9 @@ static const struct column columns_modules[] = {
         "Owned time of the backward operators whose forward operator ran in it, outside modules "
         "below. The root's includes those whose forward operator is not known, such as the "
         "reduction of gradients."),
-    I64("backward_ns", "ns", "The same, modules below included."),
+    I64("backward_ns", "ns",
+        "Owned time of the backward operators whose forward operator ran in it, modules below "
+        "included."),
     I64("recompute_ns", "ns",
         "Owned time of forward passes that activation checkpointing repeats, modules below "
         "included; neither forward nor backward."),
@@ -107,19 +112,20 @@ static const struct column columns_categories[] = {
     TEXT("bar", "One of the seven parts of the step."),
     TEXT("category", "Category of the work."),
     I64("calls", "count", "Device events."),
-    I64("total_ns", "ns", "Sum of their durations; overlapping ones count each."),
+    I64("total_ns", "ns",
+        "Sum of the durations of the device events; overlapping ones count each."),
     I64("owned_ns", "ns", "Owned time; all rows sum to the busy time exactly."),
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),
     I64("steady_owned_ns", "ns", "Owned time in the steady steps."),
     I64("kernels", "count", "Distinct kernels."),
-    I64("ops", "count", "Distinct operators that launched them."),
+    I64("ops", "count", "Distinct operators that launched the device events."),
 };
 const struct table_desc table_categories =
     TABLE("categories", categories, "Device time by kind of work.");
 
 static const struct column columns_uncategorized[] = {
     TEXT("kernel", "Name of the kernel that no rule knows."),
-    TEXT("op", "Innermost operator that launched it; empty when there is none."),
+    TEXT("op", "Innermost operator that launched the kernel; empty when there is none."),
     I64("calls", "count", "Device events."),
     I64("owned_ns", "ns", "Owned time."),
     F64("busy_share", "share", "Owned time divided by the busy time of the whole trace."),

@@ -123,7 +123,7 @@ const struct table_desc table_run_launches =
 
 static const struct column columns_run_parts[] = {
     I64("rank", "", "The headline rank."),
-    I64("steps", "count", "Its steady steps."),
+    I64("steps", "count", "Steady steps of the rank."),
     PART_COLUMNS,
 };
 const struct table_desc table_run_parts =
@@ -146,7 +146,7 @@ const struct table_desc table_run_findings =
 
 static const struct column columns_run_environment[] = {
     TEXT("key", "Name of the setting."),
-    TEXT("value", "Its value."),
+    TEXT("value", "Value of the setting."),
     I64("ranks", "count", "Ranks with this value."),
 };
 const struct table_desc table_run_environment =

@@ -85,7 +85,7 @@ const struct table_desc table_findings =
 
 static const struct column columns_environment[] = {
     TEXT("key", "Name of the setting."),
-    TEXT("value", "Its value."),
+    TEXT("value", "Value of the setting."),
 };
 const struct table_desc table_environment =
     TABLE("environment", environment, "What the trace says of where and how it was made.");

@@ -14,10 +14,13 @@ static const struct column columns_work[] = {
     TEXT("precision", "Precision of matrix products, attention and convolutions: fp4, fp8, int8, "
                       "bf16, fp16, tf32, fp32, fp64; by the inputs, tf32 by the kernel's name."),
     I64("calls", "count", "Calls that launched device events."),
-    I64("kernels", "count", "Device events."),
+    I64("kernels", "count", "Device events of the calls."),
     I64("busy_ns", "ns", "Union of the device events of each call, summed over the calls."),
-    I64("median_ns", "ns", "Median over the calls of the same."),
-    I64("p95_ns", "ns", "95th percentile by nearest rank."),
+    I64("median_ns", "ns",
+        "Median over the calls of the time in which device events of the call ran."),
+    I64("p95_ns", "ns",
+        "95th percentile, by nearest rank over the calls, of the time in which device events of "
+        "the call ran."),
     I64("flops", "count",
         "Floating point operations of a call, a multiply-add being two; empty for "
         "work of which only the bytes matter."),
@@ -31,7 +34,9 @@ static const struct column columns_work[] = {
     F64("peak_tbps", "TB/s", "Peak memory bandwidth of the device."),
     TEXT("bound", "compute when operations over peak take at least as long as bytes over "
                   "bandwidth, else memory."),
-    I64("roofline_ns", "ns", "The longer of the two, for all calls: nothing can be faster."),
+    I64("roofline_ns", "ns",
+        "Operations over peak or bytes over bandwidth, whichever is longer, for all calls: nothing "
+        "can be faster."),
     F64("efficiency", "share", "Roofline time divided by measured time."),
     I64("lost_ns", "ns",
         "Measured minus roofline time, at least 0: what a perfect kernel would "
@@ -48,7 +53,7 @@ const struct table_desc table_work =
 
 static const struct column columns_metrics[] = {
     TEXT("metric", "Name of the figure."),
-    F64("value", "", "Its value in the unit beside it; empty when it cannot be known."),
+    F64("value", "", "Value of the figure in the unit beside it; empty when it cannot be known."),
     TEXT("unit", "Unit of the value."),
     TEXT("help", "What it means, or why it is missing."),
 };

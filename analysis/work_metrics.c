@@ -106,8 +106,9 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
          "products, attention and convolutions executed would take at the device's dense peak, "
          "each at its own precision. A lower bound where flops_time_share is below 1."},
         {"mfu", "share", use->model_peak_ns / window,
-         "Model FLOPs utilization: the same without launches that activation checkpointing "
-         "repeats. They are told by Python frames (with_stack); without those it equals hfu."},
+         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the launches that "
+         "activation checkpointing repeats. They are told by Python frames (with_stack); without "
+         "those it equals hfu."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         if (reason)
@@ -128,7 +129,8 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
          "Floating point operations of matrix products, attention and convolutions launched in a "
          "steady step, on the mean; those without a formula are not in it."},
         {"model_flops_per_step", "count", use->model_flops / steps,
-         "The same without launches that activation checkpointing repeats."},
+         "Floating point operations of a steady step, on the mean, without the launches that "
+         "activation checkpointing repeats."},
         {"step_tflops", "TFLOP/s", use->flops / (known ? use->window_ns : NAN) / 1e3,
          "Operations of the steady steps divided by their time and the devices in the file."},
         {"flops_time_share", "share",
@@ -228,7 +230,8 @@ static bool add_throughput(const struct facts *facts, const struct report *so_fa
          "Tokens of a step over all ranks, as the user gave them, divided by the median steady "
          "step."},
         {"tokens_per_second_per_gpu", "1/s", rate / devices,
-         "The same divided by the number of ranks that the trace names, else by the devices in "
+         "Tokens per second divided by the number of ranks that the trace names, else by the "
+         "devices in "
          "the file."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
