@@ -3,9 +3,8 @@
 // did; the cause with the most time is the gap's.
 #include "analysis/gap_judge.h"
 
+#include "analysis/sort.h"
 #include "analysis/track_pairs.h"
-
-#include <stdlib.h>
 
 #define FIRST_CAP 64
 
@@ -270,33 +269,48 @@ static enum idle_cause weigh(const struct gap_judge *judge, int64_t gap_begin_ns
     return most;
 }
 
-static int compare_slices(const void *a, const void *b)
+// Slices of the cause, by event; order has room for twice as many.
+static size_t gather(const struct gap_judge *judge, enum idle_cause cause, struct keyed *order)
 {
-    const struct gap_slice *x = a, *y = b;
-    if (x->cause != y->cause)
-        return (x->cause > y->cause) - (x->cause < y->cause);
-    return (x->event > y->event) - (x->event < y->event);
+    size_t count = 0;
+    for (size_t i = 0; i < judge->slice_count; i++)
+        if (judge->slices[i].cause == (uint8_t)cause)
+            order[count++] = (struct keyed){judge->slices[i].event, (uint32_t)i, 0};
+    sort_keyed(order, order + count, count);
+    return count;
 }
 
-// The event with most time of the cause.
-static uint32_t pick_event(struct gap_judge *judge, enum idle_cause cause)
+static uint32_t longest_event(const struct gap_judge *judge, const struct keyed *order,
+                              size_t count)
 {
     uint32_t best = FACTS_NONE;
-    int64_t best_ns = -1, sum_ns = 0;
-    if (judge->slice_count > 1)
-        qsort(judge->slices, judge->slice_count, sizeof *judge->slices, compare_slices);
-    for (size_t i = 0; i < judge->slice_count; i++) {
-        const struct gap_slice *slice = &judge->slices[i];
-        if (slice->cause != (uint8_t)cause)
-            continue;
-        bool same = i > 0 && slice[-1].cause == slice->cause && slice[-1].event == slice->event;
-        sum_ns = slice->ns + (same ? sum_ns : 0);
+    int64_t best_ns = 0, sum_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool same = i > 0 && order[i - 1].key == order[i].key;
+        sum_ns = judge->slices[order[i].a].ns + (same ? sum_ns : 0);
         if (sum_ns <= best_ns)
             continue;
         best_ns = sum_ns;
-        best = slice->event;
+        best = (uint32_t)order[i].key;
     }
     return best;
+}
+
+// The event with most time of the cause.
+static bool pick_event(const struct gap_judge *judge, enum idle_cause cause, uint32_t *event,
+                       struct err *err)
+{
+    if (judge->slice_count == 1) {
+        *event = judge->slices[0].event;
+        return true;
+    }
+    size_t size = 2 * judge->slice_count * sizeof(struct keyed);
+    struct keyed *order = budget_alloc(judge->facts->budget, size, err);
+    if (!order)
+        return false;
+    *event = longest_event(judge, order, gather(judge, cause, order));
+    budget_free(judge->facts->budget, order, size);
+    return true;
 }
 
 static bool slice_up(struct gap_judge *judge, const struct gap *gap, uint32_t previous,
@@ -321,6 +335,5 @@ bool gap_judge_decide(struct gap_judge *judge, struct gap *gap, uint32_t previou
         return false;
     enum idle_cause cause = weigh(judge, gap->begin_ns);
     gap->cause = (uint8_t)cause;
-    gap->host_event = pick_event(judge, cause);
-    return true;
+    return pick_event(judge, cause, &gap->host_event, err);
 }

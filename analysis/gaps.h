@@ -6,8 +6,9 @@
 
 #include "analysis/facts.h"
 
-// More devices than any machine has; the gaps of later ones have no cause worked out.
-#define GAPS_MAX_DEVICES 64
+// Each device costs a walk over the host rows; the gaps of devices past these have no cause worked
+// out.
+#define GAPS_MAX_DEVICES 16
 
 struct gap {
     int64_t begin_ns, end_ns;
