@@ -4,8 +4,6 @@
 #include "analysis/sweep.h"
 #include "analysis/tables.h"
 
-#define MAX_DEVICE_ROWS 4096 // more devices than any machine has come from a damaged file
-
 // What a row covers.
 struct scope {
     const char *word;
@@ -31,7 +29,7 @@ static void add_to_parts(void *context, const struct segment *segment)
 
 static bool add_devices(const struct facts *facts, struct report *report, struct err *err)
 {
-    for (uint32_t g = 0; g < facts->gpu_count && g < MAX_DEVICE_ROWS; g++) {
+    for (uint32_t g = 0; g < facts->gpu_count && g < FACTS_DEVICE_ROWS; g++) {
         struct parts parts = {0};
         char text[32];
         struct str name = facts_label(facts->trace, facts->gpus[g], text);

@@ -7,7 +7,8 @@
 #include "analysis/analysis.h"
 #include "analysis/parts.h"
 
-#define FACTS_NONE UINT32_MAX
+#define FACTS_NONE        UINT32_MAX
+#define FACTS_DEVICE_ROWS 4096 // of tables by device: more have only come from damaged files
 
 // A device event after quarantine and clipping.
 struct device_event {

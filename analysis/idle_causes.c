@@ -105,7 +105,7 @@ static bool add_all(const struct facts *facts, struct scratch *scratch, struct r
 {
     if (!add_scope(facts, &(struct scope){&facts->gaps, NULL}, scratch, report, err))
         return false;
-    for (uint32_t g = 0; facts->gpu_gaps && g < facts->gpu_count && g < GAPS_MAX_DEVICES; g++) {
+    for (uint32_t g = 0; facts->gpu_gaps && g < facts->gpu_count && g < FACTS_DEVICE_ROWS; g++) {
         char text[32];
         struct scope scope = {&facts->gpu_gaps[g],
                               facts_label(facts->trace, facts->gpus[g], text).at};

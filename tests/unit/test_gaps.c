@@ -679,6 +679,24 @@ static void sums_by_cause_equal_the_idle_time_of_every_real_trace(void **state)
     real_traces_each(assert_sums);
 }
 
+static void devices_past_the_first_16_have_gaps_without_a_cause(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t device = 0; device < 18; device++) {
+        add_work(&hand, on(device, COMPUTE), span(0, 100), by(MAIN, -50));
+        add_work(&hand, on(device, COMPUTE), span(400, 500), by(MAIN, 390));
+    }
+    hand_analyse(&hand);
+    assert_sums(&hand);
+    assert_int_equal(hand_rows(&hand, "idle_causes"), 19);
+    for (size_t i = 0; i < 19; i++)
+        assert_string_equal(hand_word(&hand, "idle_causes", i, "cause"),
+                            i < 17 ? "host_compute" : "unknown");
+    hand_end(&hand);
+}
+
 static uint64_t draw(uint64_t *random, uint64_t limit)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
@@ -766,6 +784,7 @@ int main(void)
         cmocka_unit_test(a_cause_names_the_host_event_of_most_of_its_time),
         cmocka_unit_test(a_gap_tells_what_surrounds_it),
         cmocka_unit_test(steps_have_their_idle_time_by_cause),
+        cmocka_unit_test(devices_past_the_first_16_have_gaps_without_a_cause),
         cmocka_unit_test(sums_by_cause_equal_the_idle_time_of_random_traces),
         cmocka_unit_test(sums_by_cause_equal_the_idle_time_of_every_real_trace),
     };
