@@ -4,13 +4,13 @@ import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
 import { address } from "../address.mjs";
-import { bytes, ms_unit, percent, plural } from "../format.mjs";
+import { bytes, ms, percent, plural } from "../format.mjs";
 import { frame_of, rows_of, sort_rows, value_at } from "../frame.mjs";
 import { Scatter } from "../charts/scatter.mjs";
 import { Card, Empty, ExportLinks, Figure, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { CommOfRank } from "./comm_rank.mjs";
-import { RankPick, use_rank } from "./rank_data.mjs";
+import { OfRank, use_rank } from "./rank_data.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const name_of = (kind, collective) => kind ?? collective ?? "not described";
@@ -21,9 +21,9 @@ function Verdict({ data }) {
   if (!row) return null;
   const per_step = (name) => row[name] / Math.max(1, row.steps || 1);
   return html`<dl class="kpis">
-    <${Figure} label="Communication" value=${ms_unit(per_step("total_comm_ns"))}
+    <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
       help="Time per step in which any communication ran, hidden or not">per step, headline rank<//>
-    <${Figure} label="Exposed" value=${ms_unit(per_step("exposed_comm_ns"))}
+    <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="The part during which no compute kernel ran: what the step pays for">
       ${percent(data.summary?.exposed_comm_share)} of the step<//>
     <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
@@ -84,9 +84,8 @@ function Content({ reply, data, href, run, rank, set_rank }) {
         actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
       <${Table} caption="Collectives" frame=${frame} rows=${rows} columns=${columns_of(frame)}
         sort=${query.sort} onsort=${(sort) => change({ sort })} /><//>
-    <${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
-      what="Process groups and message sizes" />
-    <${CommOfRank} run=${run} rank=${rank} />
+    <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
+      what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
     <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
       that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
       (n−1)/n. A long collective on one rank may be a wait: the late rank is the one

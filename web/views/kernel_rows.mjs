@@ -22,8 +22,8 @@ export function KernelName({ frame, row, href, onopen, is_open }) {
 
 /** What has no meaning for a single rank. */
 export const ACROSS_RANKS = [
-  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 3 },
-  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 3, width_px: 106 },
+  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 4 },
+  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 4, width_px: 106 },
 ];
 
 /** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */

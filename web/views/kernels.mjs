@@ -4,14 +4,14 @@ import { html, useEffect, useMemo, useState } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
 import { address } from "../address.mjs";
-import { count, ms, percent, plural } from "../format.mjs";
+import { count, ms, number, percent, plural } from "../format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../frame.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { Categories } from "./categories.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
-import { RankPick, use_ranks } from "./rank_data.mjs";
+import { OfRank, use_ranks } from "./rank_data.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 const GROUPS = [["", "Kernels"], ["category", "Categories"]];
@@ -26,38 +26,54 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
-    { key: "category", label: "Category" },
-    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180 },
-    { key: "calls", label: "Calls", kind: "count" },
-    { key: "calls_per_step", label: "Calls/step", kind: "number" },
+    { key: "category", label: "Category", priority: 3 },
+    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
+      priority: 2 },
+    { key: "calls", label: "Calls", kind: "count", priority: 2 },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 4 },
     { key: "total_ns", label: "Total", kind: "ms" },
-    { key: "per_step_ns", label: "Per step", kind: "ms" },
+    { key: "per_step_ns", label: "Per step", kind: "ms", priority: 2 },
     { key: "window_share", label: "Share", kind: "share" },
-    { key: "exposed_ns", label: "Exposed", kind: "ms" },
-    { key: "median_ns", label: "p50", kind: "ms" },
-    { key: "p95_ns", label: "p95", kind: "ms" },
-    { key: "p99_ns", label: "p99", kind: "ms" },
-    { key: "max_ns", label: "Max", kind: "ms" },
+    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 3 },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 3 },
+    { key: "p99_ns", label: "p99", kind: "ms", priority: 4 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 3 },
     ...(of_rank ? [] : ACROSS_RANKS),
   ];
   return all.filter(({ key }) => has(key));
 }
 
+const in_ms = (v) => `${ms(v)} ms`;
+
+// What the table leaves out on some screens stands here, too.
 const FACTS = [
+  ["Category", "category", (v) => v],
+  ["Launched by", "op", (v) => v],
+  ["Calls", "calls", count],
+  ["Calls per step", "calls_per_step", number],
+  ["Time per step", "per_step_ns", in_ms],
+  ["Exposed", "exposed_ns", in_ms],
+  ["p50", "median_ns", in_ms],
+  ["p95", "p95_ns", in_ms],
+  ["p99", "p99_ns", in_ms],
+  ["Longest call", "max_ns", in_ms],
   ["Grid", "grid", (v) => v],
   ["Block", "block", (v) => v],
   ["Registers per thread", "registers", count],
   ["Shared memory", "shared_bytes", (v) => `${count(v)} bytes`],
   ["Occupancy", "occupancy_percent", (v) => `${v} %`],
-  ["Owned time", "owned_ns", (v) => `${ms(v)} ms`],
+  ["Owned time", "owned_ns", in_ms],
   ["Share of busy time", "busy_share", percent],
-  ["Mean", "mean_ns", (v) => `${ms(v)} ms`],
-  ["Shortest call", "min_ns", (v) => `${ms(v)} ms`],
-  ["Standard deviation", "stddev_ns", (v) => `${ms(v)} ms`],
+  ["Mean", "mean_ns", in_ms],
+  ["Shortest call", "min_ns", in_ms],
+  ["Standard deviation", "stddev_ns", in_ms],
   ["Ranks with it", "ranks", count],
-  ["Total of ranks: least", "rank_min_ns", (v) => `${ms(v)} ms`],
-  ["Total of ranks: median", "rank_median_ns", (v) => `${ms(v)} ms`],
-  ["Total of ranks: most", "rank_max_ns", (v) => `${ms(v)} ms`],
+  ["Slowest rank", "slowest_rank", count],
+  ["Variation over ranks", "rank_cv", percent],
+  ["Total of ranks: least", "rank_min_ns", in_ms],
+  ["Total of ranks: median", "rank_median_ns", in_ms],
+  ["Total of ranks: most", "rank_max_ns", in_ms],
 ];
 
 function KernelDetail({ frame, row }) {
@@ -147,8 +163,9 @@ function Content({ run, summary }) {
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
       onchange=${(next) => change({ group: next })} /></div>
     ${by_category
-      ? html`<${RankPick} run=${run} summary=${summary} rank=${rank}
-          onchange=${(next) => change({ rank: next })} /><${Categories} run=${run} rank=${rank} />`
+      ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
+          onchange=${(next) => change({ rank: next })}>
+          <${Categories} run=${run} rank=${rank} /><//>`
       : html`<${AllKernels} run=${run} />`}`;
 }
 

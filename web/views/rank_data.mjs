@@ -4,12 +4,18 @@ import { html } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
 import { address } from "../address.mjs";
+import { plural } from "../format.mjs";
+import { Loading, Notice } from "../widgets.mjs";
 import { run_api } from "./run_frame.mjs";
+
+const use_rank_list = (run) =>
+  use_api(address(run_api(run, "ranks"), { fields: "rank", format: "columns" }));
+
+const ranks_of = (reply) => (reply?.columns?.rank ?? []).filter((rank) => rank !== null);
 
 /** Ranks that can be chosen, in order. @param {string} run @returns {number[]} */
 export function use_ranks(run) {
-  const { data } = use_api(address(run_api(run, "ranks"), { fields: "rank", format: "columns" }));
-  return (data?.columns?.rank ?? []).filter((rank) => rank !== null);
+  return ranks_of(use_rank_list(run).data);
 }
 
 /** The rank in the address, "" for the headline rank, and what changes it. */
@@ -33,13 +39,8 @@ export function rank_table_links(run, name, rank) {
   return [["CSV", href("csv")], ["JSON", href("json")]];
 }
 
-/**
- * Chooses the rank of a page; nothing when there is only one.
- * @param {{run: string, summary: any, rank: string, onchange: (rank: string) => void,
- *          what?: string}} props
- */
-export function RankPick({ run, summary, rank, onchange, what = "Everything on this page" }) {
-  const ranks = use_ranks(run);
+/** Chooses the rank; nothing when there is only one. */
+function RankPick({ ranks, summary, rank, onchange, what }) {
   if (ranks.length < 2 && rank === "") return null;
   const headline = summary?.headline_rank;
   const known = headline === null || headline === undefined ? "" : ` (${headline})`;
@@ -52,4 +53,23 @@ export function RankPick({ run, summary, rank, onchange, what = "Everything on t
       ${missing && html`<option value=${rank}>${rank}</option>`}</select></label>
     <span class="faint">${what}: of this rank alone.</span>
   </div>`;
+}
+
+/**
+ * What is of one rank, below the choice of it; a rank that the run does not have is told once.
+ * @param {{run: string, summary: any, rank: string, onchange: (rank: string) => void,
+ *          what?: string, children: any}} props
+ */
+export function OfRank({ run, summary, rank, onchange, what = "Everything on this page",
+  children }) {
+  const { data, loading } = use_rank_list(run);
+  const ranks = ranks_of(data);
+  const is_known = rank === "" || ranks.length === 0 || ranks.includes(Number(rank));
+  const content = is_known ? children : html`<${Notice} kind="error" role="alert"
+    title="There are no figures of rank ${rank}"><p>The run has figures of ${
+      plural(ranks.length, "rank")}: choose one of them, or <button type="button" class="link"
+      onClick=${() => onchange("")}>the headline rank</button>.</p><//>`;
+  return html`<${RankPick} ranks=${ranks} summary=${summary} rank=${rank} onchange=${onchange}
+      what=${what} />
+    ${rank !== "" && loading ? html`<${Loading} />` : content}`;
 }

@@ -3,7 +3,7 @@
 import { html } from "../ui.mjs";
 import { Card, Empty } from "../widgets.mjs";
 import { Lacks } from "./lacks.mjs";
-import { RankPick, use_rank } from "./rank_data.mjs";
+import { OfRank, use_rank } from "./rank_data.mjs";
 import { RunFrame } from "./run_frame.mjs";
 
 const BUSY = new Set(["failed", "running", "pending"]); // the frame says so already
@@ -19,9 +19,9 @@ export function NoResult({ run }) {
 function Content({ data, run, rank, change, title, needs_device, children }) {
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
-  return html`<${RankPick} run=${run} summary=${data.summary} rank=${rank} onchange=${change} />
-    ${has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
-      rank=${rank} items=${["device_events"]} title="No device activity was recorded" /><//>`}`;
+  return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>${
+    has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
+      rank=${rank} items=${["device_events"]} title="No device activity was recorded" /><//>`}<//>`;
 }
 
 /**
