@@ -2,7 +2,7 @@
 // Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
 import { html, useMemo, useState } from "../ui.mjs";
 import { announce } from "../announce.mjs";
-import { capital, ms_unit, number, percent } from "../format.mjs";
+import { ms_unit, number, percent, plural } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
@@ -13,7 +13,7 @@ import { mark_of, radius_of, roof_line, roofline_points, roofline_range, roofs_o
   from "./roofline_model.mjs";
 
 const HEIGHT = 400;
-const LEFT = 52;
+const LEFT = 66;
 const RIGHT = 8;
 const TOP = 12;
 const BOTTOM = 44;
@@ -91,9 +91,9 @@ function Legend({ points }) {
 
 function notes({ left_out, without }) {
   const parts = [];
-  if (left_out > 0) parts.push(`${left_out} with hardly any time are left out`);
-  if (without > 0) parts.push(`${without} rows have no known operations and no place here`);
-  return parts.length > 0 ? `${capital(parts.join("; "))}.` : "";
+  if (left_out > 0) parts.push(`${plural(left_out, "row")} with hardly any time`);
+  if (without > 0) parts.push(`${plural(without, "row")} whose operations are not known`);
+  return parts.length > 0 ? `Not drawn: ${parts.join(" and ")}.` : "";
 }
 
 /** @param {{rows: Record<string, any>[], caption: string}} props rows of the table work */

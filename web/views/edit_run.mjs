@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing what a run is called and tagged, analysing it again, deleting it after asking twice.
+// Changing what a run is called, its tags and steps, analysing it again, deleting it after asking
+// twice.
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
@@ -9,6 +10,7 @@ import { set_tray, tray } from "../tray.mjs";
 import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
 import { run_api } from "./run_frame.mjs";
 import { tags_patch, tags_text } from "./tags.mjs";
+import { TOKENS_TAG } from "./throughput.mjs";
 
 function patch_of(run, form) {
   const data = new FormData(form);
@@ -17,6 +19,10 @@ function patch_of(run, form) {
   for (const name of ["name", "project", "note"]) {
     if (text(name) !== (run[name] ?? "")) patch[name] = text(name);
   }
+  const step = text("step") || null;
+  if (step !== run.step) patch.step = step;
+  const warmup = text("warmup") === "" ? null : Number(text("warmup"));
+  if (warmup !== run.warmup) patch.warmup = warmup;
   return patch;
 }
 
@@ -61,20 +67,29 @@ export function EditRun({ run, etag }) {
     event.preventDefault();
     const body = patch_of(run, event.target);
     const type = "application/merge-patch+json";
-    attempt(() => api_send("PATCH", run_api(run.id), { body, etag, type }), "Saved").then(() => {
+    const said = "step" in body || "warmup" in body ? "Saved, analysis started" : "Saved";
+    attempt(() => api_send("PATCH", run_api(run.id), { body, etag, type }), said).then(() => {
       if (body.name) navigate(run_path(run.id, "data"), { replace: true });
     });
   };
   const again = () =>
     attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
-  const field = (name, label, value) => html`<label class="field"><span>${label}</span>
-    <input name=${name} value=${value} autocomplete="off" spellcheck=${false} /></label>`;
+  const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
+    <input name=${name} value=${value ?? ""} autocomplete="off" spellcheck=${false} ...${more} />
+  </label>`;
   return html`<${Card} title="This run">
     <form class="form form-grid" onSubmit=${save} key=${etag}>
       ${field("name", "Name", run.name)}
-      ${field("project", "Project", run.project ?? "")}
+      ${field("project", "Project", run.project)}
       ${field("tags", "Tags, as key=value", tags_text(run.tags))}
-      ${field("note", "Note", run.note ?? "")}
+      ${field("note", "Note", run.note)}
+      ${field("step", "Annotation that marks a step", run.step,
+        { placeholder: "ProfilerStep, else found" })}
+      ${field("warmup", "Steps to leave out first", run.warmup,
+        { type: "number", min: 0, step: 1, placeholder: "those that differ" })}
+      <p class="faint form-note">An annotation is the name given to <code>record_function</code>;
+        with a * at its end any that begins so. A change of steps analyses the run again. The
+        tag <code>${TOKENS_TAG}=65536</code>, tokens over all ranks, gives tokens per second.</p>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
         <button type="button" onClick=${again}>Analyse again</button>

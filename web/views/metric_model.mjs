@@ -11,16 +11,14 @@ const LEADING = {
   mfu: ["MFU", "the model's work against the dense peak"],
   hfu: ["HFU", "all work, recomputed too"],
   step_tflops: ["Achieved", "over the steady steps"],
-  tokens_per_second: ["Tokens per second", "of the steady steps"],
-  tokens_per_second_per_device: ["Tokens per second", "and device"],
-  flops_time_share: ["Known operations", "of GEMM, attention and convolution time"],
+  flops_time_share: ["With known FLOPs", "of GEMM, attention and convolution time"],
   recompute_share: ["Recomputed", "of the busy time"],
 };
 
 const LABELS = {
   recompute_ns: "Recomputed time",
-  flops_per_step: "Operations per step",
-  model_flops_per_step: "Operations of the model per step",
+  flops_per_step: "FLOPs per step",
+  model_flops_per_step: "Model FLOPs per step",
 };
 
 const PRECISION = /^gemm_(\w+)_share$/;

@@ -14,6 +14,7 @@ import { KernelRows } from "./kernel_rows.mjs";
 import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
+import { ThroughputFigure } from "./throughput.mjs";
 
 function stat(step_stats, metric) {
   return step_stats?.find((row) => row.metric === metric);
@@ -39,12 +40,13 @@ function SpreadFigure({ summary }) {
     slowest: rank ${summary.slowest_rank}<//>`;
 }
 
-function Figures({ summary, breakdown, step_stats }) {
+function Figures({ summary, breakdown, step_stats, throughput }) {
   const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
   return html`<dl class="kpis">
     <${StepFigure} summary=${summary} />
+    <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the steady steps in which anything ran on the device">
       p95 step ${ms_unit(stability?.p95_ns, 4)}<//>
@@ -112,7 +114,8 @@ function Content({ data, run }) {
       <p>This trace has host events only, so there is no device time to divide. Record
         with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
   }
-  return html`<${Figures} summary=${summary} breakdown=${breakdown} step_stats=${data.step_stats} />
+  return html`<${Figures} summary=${summary} breakdown=${breakdown} step_stats=${data.step_stats}
+      throughput=${data.throughput} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <div class="columns-2">
       <${Card} title="Fix first" href=${run_path(run, "findings")}

@@ -13,6 +13,7 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTable } from "./rank_table.mjs";
 import { shapes_text } from "./shapes_text.mjs";
+import { ThroughputFact } from "./throughput.mjs";
 
 /** What was computed; where there is no word for it, the shapes it was computed of. */
 const problem_of = (row, frame) =>
@@ -26,12 +27,16 @@ function foot_of(all, rows) {
   return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
 }
 
+/** Work of no known kind may be anything, communication too. */
+const swatch_of = (kind) =>
+  (!kind || kind === "other" ? "bar-none" : `bar-${mark_of(kind).part}`);
+
 const VIEW = {
   caption: "Work",
   sort: "-lost_ns",
   search: ["op", "problem", "dims", "kind", "precision", "module", "kernel"],
   opens: true,
-  swatch: (all, row) => `bar-${mark_of(value_at(all, "kind", row)).part}`,
+  swatch: (all, row) => swatch_of(value_at(all, "kind", row)),
   foot: foot_of,
   columns: [
     { key: "op", label: "Operator", width_px: 260 },
@@ -42,11 +47,11 @@ const VIEW = {
     { key: "busy_ns", label: "Time" },
     { key: "lost_ns", label: "Lost" },
     { key: "efficiency", label: "Efficiency", width_px: 92 },
-    { key: "bound", label: "Bound", width_px: 84 },
+    { key: "bound", label: "Bound", width_px: 84, priority: 2 },
     { key: "tflops", label: "Speed", priority: 2, width_px: 110 },
-    { key: "tbps", label: "Traffic", priority: 2, width_px: 100 },
+    { key: "tbps", label: "Traffic", priority: 3, width_px: 100 },
     { key: "intensity", label: "Intensity", priority: 3, width_px: 126 },
-    { key: "median_ns", label: "p50", priority: 3 },
+    { key: "median_ns", label: "p50", priority: 4 },
   ],
 };
 
@@ -102,14 +107,15 @@ function Work({ reply, run, rank }) {
       <${RankTable} frame=${frame} view=${view} /><//>`;
 }
 
-function Content({ run, rank }) {
+function Content({ run, rank, throughput }) {
   const resource = use_rank_table(run, "work", rank);
-  return html`<${MetricFigures} run=${run} rank=${rank} />
+  return html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
+      throughput=${throughput} /><//>
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
       rank=${rank} />`}<//>`;
 }
 
 export default function RooflinePage({ route }) {
-  return html`<${RankPage} route=${route} title="Roofline">${(run, rank) =>
-    html`<${Content} run=${run} rank=${rank} />`}<//>`;
+  return html`<${RankPage} route=${route} title="Roofline">${(run, rank, data) =>
+    html`<${Content} run=${run} rank=${rank} throughput=${data.throughput} />`}<//>`;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens per second: of a run whose tag says how many tokens a step has, else how to say it.
+import { html } from "../ui.mjs";
+import { count, sentence } from "../format.mjs";
+import { run_path } from "../address.mjs";
+import { Figure, Help } from "../widgets.mjs";
+
+/** The tag of a run from which its throughput is worked out. */
+export const TOKENS_TAG = "tokens_per_step";
+
+const HELP = "Tokens of a step over all ranks, as the tag tokens_per_step gives them, divided by "
+  + "the median steady step of the headline rank";
+
+const whole = (rate) => (rate === null ? "–" : count(Math.round(rate)));
+
+/** A key figure; nothing without the tag. @param {{throughput: any}} props of a summary */
+export function ThroughputFigure({ throughput }) {
+  if (!throughput) return null;
+  const { tokens_per_second: all, tokens_per_second_per_gpu: each, reason } = throughput;
+  return html`<${Figure} label="Tokens per second" value=${whole(all)} help=${HELP}>${
+    reason ? sentence(reason) : `${whole(each)} per GPU`}<//>`;
+}
+
+/** The same among smaller figures. @param {{run: string, throughput: any}} props */
+export function ThroughputFact({ run, throughput }) {
+  return html`<div><dt><${Help} text=${HELP}>Tokens per second<//></dt><dd>${
+    throughput && !throughput.reason
+      ? `${whole(throughput.tokens_per_second)}, ${
+        whole(throughput.tokens_per_second_per_gpu)} per GPU`
+      : html`<span class="faint">${throughput ? sentence(throughput.reason) : "Not known."} Give the
+        run the <a href=${run_path(run, "data")}>tag</a> <code>${TOKENS_TAG}=65536</code></span>`}
+  </dd></div>`;
+}
