@@ -67,7 +67,7 @@ const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 const totals_at = (page, level) =>
   exact_ns(page.locator(`tr[aria-level="${level}"] td[title$="ns"]:nth-child(2)`));
 
-for (const [what, rest] of [["calls", "operators?view=tree"], ["modules", "modules"]]) {
+for (const [what, rest] of [["calls", "operators?view=tree"], ["modules", "modules?open=0"]]) {
   test(`the tree of ${what} asks for children when they open, and they sum exactly`, () =>
     on_page({}, async (page) => {
       const asked = [];
@@ -207,7 +207,11 @@ test("a rank that is not there is told as a problem, not as an empty table", asy
   const { page, close } = await open_page(browser, server.base);
   await visit(page, run_url("rich", "operators?rank=77"));
   await page.getByRole("alert").waitFor();
-  assert.match(await page.getByRole("alert").innerText(), /rank/i);
+  assert.match(await page.getByRole("alert").innerText(), /no figures of rank 77/);
+  assert.equal(await page.getByRole("alert").count(), 1, "it is told once");
+  await page.getByRole("button", { name: "the headline rank" }).click();
+  await page.locator("table").waitFor();
+  assert.equal(new URL(page.url()).search, "");
   await close();
 });
 
@@ -270,4 +274,25 @@ test("on a narrow screen one button leads to all pages of a run", () =>
     await page.waitForURL(/memory$/);
     await settle(page);
     assert.equal(await memory.isVisible(), false, "the list closes when it has been used");
+  }));
+
+test("the tag of tokens and the mark of a step are set on the page, and the figures follow", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("bare", "data"));
+    await page.getByLabel("Tags, as key=value").fill("tokens_per_step=4096");
+    await page.getByLabel("Annotation that marks a step").fill("train*");
+    await page.getByLabel("Steps to leave out first").fill("0");
+    await page.getByRole("button", { name: "Save" }).click();
+    const own = await until("the run has the change", async () => {
+      const run = await server.get(`/runs/${ids.bare}`);
+      return run.step === "train*" && run.status === "done" && run;
+    });
+    assert.deepEqual([own.warmup, own.tags], [0, { tokens_per_step: "4096" }]);
+    const { throughput } = await server.get(`/runs/${ids.bare}/summary`);
+    await visit(page, run_url("bare", "roofline"));
+    const fact = page.locator("dl.metric-facts div", { hasText: "Tokens per second" });
+    const whole = Math.round(throughput.tokens_per_second).toLocaleString("en");
+    assert.ok((await fact.locator("dd").innerText()).startsWith(`${whole}, `));
+    await visit(page, run_url("rich", "roofline"));
+    assert.match(await fact.locator("dd").innerText(), /Not known.*tokens_per_step=/s);
   }));

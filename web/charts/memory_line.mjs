@@ -30,7 +30,7 @@ function table_of(points, peak) {
 }
 
 function Axes({ x, y, extent, width }) {
-  const ticks = nice_ticks(extent.begin_ns / 1e6, extent.end_ns / 1e6, Math.max(2, width / 140))
+  const ticks = nice_ticks(extent.begin_ns / 1e6, extent.end_ns / 1e6, Math.max(3, width / 140))
     .filter((tick) => tick * 1e6 >= extent.begin_ns && tick * 1e6 <= extent.end_ns);
   return html`<g class="axis" aria-hidden="true">
     ${byte_ticks(extent.top_bytes).map((tick) => html`<g key=${tick}><line x1=${LEFT}

@@ -26,7 +26,7 @@ const columns_of = (frame, run) => [
       className="bar-${value_at(frame, "bar", row)}" />` },
   { key: "total_ns", label: "Total", priority: 2 },
   { key: "steady_owned_ns", label: "In steady steps", priority: 3, width_px: 130 },
-  { key: "calls", label: "Calls" },
+  { key: "calls", label: "Calls", priority: 2 },
   { key: "kernels", label: "Kernels", priority: 2 },
   { key: "ops", label: "Operators", priority: 3, width_px: 90 },
 ];
@@ -42,7 +42,7 @@ const UNKNOWN = {
   columns: [
     { key: "kernel", label: "Kernel" },
     { key: "op", label: "Launched by", className: "mono clip", width_px: 240, priority: 2 },
-    { key: "calls", label: "Calls" },
+    { key: "calls", label: "Calls", priority: 2 },
     { key: "owned_ns", label: "Owned" },
     { key: "busy_share", label: "Of busy" },
   ],

@@ -3,13 +3,14 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
-import { bytes, capital, count, ms, plural, sentence, when } from "../format.mjs";
+import { bytes, capital, plural, sentence, when } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
+import { label_of, write_value } from "../values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { EditRun } from "./edit_run.mjs";
 import { quality_groups } from "./quality_model.mjs";
-import { RankPick, use_rank } from "./rank_data.mjs";
+import { OfRank, use_rank } from "./rank_data.mjs";
 import { RecordedCard } from "./recorded.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
@@ -92,12 +93,11 @@ function Launches({ run, rank }) {
 
 function LaunchTable({ frame }) {
   const rows = rows_of(frame);
-  const write = ({ value, unit }) => (unit === "ns" ? `${ms(value)} ms` : count(value));
   return html`<${Table} caption="Launch links" frame=${frame} columns=${[
     { key: "metric", label: "Figure", cell: (row) =>
-      html`<span title=${rows[row].help}>${String(rows[row].metric).replace(/_ns$/, "")
-        .replaceAll("_", " ")}</span>` },
-    { key: "value", label: "Value", kind: "count", cell: (row) => write(rows[row]) },
+      html`<span title=${rows[row].help}>${label_of(String(rows[row].metric))}</span>` },
+    { key: "value", label: "Value", kind: "count", cell: (row) =>
+      write_value(rows[row].value, rows[row].unit) },
     { key: "help", label: "What it is", className: "wrap faint", priority: 2 },
   ]} />`;
 }
@@ -130,9 +130,9 @@ export default function Data({ route }) {
   const [rank, set_rank] = use_rank();
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
     <${Quality} run=${run} analysed=${data.summary !== null} />
-    ${data.summary && html`<${RankPick} run=${run} summary=${data.summary} rank=${rank}
-      onchange=${set_rank} what="Recording and launch links" />
-      <${RecordedCard} run=${run} rank=${rank} />`}
+    ${data.summary && html`<${OfRank} run=${run} summary=${data.summary} rank=${rank}
+      onchange=${set_rank} what="Recording and launch links"><${RecordedCard} run=${run}
+        rank=${rank} /><//>`}
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
       <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}

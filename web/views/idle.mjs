@@ -15,14 +15,15 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTableCard } from "./rank_table.mjs";
 
-function Figures({ causes }) {
-  const { idle_ns, share, gaps, host_ns } = idle_sums(causes);
+function Figures({ causes, steps }) {
+  const { idle_ns, steady_ns, share, gaps, host_ns } = idle_sums(causes);
   const [first] = causes;
   const longest = causes.reduce((a, b) => ((b.max_ns ?? 0) > (a.max_ns ?? 0) ? b : a));
   return html`<dl class="kpis">
     <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
       help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
-      ${percent(share)} of the trace, ${plural(gaps, "gap")}<//>
+      ${percent(share)} of the trace, ${plural(gaps, "gap")}${
+        steps > 0 && steady_ns > 0 && `; ${ms_unit(steady_ns / steps)} per steady step`}<//>
     <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
       help="Share of the idle time that ended with a launch made after the device had fallen idle">
       of idle time, ${ms_unit(host_ns)}<//>
@@ -56,7 +57,7 @@ function CauseTable({ causes, help }) {
   ]} />`;
 }
 
-function Causes({ reply, links }) {
+function Causes({ reply, links, steps }) {
   const [query, change] = use_query({ device: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(() => rows_of(frame), [frame]);
@@ -72,7 +73,7 @@ function Causes({ reply, links }) {
     devices.map((one) => html`<option key=${one} value=${one}>${one || "all merged"}</option>`)}
     </select></label>`;
   const { idle_ns, gaps } = idle_sums(causes);
-  return html`<${Figures} causes=${causes} />
+  return html`<${Figures} causes=${causes} steps=${steps} />
     <${Card} title="Why the device was idle" actions=${links} flush=${true}>
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
         caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what held the next work back" />
@@ -80,7 +81,12 @@ function Causes({ reply, links }) {
       <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
 }
 
-function Content({ run, rank }) {
+/** Steady steps of the rank that is shown, 0 where the summary does not say. */
+function steps_of({ headline_rank, steady_steps }, rank) {
+  return rank === "" || Number(rank) === headline_rank ? steady_steps : 0;
+}
+
+function Content({ run, rank, summary }) {
   const resource = use_rank_table(run, "idle_causes", rank);
   const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
   const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "operators"]}
@@ -88,17 +94,17 @@ function Content({ run, rank }) {
   const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
-      links=${links} />`}<//>
+      links=${links} steps=${steps_of(summary, rank)} />`}<//>
     ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did", GAPS)}
     ${card("launch_delays", "Launch delays", "what launching cost on the host", LAUNCH_DELAYS)}
     <div class="columns-2">
-      ${card("stream_idle", "Idle streams", "the three kinds of Holistic Trace Analysis",
+      ${card("stream_idle", "Idle streams", "as Holistic Trace Analysis divides them",
         STREAM_IDLE)}
       ${card("queues", "Queues", "launched and not yet begun, weighted by time", QUEUES)}
     </div>`;
 }
 
 export default function Idle({ route }) {
-  return html`<${RankPage} route=${route} title="Idle">${(run, rank) =>
-    html`<${Content} run=${run} rank=${rank} />`}<//>`;
+  return html`<${RankPage} route=${route} title="Idle">${(run, rank, data) =>
+    html`<${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
 }

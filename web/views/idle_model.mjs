@@ -22,12 +22,13 @@ export function causes_of(rows, device) {
 }
 
 /**
- * Sums of causes: all idle time, that of the host, and gaps.
+ * Sums of causes: all idle time, that inside the steady steps and of the host, and gaps.
  * @param {any[]} causes rows of one device
  */
 export function idle_sums(causes) {
   const sum = (key, rows) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
   const host = causes.filter(({ bar }) => bar === "idle_host_wait");
   return { idle_ns: sum("total_ns", causes), share: sum("window_share", causes),
-    gaps: sum("gaps", causes), host_ns: sum("total_ns", host) };
+    steady_ns: sum("steady_ns", causes), gaps: sum("gaps", causes),
+    host_ns: sum("total_ns", host) };
 }

@@ -10,7 +10,7 @@ import { gaps_among } from "./recording_model.mjs";
 export const GUIDE = "/docs/recording";
 
 function Gap({ gap }) {
-  return html`<li>${sentence(gap.shows)} ${gap.how && html`<span class="lacks-how">${
+  return html`<li>${sentence(gap.shows)} ${gap.how && html`<span class="lacks-how">To record: ${
     gap.how}</span>`}</li>`;
 }
 

@@ -19,8 +19,9 @@ export function leak_verdict(row) {
     const text = capital(row.note ?? "") || "Too few steady steps to tell";
     return { word: "not known", tone: undefined, text };
   }
-  const interval = missing(leak_low) || missing(leak_high)
-    ? "" : ` (${signed(leak_low)} to ${signed(leak_high)})`;
+  const is_known = !missing(leak_low) && !missing(leak_high);
+  const [low, high] = is_known ? [signed(leak_low), signed(leak_high)] : ["", ""];
+  const interval = low === high ? "" : ` (${low} to ${high})`;
   const text = `${signed(leak_bytes_per_step)} per step${interval}`;
   return leak ? { word: "yes", tone: "bad", text } : { word: "none", tone: undefined, text };
 }

@@ -3,31 +3,39 @@
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
 import { bytes, count, ms_unit, percent, sentence } from "../format.mjs";
+import { value_and_unit } from "../values.mjs";
 import { frame_of, rows_of, sum_rows, value_at } from "../frame.mjs";
 import { MemoryLine } from "../charts/memory_line.mjs";
 import { points_of } from "../charts/memory_model.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
-import { Card, ExportLinks, Figure, Loaded, Loading } from "../widgets.mjs";
+import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTable, RankTableCard } from "./rank_table.mjs";
 
-const shared = (part, whole) => (whole > 0 ? `${percent(part / whole)} of ` : "");
+/** The key figure of one column in bytes. */
+function BytesFigure({ row, name, label, help, children }) {
+  const [value, unit] = value_and_unit(row[name], "bytes");
+  return html`<${Figure} label=${label} help=${help[name]} value=${value} unit=${unit}>${
+    children}<//>`;
+}
 
 function Figures({ row, help }) {
   const verdict = leak_verdict(row);
   return html`<dl class="kpis">
-    <${Figure} label="Peak allocated" help=${help.peak_allocated_bytes}
-      value=${bytes(row.peak_allocated_bytes)}>${row.capacity_bytes > 0
-        ? `${shared(row.peak_allocated_bytes, row.capacity_bytes)}${bytes(row.capacity_bytes)}`
+    <${BytesFigure} label="Peak allocated" name="peak_allocated_bytes" row=${row} help=${help}>${
+      row.capacity_bytes > 0
+        ? `${percent(row.peak_allocated_bytes / row.capacity_bytes)} of ${
+          bytes(row.capacity_bytes)}`
         : "capacity not recorded"}<//>
-    <${Figure} label="Peak reserved" help=${help.peak_reserved_bytes}
-      value=${bytes(row.peak_reserved_bytes)}>${row.capacity_bytes > 0
-        && `${shared(row.peak_reserved_bytes, row.capacity_bytes)}capacity`}<//>
-    <${Figure} label="Fragmentation at the peak" help=${help.fragmentation_bytes}
-      value=${bytes(row.fragmentation_bytes)}>${row.fragmentation_share !== null
+    <${BytesFigure} label="Peak reserved" name="peak_reserved_bytes" row=${row} help=${help}>${
+      row.capacity_bytes > 0 && row.peak_reserved_bytes !== null
+        && `${percent(row.peak_reserved_bytes / row.capacity_bytes)} of ${
+          bytes(row.capacity_bytes)}`}<//>
+    <${BytesFigure} label="Fragmentation at the peak" name="fragmentation_bytes" row=${row}
+      help=${help}>${row.fragmentation_share !== null
         && `${percent(row.fragmentation_share)} of reserved`}<//>
     <${Figure} label="Leak" help=${help.leak_bytes_per_step} value=${verdict.word}
       tone=${verdict.tone}>${verdict.text}<//>
@@ -46,12 +54,12 @@ function Timeline({ run, rank, row, pick }) {
   const resource = use_rank_table(run, "memory_timeline", rank);
   const points = useMemo(() => (resource.data
     ? points_of(rows_of(frame_of(resource.data)), row.device) : []), [resource.data, row.device]);
-  if (resource.loading) return html`<${Loading} />`;
-  if (points.length === 0) return html`<p class="empty-line">No allocation was recorded.</p>`;
   const label = row.peak_op ? `peak ${bytes(row.peak_allocated_bytes)}, ${row.peak_op}`
     : `peak ${bytes(row.peak_allocated_bytes)}`;
-  return html`<${MemoryLine} points=${points} capacity_bytes=${row.capacity_bytes}
-    peak_label=${label} caption=${peak_text(row)} actions=${pick} />`;
+  return html`<${Loaded} resource=${resource}>${() => (points.length === 0
+    ? html`<p class="empty-line">No allocation was recorded.</p>`
+    : html`<${MemoryLine} points=${points} capacity_bytes=${row.capacity_bytes}
+        peak_label=${label} caption=${peak_text(row)} actions=${pick} />`)}<//>`;
 }
 
 function allocated_by(row, frame) {
@@ -95,12 +103,14 @@ const COPIES = {
   id: "copies",
   caption: "Copies",
   sort: "-total_ns",
+  opens: true,
+  prose: true,
   empty: html`<p class="empty-line">No copy and no memset was recorded.</p>`,
   columns: [
     { key: "direction", label: "Direction" },
-    { key: "host_memory", label: "Host memory" },
-    { key: "blocking", label: "Blocking", kind: "flag" },
-    { key: "calls", label: "Calls" },
+    { key: "host_memory", label: "Host memory", priority: 2 },
+    { key: "blocking", label: "Blocking", kind: "flag", priority: 2 },
+    { key: "calls", label: "Calls", priority: 2 },
     { key: "bytes", label: "Size" },
     { key: "total_ns", label: "Total" },
     { key: "exposed_ns", label: "Exposed" },

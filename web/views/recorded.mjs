@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recording of one rank holds and lacks, what that would tell, and how to get it.
+// What the recording of one rank lacks, what that would tell and how to get it; and what it holds.
 import { html, useMemo } from "../ui.mjs";
 import { capital, percent, sentence } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { label_of } from "../values.mjs";
-import { Card, ExportLinks, Loaded } from "../widgets.mjs";
+import { Card, ExportLinks, Help, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { GUIDE } from "./lacks.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { by_state, recording_sentence } from "./recording_model.mjs";
 
-const TONE = { present: "good", partial: "warn", missing: "neutral" };
+const TONE = { partial: "warn", missing: "neutral" };
+
+const is_whole = ({ state }) => state === "present";
 
 function columns_of(rows) {
   return [
@@ -21,26 +23,35 @@ function columns_of(rows) {
       class="status status-${TONE[rows[row].state] ?? "neutral"}">${rows[row].state}</span>` },
     { key: "coverage", label: "Covers", kind: "share", priority: 2,
       cell: (row) => percent(rows[row].coverage) },
-    { key: "how", label: "How to record it", className: "wrap", cell: (row) =>
-      (rows[row].state === "present" ? html`<span class="faint">recorded</span>`
-        : rows[row].how || "–") },
+    { key: "how", label: "How to record it", className: "wrap",
+      cell: (row) => rows[row].how || "–" },
     { key: "cost", label: "Cost", className: "wrap", priority: 3,
       cell: (row) => capital(rows[row].cost ?? "") || "–" },
   ];
 }
 
+/** What is there needs no advice: a line of names, each with what it tells. */
+function Held({ rows }) {
+  if (rows.length === 0) return null;
+  return html`<div class="table-foot held"><span class="status status-good">recorded in full</span>
+    <ul>${rows.map(({ item, shows }) => html`<li key=${item}><${Help} text=${sentence(shows)}>${
+      label_of(item ?? "")}<//></li>`)}</ul></div>`;
+}
+
 /** @param {{run: string, rank: string}} props */
 export function RecordedCard({ run, rank }) {
   const resource = use_rank_table(run, "recording", rank);
-  const rows = useMemo(() => by_state(rows_of(frame_of(resource.data))), [resource.data]);
-  const frame = useMemo(() => ({ ...frame_of(rows), help: frame_of(resource.data).help }),
-    [rows, resource.data]);
+  const all = useMemo(() => frame_of(resource.data), [resource.data]);
+  const rows = useMemo(() => by_state(rows_of(all)), [all]);
+  const gaps = useMemo(() => rows.filter((row) => !is_whole(row)), [rows]);
+  const frame = useMemo(() => ({ ...frame_of(gaps), help: all.help }), [gaps, all]);
   return html`<${Card} title="Recording" flush=${true}
       note=${rows.length > 0 ? recording_sentence(rows) : ""}
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "recording", rank)} />`}>
     <${Loaded} resource=${resource}>${() => html`<${Table} caption="Recording" frame=${frame}
-      columns=${columns_of(rows)}
-      empty=${html`<p class="empty-line">Nothing is known of it yet.</p>`} />
+      columns=${columns_of(gaps)} empty=${html`<p class="empty-line">${rows.length > 0
+        ? "Nothing is missing." : "Nothing is known of it yet."}</p>`} />
+      <${Held} rows=${rows.filter(is_whole)} />
       <p class="table-foot"><a href=${GUIDE}>How to record a trace that tells more</a></p>`}<//>
   <//>`;
 }

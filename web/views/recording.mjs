@@ -202,21 +202,21 @@ export default function Recording() {
   use_title("Recording");
   return html`<header class="page-head"><h1 tabindex="-1">Recording a trace</h1>
       <p class="page-note">With the profiler of PyTorch 2, on CUDA and ROCm</p></header>
-    <div class="columns-2">
-      <${Card} title="For timing"><${Command} text=${RECORD} />
-        <p>This is enough for the breakdown, steps, kernels, operators, roofline, communication and
-          idle time. Upload it, and the page <em>Data</em> of the run says what it lacks.</p><//>
-      <${Card} title="For causes"><${Command} text=${DEEP} />
-        <p>A second, shorter recording with stacks and memory says which line and which module. Its
-          times are longer: take no timing from it.</p><//>
-      <${Card} title="Schedule and steps"><${Schedule} /><//>
-      <${Card} title="Which ranks"><${Ranks} /><//>
+    <div class="columns-2 guide">
+      <div><${Card} title="For timing"><${Command} text=${RECORD} />
+          <p>This is enough for the breakdown, steps, kernels, operators, roofline, communication
+            and idle time. Upload it, and the page <em>Data</em> of the run says what it lacks.</p>
+        <//><${Card} title="Schedule and steps"><${Schedule} /><//></div>
+      <div><${Card} title="For causes"><${Command} text=${DEEP} />
+          <p>A second, shorter recording with stacks and memory says which line and which module.
+            Its times are longer: take no timing from it.</p><//>
+        <${Card} title="Which ranks"><${Ranks} /><//></div>
     </div>
-    <${Card} title="What each option tells and costs"><${Options} /><//>
-    <div class="columns-2">
-      <${Card} title="Files and upload"><${Files} /><//>
-      <${Card} title="NVIDIA and AMD"><${Vendors} /><//>
-      <${Card} title="In frameworks"><${Frameworks} /><//>
-      <${Card} title="To compare runs"><${Compare} /><//>
+    <${Card} title="What each option tells and costs" className="guide"><${Options} /><//>
+    <div class="columns-2 guide">
+      <div><${Card} title="Files and upload"><${Files} /><//>
+        <${Card} title="NVIDIA and AMD"><${Vendors} /><//>
+        <${Card} title="To compare runs"><${Compare} /><//></div>
+      <div><${Card} title="In frameworks"><${Frameworks} /><//></div>
     </div>`;
 }

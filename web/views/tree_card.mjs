@@ -11,20 +11,24 @@ import { rank_table_links } from "./rank_data.mjs";
 import { run_api } from "./run_frame.mjs";
 
 const SORT = "-total_owned_ns";
-const ROOT_OPEN = "0";
+
+/** The root is open at first, and what is the only node below it. */
+const open_at_first = (root, first) =>
+  (first.length === 1 ? `${root.id}.${first[0].id}` : String(root.id));
 
 /** The query in which all parts of a tree are asked for, but for which part. */
 const base_of = (run, table, rank) => address(run_api(run, table), { rank });
 
 function Content({ reply, view, base }) {
-  const [query, change] = use_query({ open: ROOT_OPEN });
+  const [query, change] = use_query({ open: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const nodes = useMemo(() => rows_of(frame), [frame]);
   const root = nodes.find(({ depth }) => depth === 0);
   const first = useMemo(() => nodes.filter(({ depth }) => depth === 1), [nodes]);
   if (!root || first.length === 0) return html`<div class="card-empty">${view.empty}</div>`;
   return html`${view.head?.(root)}<${Tree} root=${root} first=${first} base=${base} sort=${SORT}
-    label=${view.label} columns=${view.columns(root)} help=${frame.help} open=${query.open}
+    label=${view.label} columns=${view.columns(root)} help=${frame.help}
+    open=${query.open || open_at_first(root, first)}
     onopen=${(open) => change({ open: open || "none" }, { replace: true })} />
     ${view.foot && html`<p class="table-foot">${view.foot(root)}</p>`}`;
 }
