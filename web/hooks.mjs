@@ -29,6 +29,26 @@ export function use_width() {
   return [ref, width];
 }
 
+// From which width of the page down a column is left out, by its priority; none: it always stays.
+const LEFT_OUT_PX = { 2: 720, 3: 1340, 4: 1500 };
+
+const is_left_out = ({ priority }) =>
+  priority !== undefined && matchMedia(`(max-width: ${LEFT_OUT_PX[priority]}px)`).matches;
+
+/** The columns for which the page is wide enough. @param {{priority?: 2|3|4}[]} columns */
+export function use_columns_in_sight(columns) {
+  const [, refresh] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    for (const px of Object.values(LEFT_OUT_PX)) {
+      matchMedia(`(max-width: ${px}px)`).addEventListener("change",
+        () => refresh((n) => n + 1), { signal: stop.signal });
+    }
+    return () => stop.abort();
+  }, []);
+  return columns.filter((column) => !is_left_out(column));
+}
+
 /** The page's title while the component is shown. @param {string} title */
 export function use_title(title) {
   useEffect(() => {

@@ -3,6 +3,7 @@
 // at a time; long ones keep only the rows in sight in the document.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.mjs";
 import { value_at } from "./frame.mjs";
+import { use_columns_in_sight } from "./hooks.mjs";
 import * as format from "./format.mjs";
 
 const ROW_PX = 32;
@@ -11,7 +12,7 @@ const VIRTUAL_FROM = 80;
 
 /**
  * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width_px?: number,
- *            className?: string, priority?: number, sort?: boolean, unit?: string,
+ *            className?: string, priority?: 2|3|4, sort?: boolean, unit?: string,
  *            cell?: (row: number, frame: import("./frame.mjs").Frame) => any}} Column
  */
 
@@ -30,18 +31,14 @@ const KINDS = {
 const UNITS = { ms: "ms" };
 
 /** Widths of a long table's columns, fixed so that they hold still while it scrolls. */
-const WIDTH_PX = { text: 118, flag: 80, ms: 88, share: 72, count: 76, number: 90, bytes: 90 };
+const WIDTH_PX = { text: 118, flag: 80, ms: 96, share: 72, count: 76, number: 90, bytes: 90 };
 
 const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count;
 
 const is_text = ({ kind = "text" }) => kind === "text" || kind === "flag";
 
 const classes = (column) =>
-  [
-    is_text(column) ? "" : "num",
-    column.priority ? `p${column.priority}` : "",
-    column.className ?? "",
-  ].join(" ");
+  `${is_text(column) ? "" : "num"} ${column.className ?? ""}`;
 
 /** The exact figure behind a rounded one. */
 function exact(kind, value) {
@@ -145,7 +142,8 @@ function use_kept_focus(ref, first, end) {
  * `view` (another filter or order) scrolls back to the top.
  */
 export function Table(props) {
-  const { caption, frame, columns, sort, onsort, opened = -1, detail, row_class, empty } = props;
+  const { caption, frame, sort, onsort, opened = -1, detail, row_class, empty } = props;
+  const columns = use_columns_in_sight(props.columns);
   const rows = useMemo(
     () => props.rows ?? Array.from({ length: frame.length }, (_, i) => i),
     [props.rows, frame],

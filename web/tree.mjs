@@ -2,6 +2,7 @@
 // A table whose rows form a tree; children are asked for when their row opens. A treegrid: one row
 // is in the tab order, arrows move and open, Enter toggles.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "./ui.mjs";
+import { use_columns_in_sight } from "./hooks.mjs";
 import { use_branches } from "./tree_branches.mjs";
 import { ids_of, key_effect, text_of_ids, visible_rows } from "./tree_model.mjs";
 
@@ -22,8 +23,7 @@ function Toggle({ open }) {
 const indent = (level) =>
   ({ paddingLeft: `${12 + INDENT_PX * Math.min(MOST_INDENT, level - 1)}px` });
 
-const column_class = ({ num, priority, className = "" }) =>
-  `${num ? "num" : ""} ${priority ? `p${priority}` : ""} ${className}`;
+const column_class = ({ num, className = "" }) => `${num ? "num" : ""} ${className}`;
 
 function NodeRow({ row, index, columns, focus, act }) {
   const [first, ...rest] = columns;
@@ -72,7 +72,8 @@ function use_focus(body) {
  * `base` is the table's address with its rank, `first` the root's children, `open` the ids of the
  * open nodes as the address has them. A column: {key, label, num, unit, cell: (node) => any}.
  */
-export function Tree({ root, first, base, sort, columns, label, help, open, onopen }) {
+export function Tree({ root, first, base, sort, label, help, open, onopen, ...more }) {
+  const columns = use_columns_in_sight(more.columns);
   const ids = useMemo(() => ids_of(open), [open]);
   const [whole, set_whole] = useState(new Set());
   const { branches, retry } = use_branches({ base, sort, root, first, ids });

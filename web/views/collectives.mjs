@@ -49,11 +49,11 @@ function columns_of(frame) {
     { key: "kind", label: "Collective", cell: (row) =>
       html`<span title=${at("collective", row)}>${name_of(at("kind", row), at("collective", row))}
       </span>` },
-    { key: "dtype", label: "Type" },
+    { key: "dtype", label: "Type", priority: 2 },
     { key: "bytes", label: "Size", kind: "bytes" },
-    { key: "group_size", label: "Group", kind: "count" },
+    { key: "group_size", label: "Group", kind: "count", priority: 2 },
     { key: "process_group", label: "Process group", priority: 3 },
-    { key: "calls", label: "Calls", kind: "count" },
+    { key: "calls", label: "Calls", kind: "count", priority: 2 },
     { key: "total_ns", label: "Total", kind: "ms" },
     { key: "exposed_ns", label: "Exposed", kind: "ms" },
     { key: "exposed_share", label: "Exposed share", kind: "share", priority: 2 },

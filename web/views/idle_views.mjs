@@ -79,7 +79,7 @@ export const LAUNCH_DELAYS = {
   caption: "Launch delays",
   sort: "-launches",
   columns: [
-    { key: "call", label: "Call", className: "mono clip" },
+    { key: "call", label: "Call", className: "mono" },
     { key: "launches", label: "Launches" },
     { key: "call_median_ns", label: "Call p50", priority: 2 },
     { key: "call_p95_ns", label: "Call p95", priority: 2 },

@@ -26,7 +26,7 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
-    { key: "category", label: "Category", priority: 3 },
+    { key: "category", label: "Category", priority: 3, width_px: 140 },
     { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
       priority: 2 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },

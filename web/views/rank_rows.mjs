@@ -50,7 +50,7 @@ const MORE = [
   { key: "idle_host_wait_ns", label: "Host wait", kind: "ms" },
   { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3 },
   { key: "steady_steps", label: "Steps", kind: "count", priority: 3 },
-  { key: "gpu", label: "GPU", priority: 2 },
+  { key: "gpu", label: "GPU", priority: 3 },
 ];
 
 /**
