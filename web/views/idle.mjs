@@ -42,7 +42,8 @@ function CauseTable({ causes, help }) {
   return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
     { key: "cause", label: "Cause", className: "cause-cell told", cell: (row) => html`<span
       title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
-        cause_label(at(row).cause)}</span><span class="cell-help only-wide">${at(row).help}</span>` },
+        cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
+        at(row).help}</span>` },
     { key: "total_ns", label: "Time", kind: "ms" },
     { key: "share", label: "Of idle", className: "share-column",
       help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
