@@ -22,9 +22,10 @@ static bool is_cut(struct str list)
     return str_find(list, STR("...")) != SIZE_MAX;
 }
 
+// "[]" says nothing, and what ends without a bracket was too long to keep.
 static bool is_whole(struct str list)
 {
-    return list.len > 2 && !is_cut(list); // "[]" says nothing
+    return list.len > 2 && list.at[list.len - 1] == ']' && !is_cut(list);
 }
 
 static void keep_first(int64_t *kept, int64_t found)
@@ -38,8 +39,11 @@ void group_about_add(struct group_about *about, const struct trace *trace,
 {
     if (!about->description)
         about->description = collective->group_description;
-    if (collective->group_ranks != about->ranks && !is_whole(trace_text(trace, about->ranks)))
-        about->ranks = collective->group_ranks ? collective->group_ranks : about->ranks;
+    if (!about->whole && collective->group_ranks) {
+        about->whole = is_whole(trace_text(trace, collective->group_ranks));
+        if (about->whole || !about->ranks)
+            about->ranks = collective->group_ranks;
+    }
     keep_first(&about->size, collective->group_size);
     keep_first(&about->rank_start, collective->rank_start);
     keep_first(&about->rank_stride, collective->rank_stride);
@@ -56,7 +60,7 @@ static bool can_tell(int64_t gpus)
 // The next number of "[0, 1]"; false at the end, *bad at anything that is no list of ranks.
 static bool next_rank(struct str *list, int64_t *rank, bool *bad)
 {
-    while (list->len && strchr("[, ]", list->at[0]))
+    while (list->len && memchr("[, ]", list->at[0], 4))
         *list = (struct str){list->at + 1, list->len - 1};
     size_t len = 0;
     while (len < list->len && list->at[len] >= '0' && list->at[len] <= '9')
@@ -130,11 +134,8 @@ void group_places_close(struct group_places *places)
 // [0, 1] as text, which some recordings have as a text already. NULL text on failure.
 static struct str list_text(const json_t *ranks, struct arena *arena, struct err *err)
 {
-    if (json_is_string(ranks))
-        return (struct str){arena_strdup(arena, str_of(json_string_value(ranks)), err),
-                            json_string_length(ranks)};
     char *dumped = json_is_array(ranks) ? json_dumps(ranks, 0) : NULL;
-    struct str text = str_of(dumped ? dumped : "");
+    struct str text = str_of(dumped ? dumped : json_string_value(ranks));
     text.at = arena_strdup(arena, text, err);
     free(dumped);
     return text;

@@ -12,6 +12,7 @@
 // of lists of ranks the first that is whole.
 struct group_about {
     str_id description, ranks;
+    bool whole;                            // ranks is a list that is not cut
     int64_t size, rank_start, rank_stride; // VALUE_ABSENT when not given
 };
 

@@ -18,6 +18,7 @@ struct process_groups {
     struct groups groups;
     uint32_t *group_of; // per call
     struct group_sums *sums;
+    bool *told; // per collective of the trace: its group knows what it says
     struct group_places places;
 };
 
@@ -32,15 +33,23 @@ static bool find_groups(struct process_groups *all, struct arena *arena, struct 
     return all->group_of != NULL;
 }
 
+// Calls share what they say: each tuple of metadata is looked at once.
+static void tell(struct process_groups *all, uint32_t collective, struct group_sums *sums)
+{
+    const struct trace *trace = all->facts->trace;
+    if (collective == ARGS_NONE || all->told[collective])
+        return;
+    all->told[collective] = true;
+    group_about_add(&sums->about, trace, &trace->collectives[collective]);
+}
+
 static void add_call(struct process_groups *all, uint32_t index)
 {
     const struct comm_call *call = &all->calls.calls[index];
     const struct device_event *device = &all->facts->devices[call->device];
     struct group_sums *sums = &all->sums[all->group_of[index]];
     int64_t bytes = comm_calls_bytes(&all->calls, index);
-    if (call->collective != ARGS_NONE)
-        group_about_add(&sums->about, all->facts->trace,
-                        &all->facts->trace->collectives[call->collective]);
+    tell(all, call->collective, sums);
     sums->calls++;
     sums->total_ns += device->end_ns - device->begin_ns;
     sums->exposed_ns += device->owned_ns;
@@ -82,7 +91,8 @@ static bool add_rows(struct process_groups *all, struct arena *arena, struct rep
     uint32_t count = all->groups.count;
     struct ranked *ranked = arena_array(arena, count, sizeof *ranked, err);
     all->sums = arena_array(arena, count, sizeof *all->sums, err);
-    if (!ranked || !all->sums)
+    all->told = arena_array(arena, all->facts->trace->collective_count, sizeof *all->told, err);
+    if (!ranked || !all->sums || !all->told)
         return false;
     for (uint32_t g = 0; g < count; g++)
         all->sums[g].about = group_about_none();

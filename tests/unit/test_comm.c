@@ -258,6 +258,43 @@ static void the_description_of_the_job_fills_what_kernels_leave_out(void **state
     hand_end(&hand);
 }
 
+static void a_list_of_ranks_ends_at_a_nul_in_its_text(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "deviceProperties", "[{}, {}]");
+    hand_member(&hand, "distributedInfo",
+                "{\"pg_config\": [{\"pg_name\": \"3\", \"pg_desc\": \"dp\\u0000x\", "
+                "\"ranks\": \"[0, 1]\\u0000 and much that follows behind the end\"}]}");
+    hand_add(&hand, all_reduce("3", 2, 0, 100, 10));
+    hand_analyse(&hand);
+    assert_string_equal(hand_word(&hand, "process_groups", 0, "description"), "dp");
+    assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[0, 1]");
+    hand_end(&hand);
+}
+
+// Whatever the order of the calls; a list without an end was too long to keep.
+static void the_list_that_is_whole_stands_for_those_that_are_cut(void **state)
+{
+    (void)state;
+    static const char *const lists[][3] = {{"[0, ..., 2]", "[0, 2]", "[0, ..., 2]"},
+                                           {"[0, 2]", "[0, ..., 2]", NULL},
+                                           {"[0, 1", "[0, ..., 2]", "[0, 2]"}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        for (int c = 0; c < 3; c++) {
+            struct hand_event call = all_reduce("3", 2, 100 * c, 50, 10);
+            call.ranks = lists[i][c];
+            hand_add(&hand, call);
+        }
+        hand_analyse(&hand);
+        assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[0, 2]");
+        hand_end(&hand);
+    }
+}
+
 static void a_span_is_told_only_when_ranks_and_node_are_known(void **state)
 {
     (void)state;
@@ -267,6 +304,7 @@ static void a_span_is_told_only_when_ranks_and_node_are_known(void **state)
     assert_null(group_span_of_list(STR("[0, 7]"), 1)); // each process saw its own GPU only
     assert_null(group_span_of_list(STR("[]"), 8));
     assert_null(group_span_of_list(STR("[0, x]"), 8));
+    assert_null(group_span_of_list((struct str){"[0\0, 1]", 7}, 8));
     assert_null(group_span_of_list(STR("[0, 99999999999999999999]"), 8));
     assert_string_equal(group_span_of_stride(8, 1, 8, 8), "intra-node");
     assert_string_equal(group_span_of_stride(0, 8, 2, 8), "inter-node");
@@ -566,6 +604,8 @@ int main(void)
         cmocka_unit_test(groups_of_one_size_stay_apart),
         cmocka_unit_test(what_compute_hides_is_not_exposed),
         cmocka_unit_test(cut_lists_of_ranks_give_way_to_first_last_and_stride),
+        cmocka_unit_test(a_list_of_ranks_ends_at_a_nul_in_its_text),
+        cmocka_unit_test(the_list_that_is_whole_stands_for_those_that_are_cut),
         cmocka_unit_test(the_description_of_the_job_fills_what_kernels_leave_out),
         cmocka_unit_test(a_span_is_told_only_when_ranks_and_node_are_known),
         cmocka_unit_test(bandwidths_are_medians_over_calls_and_the_best_is_the_best),
