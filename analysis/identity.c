@@ -29,7 +29,8 @@ bool identity_of(const struct trace *trace, struct arena *arena, struct identity
     *identity = (struct identity){.rank = -1, .world_size = -1};
     json_t *info = member_json_find(trace, STR("distributedInfo"));
     int64_t number;
-    if (member_json_i64(json_object_get(info, "rank"), &number) && number >= 0)
+    if (member_json_i64(json_object_get(info, "rank"), &number) && number >= 0 &&
+        number <= INT32_MAX)
         identity->rank = number;
     if (member_json_i64(json_object_get(info, "world_size"), &number) && number > 0 &&
         number <= INT32_MAX)

@@ -3,6 +3,7 @@
 #include "tests/unit/hand_trace.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void add_launch(struct hand *hand, const char *name, int64_t begin_ns, int64_t correlation)
 {
@@ -251,6 +252,23 @@ static void identity_and_environment_come_from_the_files_members(void **state)
     hand_end(&hand);
 }
 
+static void a_rank_that_cannot_be_counts_as_not_given(void **state)
+{
+    (void)state;
+    static const char *const ranks[] = {"-1", "2147483648", "9223372036854775807", "\"3x\""};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        struct hand hand;
+        char text[64];
+        hand_begin(&hand);
+        snprintf(text, sizeof text, "{\"rank\": %s}", ranks[i]);
+        hand_member(&hand, "distributedInfo", text);
+        hand_kernel(&hand, "k", 7, 0, 10);
+        hand_analyse(&hand);
+        assert_true(hand_cell(&hand, "summary", 0, "rank")->null);
+        hand_end(&hand);
+    }
+}
+
 static void what_was_repaired_or_left_out_is_in_the_trust_report(void **state)
 {
     (void)state;
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_bars_of_the_steady_steps),
         cmocka_unit_test(short_kernels_are_those_under_ten_microseconds),
         cmocka_unit_test(identity_and_environment_come_from_the_files_members),
+        cmocka_unit_test(a_rank_that_cannot_be_counts_as_not_given),
         cmocka_unit_test(what_was_repaired_or_left_out_is_in_the_trust_report),
         cmocka_unit_test(a_trace_without_device_events_says_so),
     };
