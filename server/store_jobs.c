@@ -119,15 +119,24 @@ static void bind_known(struct stmt *stmt, int64_t value)
         sql_bind_null(stmt);
 }
 
-// A trace that was queued again while it was read is not done yet.
+// A trace that was queued again while it was read is neither done nor failed yet.
+static bool mark_if_queued(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?1 "
+                  "AND EXISTS (SELECT 1 FROM job WHERE trace_id = ?1 AND state = 'queued')",
+                  err);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
 static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_result *result,
                           struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
-        "UPDATE trace SET state = CASE WHEN EXISTS (SELECT 1 FROM job WHERE trace_id = trace.id "
-        "AND state = 'queued') THEN 'queued' ELSE 'done' END, error = NULL, "
-        "analysis_version = ?, world_size = ?, "
+        "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
         "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ? WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
@@ -146,6 +155,7 @@ static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_
     return end_job(db, job, STR("done"), STR(""), err) &&
            traces_settle_rank(db, job, result->rank, err) &&
            write_figures(db, job->trace_id, result, err) &&
+           mark_if_queued(db, job->trace_id, err) &&
            tables_save_trace(db, job->trace_id, result->report, err) &&
            queue_run_if_last(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
@@ -192,8 +202,8 @@ static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, st
         sql_begin(db, "UPDATE trace SET state = 'failed', error = ? WHERE id = ?", err);
     sql_bind_text(&stmt, reason);
     sql_bind_text(&stmt, job->trace_id);
-    return sql_run(&stmt) && queue_run_if_last(db, job->run_id, err) &&
-           sql_touch_run(db, job->run_id, err);
+    return sql_run(&stmt) && mark_if_queued(db, job->trace_id, err) &&
+           queue_run_if_last(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
 static bool fail_job(sqlite3 *db, const struct job *job, const char *reason, struct err *err)

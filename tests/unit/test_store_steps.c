@@ -135,6 +135,20 @@ static void a_change_while_a_trace_is_read_reads_it_once_more(void **state)
     assert_int_equal(run_of(f, "r").done, 1);
 }
 
+static void a_change_while_a_trace_fails_reads_it_once_more(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x");
+    struct job old = claim(f);
+    choose(f, "r", "s", 3);
+    assert_ok(f, store_fail_job(f->store, &old, "out of memory", &f->err));
+    assert_int_equal(run_of(f, "r").failed, 0);
+    assert_int_equal(run_of(f, "r").active, 1);
+    assert_int_equal(open_jobs(f), 1); // the ranks are not joined yet
+    settle(f);
+    assert_int_equal(run_of(f, "r").done, 1);
+}
+
 static void choices_that_cannot_be_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -166,6 +180,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_changes_leave_the_choice_and_the_traces_alone, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_change_while_a_trace_is_read_reads_it_once_more, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_change_while_a_trace_fails_reads_it_once_more, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(choices_that_cannot_be_are_refused, set_up, tear_down),
     };
