@@ -105,14 +105,22 @@ static void check_saved(const struct report *report, struct arena *arena)
     buf_free(&second);
 }
 
-static void analyse(const struct trace *trace, struct arena *arena)
+// Choices of steps by the size of the input, so that each is taken with every kind of trace.
+static struct analysis_options choose(size_t size)
 {
-    const struct analysis_options options = {.warmup_steps = -1};
+    static const char *const patterns[] = {NULL, "*", "ProfilerStep#1", "iter*"};
+    return (struct analysis_options){.step_pattern = patterns[size % 4],
+                                     .warmup_steps = (int)(size / 4 % 4) - 1};
+}
+
+static void analyse(const struct trace *trace, const struct analysis_options *options,
+                    struct arena *arena)
+{
     struct report report = {.arena = arena}, run = {.arena = arena};
     const struct rank_report ranks[] = {{0, &report}, {3, &report}};
     struct buf json = {0};
     struct err err;
-    if (!analyse_trace(trace, &options, &report, &err))
+    if (!analyse_trace(trace, options, &report, &err))
         return;
     check(analysis_json_trace(&report, &json, &err));
     buf_free(&json);
@@ -137,7 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!trace)
         return 0;
     arena_init(&arena, &budget);
-    analyse(trace, &arena);
+    struct analysis_options options = choose(size);
+    analyse(trace, &options, &arena);
     arena_free(&arena);
     trace_free(trace);
     check(budget.used == 0);

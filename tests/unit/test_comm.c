@@ -195,6 +195,23 @@ static void groups_of_one_size_stay_apart(void **state)
     hand_end(&hand);
 }
 
+static void groups_of_one_name_and_several_sizes_stay_apart(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_add(&hand, all_reduce("0", 4, 0, 300, 1000));
+    hand_add(&hand, all_reduce("0", 2, 400, 200, 1000));
+    hand_add(&hand, all_reduce("0", 0, 700, 100, 1000));
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "process_groups"), 3);
+    assert_int_equal(hand_i64(&hand, "process_groups", 0, "size"), 4);
+    assert_int_equal(hand_i64(&hand, "process_groups", 1, "size"), 2);
+    assert_true(hand_cell(&hand, "process_groups", 2, "size")->null);
+    assert_int_equal(hand_rows(&hand, "comm_sizes"), 3);
+    hand_end(&hand);
+}
+
 static void what_compute_hides_is_not_exposed(void **state)
 {
     (void)state;
@@ -602,6 +619,7 @@ int main(void)
         cmocka_unit_test(element_sizes_are_known_for_all_types_that_pytorch_sends),
         cmocka_unit_test(a_gigabyte_is_1e9_bytes_and_not_2_to_the_30),
         cmocka_unit_test(groups_of_one_size_stay_apart),
+        cmocka_unit_test(groups_of_one_name_and_several_sizes_stay_apart),
         cmocka_unit_test(what_compute_hides_is_not_exposed),
         cmocka_unit_test(cut_lists_of_ranks_give_way_to_first_last_and_stride),
         cmocka_unit_test(a_list_of_ranks_ends_at_a_nul_in_its_text),
