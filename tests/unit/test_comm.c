@@ -332,6 +332,69 @@ static void a_span_is_told_only_when_ranks_and_node_are_known(void **state)
 
 // --- sizes --------------------------------------------------------------------------------------
 
+static void kinds_and_types_of_one_size_stay_apart(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct hand_event of_type = all_reduce("0", 2, 200, 100, 2000),
+                      of_kind = all_reduce("0", 2, 400, 100, 1000);
+    of_type.dtype = "Half"; // 4000 bytes each
+    of_kind.collective = "broadcast";
+    hand_begin(&hand);
+    hand_add(&hand, all_reduce("0", 2, 0, 100, 1000));
+    hand_add(&hand, of_type);
+    hand_add(&hand, of_kind);
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "comm_sizes"), 3);
+    assert_int_equal(hand_rows(&hand, "process_groups"), 1);
+    hand_find(&hand, "comm_sizes", "kind", "broadcast");
+    hand_find(&hand, "comm_sizes", "dtype", "Half");
+    hand_end(&hand);
+}
+
+static void what_has_no_known_size_has_no_bandwidth(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct hand_event call = all_reduce("0", 2, 0, 100, 1000);
+    call.dtype = "tensor";
+    hand_begin(&hand);
+    hand_add(&hand, call);
+    hand_analyse(&hand);
+    static const char *const columns[] = {"bytes", "size_class", "algo_gbps", "bus_gbps",
+                                          "best_bus_gbps"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        assert_true(is_null(&hand, "comm_sizes", 0, columns[i]));
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "total_ns"), 100);
+    hand_end(&hand);
+}
+
+static void calls_per_step_are_those_of_steady_steps(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 1;
+    for (int64_t i = 0; i < 6; i++) { // four calls in the first step, one in the others
+        int64_t begin_ns = i < 4 ? 10 * i : 100 * (i - 3);
+        struct hand_event call = all_reduce("0", 2, begin_ns + 10, 5, 1000);
+        if (i == 0 || i >= 4)
+            hand_add(&hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                                .name = "ProfilerStep#1",
+                                                .begin_ns = begin_ns,
+                                                .dur_ns = 100,
+                                                .pid = 1,
+                                                .row = 1});
+        add_launch(&hand, begin_ns + 1, i + 1);
+        call.correlation = i + 1;
+        hand_add(&hand, call);
+    }
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 6);
+    assert_true(share(&hand, "comm_sizes", 0, "calls_per_step") == 1);
+    hand_end(&hand);
+}
+
 static void bandwidths_are_medians_over_calls_and_the_best_is_the_best(void **state)
 {
     (void)state;
@@ -626,6 +689,9 @@ int main(void)
         cmocka_unit_test(the_list_that_is_whole_stands_for_those_that_are_cut),
         cmocka_unit_test(the_description_of_the_job_fills_what_kernels_leave_out),
         cmocka_unit_test(a_span_is_told_only_when_ranks_and_node_are_known),
+        cmocka_unit_test(kinds_and_types_of_one_size_stay_apart),
+        cmocka_unit_test(what_has_no_known_size_has_no_bandwidth),
+        cmocka_unit_test(calls_per_step_are_those_of_steady_steps),
         cmocka_unit_test(bandwidths_are_medians_over_calls_and_the_best_is_the_best),
         cmocka_unit_test(size_classes_begin_at_a_power_of_two),
         cmocka_unit_test(sums_of_bytes_that_do_not_fit_are_not_told),
