@@ -56,6 +56,17 @@ for (const value of ["many", "0", "-5", "8k", "1.5", "99999999999999999999"])
     assert.match(throughput.reason, /whole number above 0/);
   });
 
+test("GPUs are those of the job, also of ranks without a trace", async () => {
+  await tag("8192");
+  const { run: { world_size } } = await summary();
+  const resize = async (size) => server.send("PATCH", "/runs/paced", { world_size: size },
+    { "If-Match": "*" });
+  assert.equal((await resize(64)).status, 200);
+  const { throughput } = await summary();
+  assert.equal(throughput.tokens_per_second_per_gpu, throughput.tokens_per_second / 64);
+  assert.equal((await resize(world_size)).status, 200);
+});
+
 test("peaks of the user's file decide the roofline", async () => {
   const { items } = await server.get("/runs/paced/work?limit=all");
   const modelled = items.filter(({ flops }) => flops !== null);

@@ -148,10 +148,18 @@ test("an upload chooses what marks a step and how many to leave out", async () =
   const { items } = await server.get("/runs/marked/steps");
   assert.deepEqual(items.map(({ name }) => name), ["whole window"], "no other mark is known");
 
-  for (const bad of [{ warmup: "-1" }, { warmup: "two" }, { step: "a\nb" }]) {
+  for (const bad of [{ warmup: "-1" }, { warmup: "2147483648" }, { warmup: "two" },
+    { step: "a\nb" }]) {
     const refused = await server.post([...fields({ run: "bad-steps", ...bad }), file_of]);
     assert.equal(refused.status, 400, JSON.stringify(bad));
   }
+  for (const bad of [{ warmup: -1 }, { warmup: 2 ** 31 }, { warmup: 1.5 }, { warmup: "2" },
+    { warmup: true }, { step: 5 }, { step: "a\nb" }, { step: "x".repeat(201) }]) {
+    const refused = await server.send("PATCH", "/runs/marked", bad, { "If-Match": "*" });
+    assert.equal(refused.status, 400, JSON.stringify(bad));
+  }
+  const { step, warmup } = await server.get("/runs/marked");
+  assert.deepEqual([step, warmup], [null, 0], "what was refused changed nothing");
 });
 
 test("the rank is of field, metadata, file name or the next free one, and it says so", async () => {
