@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an older program stored is there after an upgrade, and is analysed again.
+#include "server/schema_data.h"
+#include "tests/unit/store_fixture.h"
+
+// What the first schema's program left: a run with a rank that was read, one that failed and a tag.
+static const char *const first_content =
+    "INSERT INTO run (id, project, name, series, note, created_ns, world_size, analysis_version) "
+    "VALUES ('r_old', 'p', 'old@1', 'old', 'a note', 5, 8, 1);"
+    "INSERT INTO run_tag VALUES ('r_old', 'gpu', 'H100');"
+    "INSERT INTO blob VALUES (printf('%064d', 1), 10, 5), (printf('%064d', 2), 10, 5);"
+    "INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, uploaded_ns, state, "
+    "error, analysis_version) VALUES "
+    "('t_done', 'r_old', 0, 'field', printf('%064d', 1), 'a.json', 10, 5, 'done', NULL, 1),"
+    "('t_failed', 'r_old', 1, 'field', printf('%064d', 2), 'b.json', 10, 5, 'failed', 'cut', 1);"
+    "INSERT INTO trace_report VALUES ('t_done', 1, x'00');"
+    "INSERT INTO run_summary (run_id, \"row\", gpu, step_median_ns) "
+    "VALUES ('r_old', 0, 'H100', 77);"
+    "INSERT INTO run_breakdown (run_id, \"row\", scope, gemm_ns) "
+    "VALUES ('r_old', 0, 'run_median', 33);";
+
+static void execute(struct fixture *f, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+// In place of the empty store, one as the first schema's program left it.
+static void fill_first(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(unlink(f->path), 0);
+    execute(f, schema_migrations[0].sql);
+    execute(f, first_content);
+    execute(f, "PRAGMA user_version = 1");
+}
+
+static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    fill_first(f);
+    reopen(f);
+    assert_ok(f, store_find_run(f->store, STR("old@1"), &f->arena, &run, &f->err));
+    assert_text(run.id, "r_old");
+    assert_text(run.note, "a note");
+    assert_text(run.gpu.s, "H100");
+    assert_int_equal(run.world_size, 8);
+    assert_int_equal(run.tag_count, 1);
+    assert_int_equal(run.received, 2);
+    assert_int_equal(run.done, 1);
+    assert_int_equal(run.failed, 1);
+    assert_int_equal(run.step_median_ns.i, 77);
+    assert_text(run.step_pattern, "");
+    assert_int_equal(run.warmup_steps, -1);
+}
+
+static void traces_of_an_older_analysis_are_read_again(void **state)
+{
+    struct fixture *f = *state;
+    fill_first(f);
+    reopen(f);
+    assert_ok(f, store_recover_jobs(f->store, false, &f->err));
+    struct job job = claim(f);
+    assert_text(job.trace_id, "t_done");
+    assert_text(job.step_pattern, "");
+    assert_int_equal(job.warmup_steps, -1);
+    struct report report = {.arena = &f->arena};
+    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
+    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN); // what failed once is not tried again
+    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+    assert_ok(f, store_recover_jobs(f->store, false, &f->err));
+    uint64_t open;
+    assert_ok(f, store_count_jobs(f->store, &open, &f->err));
+    assert_int_equal(open, 0); // all is of this version now
+}
+
+static void a_database_of_a_newer_program_is_refused_and_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    store_close(f->store);
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", schema_count + 1);
+    execute(f, sql);
+    f->store = store_open(f->path, &f->err);
+    assert_null(f->store);
+    assert_int_equal(f->err.code, ERR_UNSUPPORTED);
+    assert_non_null(strstr(f->err.msg, "run a newer one"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(runs_of_the_first_schema_keep_all_that_was_known, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(traces_of_an_older_analysis_are_read_again, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_database_of_a_newer_program_is_refused_and_left_alone,
+                                        set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
