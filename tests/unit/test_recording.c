@@ -128,6 +128,34 @@ static void what_nearly_all_have_is_present(void **state)
     hand_end(&hand);
 }
 
+// The backward launches from a thread without frames, and steps leave out what lies between them.
+static void one_stack_one_module_and_one_step_are_enough(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_add(
+        &hand,
+        (struct hand_event){
+            .kind = EVENT_PYTHON, .name = "nn.Module: Linear_0", .dur_ns = 50, .pid = 1, .row = 1});
+    hand_add(
+        &hand,
+        (struct hand_event){
+            .kind = EVENT_ANNOTATION, .name = "ProfilerStep#1", .dur_ns = 50, .pid = 1, .row = 1});
+    for (int i = 0; i < 10; i++) {
+        add_launch(&hand, 100 * i + 10, i + 1);
+        add_kernel(&hand, 10000 + 100 * i, i + 1);
+    }
+    hand_analyse(&hand);
+    static const char *const items[] = {"stacks", "modules", "steps"};
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        assert_true(coverage(&hand, items[i]) <= 0.1);
+        assert_state(&hand, items[i], "present");
+    }
+    assert_state(&hand, "repeats", "partial");
+    hand_end(&hand);
+}
+
 static void five_steady_steps_make_an_interval(void **state)
 {
     (void)state;
@@ -220,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_bare_kernel_shows_that_all_else_is_missing),
         cmocka_unit_test(coverage_is_the_share_of_the_events_concerned),
         cmocka_unit_test(what_nearly_all_have_is_present),
+        cmocka_unit_test(one_stack_one_module_and_one_step_are_enough),
         cmocka_unit_test(five_steady_steps_make_an_interval),
         cmocka_unit_test(collectives_and_ranks_concern_only_jobs_that_communicate),
         cmocka_unit_test(recorded_allocations_waits_and_devices_are_present),
