@@ -25,15 +25,19 @@ static void add_launched(struct hand *hand, const char *op, const char *kernel, 
                                        .correlation = correlation});
 }
 
-static void check_row(const struct hand *hand, const char *category, const char *bar, int64_t calls,
-                      int64_t total_ns, int64_t owned_ns)
+struct expected {
+    const char *category, *bar;
+    int64_t calls, total_ns, owned_ns;
+};
+
+static void check_row(const struct hand *hand, struct expected expected)
 {
-    size_t row = hand_find(hand, "categories", "category", category);
-    assert_string_equal(hand_word(hand, "categories", row, "bar"), bar);
-    assert_int_equal(hand_i64(hand, "categories", row, "calls"), calls);
-    assert_int_equal(hand_i64(hand, "categories", row, "total_ns"), total_ns);
-    assert_int_equal(hand_i64(hand, "categories", row, "owned_ns"), owned_ns);
-    assert_int_equal(hand_i64(hand, "categories", row, "steady_owned_ns"), owned_ns);
+    size_t row = hand_find(hand, "categories", "category", expected.category);
+    assert_string_equal(hand_word(hand, "categories", row, "bar"), expected.bar);
+    assert_int_equal(hand_i64(hand, "categories", row, "calls"), expected.calls);
+    assert_int_equal(hand_i64(hand, "categories", row, "total_ns"), expected.total_ns);
+    assert_int_equal(hand_i64(hand, "categories", row, "owned_ns"), expected.owned_ns);
+    assert_int_equal(hand_i64(hand, "categories", row, "steady_owned_ns"), expected.owned_ns);
 }
 
 // GEMM owns 0..100, the unknown kernel 100..150, the collective 150..200; the fill is hidden.
@@ -52,10 +56,10 @@ static void overlapping_work_is_owned_once(void **state)
                                         .dur_ns = 20});
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "categories"), 4);
-    check_row(&hand, "GEMM", "gemm", 1, 100, 100);
-    check_row(&hand, "other", "other_compute", 1, 100, 50);
-    check_row(&hand, "communication", "exposed_comm", 1, 110, 50);
-    check_row(&hand, "fill", "exposed_memory", 1, 20, 0);
+    check_row(&hand, (struct expected){"GEMM", "gemm", 1, 100, 100});
+    check_row(&hand, (struct expected){"other", "other_compute", 1, 100, 50});
+    check_row(&hand, (struct expected){"communication", "exposed_comm", 1, 110, 50});
+    check_row(&hand, (struct expected){"fill", "exposed_memory", 1, 20, 0});
     hand_end(&hand);
 }
 
@@ -92,8 +96,8 @@ static void a_wrapper_leaves_the_decision_to_the_kernel(void **state)
         add_launched(&hand, wrappers[i], "attn_fwd", (int64_t)i * 20, (int64_t)i + 1);
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "categories"), 1);
-    check_row(&hand, "attention", "attention", COUNT(wrappers), 10 * COUNT(wrappers),
-              10 * COUNT(wrappers));
+    check_row(&hand, (struct expected){"attention", "attention", COUNT(wrappers),
+                                       10 * COUNT(wrappers), 10 * COUNT(wrappers)});
     hand_end(&hand);
 }
 
