@@ -88,6 +88,21 @@ static void a_change_reads_the_traces_anew(void **state)
     assert_int_equal(job.warmup_steps, 0);
 }
 
+static void either_choice_alone_is_a_change(void **state)
+{
+    struct fixture *f = *state;
+    add(f, "r", 'a', 0, "x");
+    settle(f);
+    choose(f, "r", "s", -1);
+    assert_int_equal(open_jobs(f), 1);
+    settle(f);
+    choose(f, "r", "s", 0);
+    assert_int_equal(open_jobs(f), 1);
+    settle(f);
+    choose(f, "r", "", 0);
+    assert_int_equal(open_jobs(f), 1);
+}
+
 static void the_same_choice_again_changes_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -176,6 +191,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_an_upload_chooses_goes_to_its_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_change_reads_the_traces_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(either_choice_alone_is_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_same_choice_again_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_changes_leave_the_choice_and_the_traces_alone, set_up,
                                         tear_down),

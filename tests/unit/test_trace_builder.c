@@ -64,6 +64,26 @@ static void events_are_grouped_by_row_and_sorted_within(void **state)
     assert_int_equal(budget.used, 0);
 }
 
+static void numbers_of_collectives_that_do_not_fit_count_as_not_given(void **state)
+{
+    (void)state;
+    static const int64_t given[] = {0, ARGS_NONE - 1, ARGS_NONE, INT64_MAX, -1, VALUE_ABSENT};
+    static const uint32_t kept[] = {0, ARGS_NONE - 1, ARGS_NONE, ARGS_NONE, ARGS_NONE, ARGS_NONE};
+    struct budget budget = {0};
+    struct err err;
+    struct trace_builder *builder = trace_builder_new(&budget, &err);
+    for (uint32_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct event_record event = kernel(i);
+        event.sequence = given[i];
+        assert_true(trace_builder_add(builder, &event, &err));
+    }
+    struct trace *trace = trace_builder_seal(builder, &err);
+    assert_non_null(trace);
+    for (uint32_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        assert_int_equal(trace->device_args[trace->args[i]].sequence, kept[i]);
+    trace_free(trace);
+}
+
 static void an_empty_trace_is_a_trace(void **state)
 {
     (void)state;
@@ -258,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_grouped_by_row_and_sorted_within),
         cmocka_unit_test(an_empty_trace_is_a_trace),
+        cmocka_unit_test(numbers_of_collectives_that_do_not_fit_count_as_not_given),
         cmocka_unit_test(members_are_replaced_and_the_first_name_of_a_thread_counts),
         cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
         cmocka_unit_test(arguments_stay_with_their_events_and_equal_ones_are_kept_once),

@@ -164,6 +164,87 @@ static void every_damaged_byte_and_every_cut_is_noticed(void **state)
     assert_int_equal(load(place, NULL), ERR_NONE);
 }
 
+// Every index that a trace keeps, of its first record of each kind; NULL behind the last.
+static const uint32_t *index_of(const struct trace *trace, size_t number)
+{
+    const struct collective *c = &trace->collectives[0];
+    const struct op_inputs *in = &trace->op_inputs[0];
+    const uint32_t *const all[] = {
+        &c->name,
+        &c->dtype,
+        &c->group,
+        &c->group_description,
+        &c->group_ranks,
+        &c->in_splits,
+        &c->out_splits,
+        &in->dims,
+        &in->types,
+        &in->strides,
+        &in->concrete,
+        &in->module,
+        &trace->device_args[0].shape,
+        &trace->device_args[0].collective,
+        &trace->launch_args[0].copy,
+        &trace->copy_calls[0].direction,
+        &trace->op_args[0].inputs,
+        &trace->op_args[0].collective,
+        &trace->members[0].key,
+        &trace->members[0].text,
+    };
+    size_t count = sizeof all / sizeof *all, event = number - count;
+    if (number < count)
+        return all[number];
+    if (event < trace->event_count)
+        return &trace->args[event];
+    event -= trace->event_count;
+    return event < trace->event_count ? &trace->name[event] : NULL;
+}
+
+// Sealed columns are writable memory.
+static void overwrite(const void *at, const void *bytes, size_t size)
+{
+    memcpy((void *)(uintptr_t)at, bytes, size);
+}
+
+static enum err_code load_changed(const struct place *place, struct trace *trace)
+{
+    struct err err = {0};
+    unlink(place->path);
+    assert_true(trace_file_save(trace, place->path, &err));
+    trace_free(trace);
+    return load(place, NULL);
+}
+
+static void every_index_that_points_nowhere_is_refused(void **state)
+{
+    const struct place *place = *state;
+    const uint32_t nowhere = 1u << 20;
+    size_t refused = 0;
+    for (;; refused++) {
+        struct budget budget = {0};
+        struct trace *trace = read_text(&budget);
+        const uint32_t *index = index_of(trace, refused);
+        if (!index) {
+            trace_free(trace);
+            break;
+        }
+        overwrite(index, &nowhere, sizeof nowhere);
+        if (load_changed(place, trace) != ERR_FORMAT)
+            fail_msg("index %zu points nowhere and was loaded", refused);
+    }
+    assert_int_equal(refused, 20 + 2 * 5);
+}
+
+static void a_copy_of_less_than_nothing_is_refused(void **state)
+{
+    const struct place *place = *state;
+    const int64_t bytes = -1;
+    struct budget budget = {0};
+    struct trace *trace = read_text(&budget);
+    overwrite(&trace->copy_calls[0].bytes, &bytes, sizeof bytes);
+    assert_int_equal(load_changed(place, trace), ERR_FORMAT);
+}
+
 static void a_file_is_never_overwritten_and_a_missing_one_is_named(void **state)
 {
     const struct place *place = *state;
@@ -186,6 +267,8 @@ int main(void)
         cmocka_unit_test(what_is_saved_is_loaded),
         cmocka_unit_test(many_blocks_are_saved_and_loaded),
         cmocka_unit_test(every_damaged_byte_and_every_cut_is_noticed),
+        cmocka_unit_test(every_index_that_points_nowhere_is_refused),
+        cmocka_unit_test(a_copy_of_less_than_nothing_is_refused),
         cmocka_unit_test(a_file_is_never_overwritten_and_a_missing_one_is_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
