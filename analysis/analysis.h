@@ -4,6 +4,7 @@
 #define ANALYSIS_ANALYSIS_H
 
 #include "analysis/report.h"
+#include "ingest/base/cores.h"
 #include "ingest/trace/trace.h"
 
 // Raised whenever any figure or table changes meaning; results with a lower one are made anew.
@@ -18,12 +19,14 @@ struct analysis {
     bool (*run)(const struct facts *facts, struct report *report, struct err *err);
 };
 
-// Choices of the user that change numbers; they are part of the result's identity.
+// Choices of the user that change numbers, which are part of the result's identity; and who may
+// help, which changes none.
 struct analysis_options {
     const char *step_pattern;  // annotation that marks a step, NULL for the defaults
     int warmup_steps;          // steps to leave out at the begin, -1 for the rule of analysis.md 3
     const struct peaks *peaks; // rows that go before those built in, NULL: none
     int64_t tokens_per_step;   // over all ranks, 0: not known
+    struct cores *cores;       // whose free ones may help; NULL: all on the calling thread
 };
 
 // Who the trace is, as far as it says so itself.

@@ -3,6 +3,7 @@
 #ifndef INGEST_FORMAT_H
 #define INGEST_FORMAT_H
 
+#include "ingest/base/cores.h"
 #include "ingest/source.h"
 #include "ingest/trace/trace_builder.h"
 
@@ -12,6 +13,7 @@
 struct progress {
     _Atomic uint64_t done_bytes; // of the compressed input
     _Atomic bool cancel;
+    struct cores *cores; // whose free ones may help; NULL: all on the calling thread
 };
 
 struct format {

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <uv.h>
 
 struct analyze_options {
     const char *format;
@@ -20,6 +21,7 @@ struct analyze_options {
     const char *warmup;
     const char *peaks_path;
     int64_t tokens_per_step;
+    int64_t threads; // 0: one per core
     struct peaks peaks;
     struct analysis_options analysis; // from those above
 };
@@ -40,6 +42,8 @@ static const struct option table[] = {
      OPTION_TEXT, AT(peaks_path)},
     {"--tokens-per-step", NULL, NULL, "N", "tokens of a step over all ranks, for tokens per second",
      NULL, OPTION_INT, AT(tokens_per_step)},
+    {"--threads", "STEPSCOPE_THREADS", "0", "N", "threads to work with; 0: one per core", NULL,
+     OPTION_INT, AT(threads)},
 };
 static const struct option_set options = {
     "analyze",
@@ -63,6 +67,8 @@ struct rank_file {
 
 struct analysis_run {
     struct arena arena; // of the list of files and of the run's report
+    struct cores cores;
+    struct progress progress;
     struct rank_file *files;
     size_t count;
     struct report report; // of the run
@@ -117,10 +123,11 @@ static void end_file(struct rank_file *file)
         arena_free(&file->memory->arena);
 }
 
-static bool analyse_file(const struct analysis_run *run, const struct analysis_options *chosen,
+static bool analyse_file(struct analysis_run *run, const struct analysis_options *chosen,
                          struct rank_file *file, struct err *err)
 {
-    struct pipeline_job job = {.input_path = file->path, .options = *chosen};
+    struct pipeline_job job = {
+        .input_path = file->path, .options = *chosen, .progress = &run->progress};
     struct pipeline_result result;
     if (!pipeline_trace(&job, &file->report, &result, err))
         return false;
@@ -266,6 +273,15 @@ static bool choose_work(struct analyze_options *chosen, struct arena *arena, str
     return peaks_read(chosen->peaks_path, arena, &chosen->peaks, err);
 }
 
+static void share_cores(struct analysis_run *run, struct analyze_options *chosen)
+{
+    enum { MAX_THREADS = 1024 };
+    int64_t count = chosen->threads ? chosen->threads : uv_available_parallelism();
+    cores_init(&run->cores, (unsigned)(count < MAX_THREADS ? count : MAX_THREADS));
+    cores_hold(&run->cores); // for this thread
+    run->progress.cores = chosen->analysis.cores = &run->cores;
+}
+
 bool cmd_analyze(int argc, char **argv, struct err *err)
 {
     struct analyze_options chosen = {0};
@@ -282,6 +298,7 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
     arena_init(&run.arena, NULL);
+    share_cores(&run, &chosen);
     bool ok = choose_work(&chosen, &run.arena, err) && analyze(&run, &args, &chosen, err);
     for (size_t i = 0; i < run.count; i++)
         end_file(&run.files[i]);

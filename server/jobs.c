@@ -25,6 +25,7 @@ struct work {
 
 struct jobs {
     struct jobs_config config;
+    struct cores cores; // each job at work holds one; the others may help any of them
     uv_loop_t *loop;
     uv_async_t wake;
     uv_timer_t timer; // to try again; once stopping: to cancel
@@ -50,7 +51,8 @@ static bool run_trace_job(struct work *work, struct arena *arena, struct err *er
         .trace_path = trace_path,
         .options = {.step_pattern = work->job.step_pattern.len ? work->job.step_pattern.at : NULL,
                     .warmup_steps = (int)work->job.warmup_steps,
-                    .peaks = jobs->config.peaks},
+                    .peaks = jobs->config.peaks,
+                    .cores = &jobs->cores},
         .progress = &work->progress,
     };
     struct report report = {.arena = arena};
@@ -174,9 +176,11 @@ static void run_job(uv_work_t *request)
     struct arena arena;
     struct err err = {.pos = ERR_NO_POS};
     arena_init(&arena, &budget);
+    cores_hold(&work->jobs->cores);
     bool ok = work->job.kind == JOB_TRACE ? run_trace_job(work, &arena, &err)
                                           : run_run_job(work, &arena, &err);
     arena_free(&arena);
+    cores_release(&work->jobs->cores);
     if (!ok)
         settle(work, &err);
 }
@@ -247,6 +251,7 @@ static bool start_next(struct jobs *jobs)
         return false;
     work->jobs = jobs;
     work->request.data = work;
+    work->progress.cores = &jobs->cores;
     arena_init(&work->arena, NULL);
     if (!store_claim_job(jobs->config.store, &work->arena, &work->job, &found, &err)) {
         log_error("cannot take a job, will try again: %s", err.msg);
@@ -289,6 +294,7 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&jobs->lock, NULL);
     jobs->config = *config;
+    cores_init(&jobs->cores, uv_available_parallelism());
     jobs->loop = loop;
     jobs->wake.data = jobs->timer.data = jobs;
     return jobs;

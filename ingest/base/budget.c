@@ -5,17 +5,34 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static void raise_peak(struct budget *budget, uint64_t used)
+{
+    uint64_t peak = atomic_load_explicit(&budget->peak, memory_order_relaxed);
+    while (used > peak &&
+           !atomic_compare_exchange_weak_explicit(&budget->peak, &peak, used, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        continue;
+}
+
 static bool reserve(struct budget *budget, size_t size, struct err *err)
 {
-    if (budget->limit && size > budget->limit - budget->used)
-        return err_set(err, ERR_LIMIT,
-                       "needs more memory than its budget of %" PRIu64 " MiB allows (used %" PRIu64
-                       " MiB, asked for %zu more bytes); raise --job-memory",
-                       budget->limit >> 20, budget->used >> 20, size);
-    budget->used += size;
-    if (budget->used > budget->peak)
-        budget->peak = budget->used;
+    uint64_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+    do {
+        if (budget->limit && size > budget->limit - used)
+            return err_set(err, ERR_LIMIT,
+                           "needs more memory than its budget of %" PRIu64
+                           " MiB allows (used %" PRIu64
+                           " MiB, asked for %zu more bytes); raise --job-memory",
+                           budget->limit >> 20, used >> 20, size);
+    } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + size,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    raise_peak(budget, used + size);
     return true;
+}
+
+static void give_back(struct budget *budget, size_t size)
+{
+    atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
 }
 
 void *budget_alloc(struct budget *budget, size_t size, struct err *err)
@@ -31,11 +48,11 @@ void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t
         return NULL;
     void *grown = realloc(block, new_size ? new_size : 1);
     if (!grown) {
-        budget->used -= new_size > old_size ? new_size - old_size : 0;
+        give_back(budget, new_size > old_size ? new_size - old_size : 0);
         err_set(err, ERR_LIMIT, "out of memory asking for %zu bytes", new_size);
         return NULL;
     }
-    budget->used -= new_size < old_size ? old_size - new_size : 0;
+    give_back(budget, new_size < old_size ? old_size - new_size : 0);
     return grown;
 }
 
@@ -43,6 +60,6 @@ void budget_free(struct budget *budget, void *block, size_t size)
 {
     if (!block)
         return;
-    budget->used -= size;
+    give_back(budget, size);
     free(block);
 }

@@ -6,13 +6,14 @@
 
 #include "ingest/base/err.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
-// Used by one thread at a time. limit 0 means no limit.
+// Shared by the threads of a job. limit 0 means no limit.
 struct budget {
     uint64_t limit;
-    uint64_t used;
-    uint64_t peak;
+    _Atomic uint64_t used;
+    _Atomic uint64_t peak;
 };
 
 // Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted memory.
+// Counted memory, by one thread and by many.
 #include <setjmp.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,11 +49,57 @@ static void the_limit_holds_to_the_byte_and_a_refused_block_stays_valid(void **s
     assert_int_equal(budget.used, 0);
 }
 
+struct spender {
+    struct budget *budget;
+    unsigned refused;
+};
+
+static void *spend(void *context)
+{
+    struct spender *spender = context;
+    for (int i = 0; i < 2000; i++) {
+        struct err err;
+        char *block = budget_alloc(spender->budget, 30, &err);
+        spender->refused += !block;
+        if (!block)
+            continue;
+        block[29] = 'x';
+        char *grown = budget_realloc(spender->budget, block, 30, 60, &err);
+        spender->refused += !grown;
+        budget_free(spender->budget, grown ? grown : block, grown ? 60 : 30);
+    }
+    return NULL;
+}
+
+static void many_threads_share_a_budget_and_never_pass_its_limit(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    struct budget wide = {.limit = THREADS * 60}, tight = {.limit = 100};
+    struct spender rich[THREADS], poor[THREADS];
+    pthread_t threads[2 * THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        rich[i] = (struct spender){.budget = &wide};
+        poor[i] = (struct spender){.budget = &tight};
+        assert_int_equal(pthread_create(&threads[2 * i], NULL, spend, &rich[i]), 0);
+        assert_int_equal(pthread_create(&threads[2 * i + 1], NULL, spend, &poor[i]), 0);
+    }
+    for (int i = 0; i < 2 * THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(rich[i].refused, 0);
+    assert_int_equal(wide.used, 0);
+    assert_in_range(wide.peak, 60, THREADS * 60);
+    assert_int_equal(tight.used, 0);
+    assert_in_range(tight.peak, 60, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(used_and_peak_follow_every_block),
         cmocka_unit_test(the_limit_holds_to_the_byte_and_a_refused_block_stays_valid),
+        cmocka_unit_test(many_threads_share_a_budget_and_never_pass_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many cores nobody uses: jobs hold one each, and what is left may help any of them.
+#ifndef INGEST_BASE_CORES_H
+#define INGEST_BASE_CORES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+// Shared by all threads; NULL wherever it is asked for means that none is free.
+struct cores {
+    atomic_int free; // below zero: more jobs run than there are cores
+};
+
+void cores_init(struct cores *cores, unsigned count);
+
+// A job begins or ends: it counts even when no core is free, so that helpers make room for it.
+void cores_hold(struct cores *cores);
+void cores_release(struct cores *cores);
+
+// Takes up to want free cores and returns how many it got; never waits. Pair with cores_give.
+unsigned cores_take(struct cores *cores, unsigned want);
+void cores_give(struct cores *cores, unsigned count);
+
+// True when more threads run than there are cores: who only helps should stop.
+bool cores_short(const struct cores *cores);
+
+#endif

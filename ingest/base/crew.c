@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helper threads for one phase of a job.
+#include "ingest/base/crew.h"
+
+#include <pthread.h>
+
+#define MAX_HELPERS 63
+
+struct crew {
+    struct cores *cores;
+    struct crew_task *tasks;
+    size_t count;
+    atomic_size_t next; // task to begin; count or more: none
+};
+
+// False when there is nothing left to begin.
+static bool run_next(struct crew *crew)
+{
+    size_t i = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
+    if (i >= crew->count)
+        return false;
+    struct crew_task *task = &crew->tasks[i];
+    task->err = (struct err){.pos = ERR_NO_POS};
+    task->failed = !task->run(task->context, &task->err);
+    if (task->failed)
+        atomic_store_explicit(&crew->next, crew->count, memory_order_relaxed);
+    return !task->failed;
+}
+
+static void *help(void *context)
+{
+    struct crew *crew = context;
+    while (run_next(crew) && !cores_short(crew->cores))
+        continue;
+    cores_give(crew->cores, 1); // at once, not when the slowest task is done
+    return NULL;
+}
+
+static unsigned start_helpers(struct crew *crew, pthread_t *threads)
+{
+    size_t useful = crew->count > MAX_HELPERS ? MAX_HELPERS : crew->count ? crew->count - 1 : 0;
+    unsigned got = cores_take(crew->cores, (unsigned)useful), started = 0;
+    while (started < got && pthread_create(&threads[started], NULL, help, crew) == 0)
+        started++;
+    cores_give(crew->cores, got - started); // without threads it takes longer, that is all
+    return started;
+}
+
+static bool first_failure(const struct crew *crew, struct err *err)
+{
+    for (size_t i = 0; i < crew->count; i++) {
+        if (!crew->tasks[i].failed)
+            continue;
+        *err = crew->tasks[i].err;
+        return false;
+    }
+    return true;
+}
+
+bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct err *err)
+{
+    struct crew crew = {.cores = cores, .tasks = tasks, .count = count};
+    pthread_t threads[MAX_HELPERS];
+    for (size_t i = 0; i < count; i++)
+        tasks[i].failed = false;
+    unsigned started = start_helpers(&crew, threads);
+    while (run_next(&crew))
+        continue;
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    return first_failure(&crew, err);
+}
