@@ -5,6 +5,8 @@
 #include "ingest/json_number.h"
 #include "ingest/json_window.h"
 #include "ingest/kineto_event.h"
+#include "ingest/kineto_layout.h"
+#include "ingest/kineto_walk.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
 
@@ -21,6 +23,8 @@ enum place {
 struct reader {
     struct json_window window;
     struct kineto_events events;
+    struct kineto_categories categories;
+    struct kineto_layouts *layouts; // NULL: every event is read member by member
     struct trace_builder *builder;
     struct progress *progress;
     enum place place, after_skip;
@@ -89,8 +93,26 @@ static bool is_json_scalar(struct str text)
            str_equal(text, STR("false"));
 }
 
+// Reads the next event if it follows a layout that is known; *known says whether it did.
+static bool read_known_event(struct reader *reader, bool *known, struct err *err)
+{
+    struct json_window *window = &reader->window;
+    const char *brace, *end = NULL;
+    if (reader->layouts && reader->comma_due)
+        end = kineto_layouts_match(reader->layouts, window->text + window->pos,
+                                   &reader->events.fields, &brace);
+    *known = end != NULL;
+    if (!end)
+        return true;
+    reader->event_count++;
+    if (!kineto_event_add(&reader->events, window->base + (uint64_t)(brace - window->text), err))
+        return false;
+    json_window_advance(window, (size_t)(end - window->text));
+    return true;
+}
+
 // Reads one item of the event list. *got says how it went; false is a failure.
-static bool read_event(struct reader *reader, enum walk *got, struct err *err)
+static bool read_item(struct reader *reader, enum walk *got, struct err *err)
 {
     struct json_walk walk = walk_from(reader);
     struct json_value value;
@@ -116,10 +138,12 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
         return true;
     }
     uint64_t pos = reader->window.base + (uint64_t)(walk.at - 1 - reader->window.text);
-    *got = kineto_event_walk(&reader->events, &walk);
+    *got = kineto_walk_event(&reader->categories, &walk, &reader->events.fields);
     if (*got != WALK_OK)
         return true;
     reader->event_count++;
+    if (reader->layouts)
+        kineto_layouts_learn(reader->layouts, walk_from(reader), &reader->events.fields);
     // An event of this size may be complete in memory or not, as the blocks of the stream fall.
     if (walk_size(reader, &walk) > JSON_WINDOW_MAX_ITEM)
         repair(reader, REPAIR_OVERSIZE);
@@ -127,6 +151,13 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
         return false;
     commit(reader, &walk);
     return true;
+}
+
+static bool read_event(struct reader *reader, enum walk *got, struct err *err)
+{
+    bool known;
+    *got = WALK_OK;
+    return read_known_event(reader, &known, err) && (known || read_item(reader, got, err));
 }
 
 // ---- members of the root
@@ -496,17 +527,33 @@ static bool finish(struct reader *reader, struct err *err)
     return kineto_events_finish(&reader->events, err);
 }
 
+static bool read_with(struct reader *reader, struct source *source, struct budget *budget,
+                      struct err *err)
+{
+    if (!json_window_open(&reader->window, source, budget, err))
+        return false;
+    kineto_events_init(&reader->events, reader->builder, budget);
+    bool ok = read_document(reader, err) && finish(reader, err);
+    kineto_events_free(&reader->events);
+    json_window_close(&reader->window);
+    return ok;
+}
+
 static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,
                         struct progress *progress, struct err *err)
 {
     struct reader reader = {.builder = builder, .progress = progress};
-    if (!json_window_open(&reader.window, source, budget, err))
-        return false;
-    kineto_events_init(&reader.events, builder, budget);
-    bool ok = read_document(&reader, err) && finish(&reader, err);
-    kineto_events_free(&reader.events);
-    json_window_close(&reader.window);
+    reader.layouts = kineto_layouts_new(budget, err);
+    bool ok = reader.layouts && read_with(&reader, source, budget, err);
+    kineto_layouts_free(reader.layouts);
     return ok;
+}
+
+bool kineto_read_plain(struct source *source, struct trace_builder *builder, struct budget *budget,
+                       struct progress *progress, struct err *err)
+{
+    struct reader reader = {.builder = builder, .progress = progress};
+    return read_with(&reader, source, budget, err);
 }
 
 static bool kineto_probe(struct str head)

@@ -7,4 +7,9 @@
 
 extern const struct format format_kineto;
 
+// Reads as format_kineto does, every event member by member: the twin that tests hold beside it.
+MUST_CHECK bool kineto_read_plain(struct source *source, struct trace_builder *builder,
+                                  struct budget *budget, struct progress *progress,
+                                  struct err *err);
+
 #endif

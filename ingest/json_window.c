@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves a stream through memory in blocks that stay in the cache from copy to walk.
 #include "ingest/json_window.h"
+#include "ingest/base/simd.h"
 
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
-#define INDEX_BYTES \
-    ((size_t)64 << 10) // indexed ahead of the walk; its text and tokens fit the cache
-#define SLACK 64
+// Indexed ahead of the walk: text and tokens fit the cache. Little at first, as the walk may be
+// needed for one item only.
+#define INDEX_BYTES ((size_t)64 << 10)
+#define FIRST_BYTES ((size_t)2 << 10)
+#define TOKEN_SLACK 64
+#define TEXT_SLACK  (1 + SIMD_SLACK)
 
 static bool reserve_tokens(struct json_window *window, size_t more, struct err *err)
 {
-    size_t need = window->token_count + more + SLACK;
+    size_t need = window->token_count + more + TOKEN_SLACK;
     if (need <= window->token_cap)
         return true;
     uint32_t *tokens =
@@ -28,11 +32,12 @@ bool json_window_open(struct json_window *window, struct source *source, struct 
                       struct err *err)
 {
     *window = (struct json_window){.source = source, .budget = budget, .index = json_index_best()};
-    window->text = budget_alloc(budget, 2 * BLOCK_BYTES + 1, err);
+    window->text = budget_alloc(budget, 2 * BLOCK_BYTES + TEXT_SLACK, err);
     if (!window->text)
         return false;
     window->cap = 2 * BLOCK_BYTES;
-    window->text[0] = '\0';
+    memset(window->text, 0, TEXT_SLACK);
+    window->step = FIRST_BYTES;
     if (reserve_tokens(window, INDEX_BYTES, err))
         return true;
     json_window_close(window);
@@ -41,7 +46,7 @@ bool json_window_open(struct json_window *window, struct source *source, struct 
 
 void json_window_close(struct json_window *window)
 {
-    budget_free(window->budget, window->text, window->cap + 1);
+    budget_free(window->budget, window->text, window->cap + TEXT_SLACK);
     budget_free(window->budget, window->tokens, window->token_cap * sizeof *window->tokens);
 }
 
@@ -62,7 +67,7 @@ static void drop_text(struct json_window *window)
         return;
     for (size_t i = 0; i < window->token_count; i++)
         window->tokens[i] -= (uint32_t)pos;
-    memmove(window->text, window->text + pos, window->len - pos + 1);
+    memmove(window->text, window->text + pos, window->len - pos + TEXT_SLACK);
     window->len -= pos;
     window->indexed -= pos;
     window->base += pos;
@@ -76,6 +81,18 @@ void json_window_restart(struct json_window *window, size_t pos)
     window->state = (struct json_index_state){false, false};
     window->indexed = pos;
     window->pos = pos;
+    window->step = FIRST_BYTES;
+}
+
+void json_window_advance(struct json_window *window, size_t pos)
+{
+    if (pos >= window->indexed) {
+        json_window_restart(window, pos);
+        return;
+    }
+    window->pos = pos;
+    while (window->token < window->token_count && window->tokens[window->token] < pos)
+        window->token++;
 }
 
 static bool make_room(struct json_window *window, struct err *err)
@@ -83,7 +100,8 @@ static bool make_room(struct json_window *window, struct err *err)
     if (window->cap - window->len >= BLOCK_BYTES)
         return true;
     size_t cap = window->cap * 2;
-    char *text = budget_realloc(window->budget, window->text, window->cap + 1, cap + 1, err);
+    char *text = budget_realloc(window->budget, window->text, window->cap + TEXT_SLACK,
+                                cap + TEXT_SLACK, err);
     if (!text)
         return false;
     window->text = text;
@@ -112,7 +130,7 @@ bool json_window_read(struct json_window *window, bool *more, struct err *err)
     }
     window->ended = got == 0;
     window->len += got;
-    window->text[window->len] = '\0';
+    memset(window->text + window->len, 0, TEXT_SLACK);
     *more = got > 0;
     return true;
 }
@@ -131,8 +149,9 @@ bool json_window_more(struct json_window *window, bool *more, struct err *err)
     if (!*more)
         return true;
     drop_tokens(window);
-    size_t step = live > INDEX_BYTES ? live : INDEX_BYTES;
+    size_t step = live > window->step ? live : window->step;
     step = step < left ? step : left;
+    window->step = window->step < INDEX_BYTES ? window->step * 2 : INDEX_BYTES;
     if (!reserve_tokens(window, step, err))
         return false;
     window->token_count +=

@@ -15,10 +15,12 @@ struct json_window {
     struct source *source;
     struct budget *budget;
     json_index_fn *index;
-    char *text; // followed by a NUL, so that scans for whitespace and digits stop by themselves
+    char
+        *text; // followed by a NUL, so that scans stop by themselves, and SIMD_SLACK readable bytes
     size_t len, cap;
     uint64_t base;  // offset of text[0] in the stream
     size_t indexed; // bytes of text whose tokens are known
+    size_t step;    // how many to index next
     uint32_t *tokens;
     size_t token_count, token_cap;
     struct json_index_state state;
@@ -38,6 +40,9 @@ MUST_CHECK bool json_window_more(struct json_window *window, bool *more, struct 
 
 // Brings in more text without indexing it.
 MUST_CHECK bool json_window_read(struct json_window *window, bool *more, struct err *err);
+
+// Consumes up to text offset pos, which lies outside of any string, whether indexed or not.
+void json_window_advance(struct json_window *window, size_t pos);
 
 // Continues at text offset pos, indexing anew as outside of any string.
 void json_window_restart(struct json_window *window, size_t pos);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the members of an event that some analysis uses and skips the rest.
+// Adds the fields of an event to the trace, or counts why not.
 #include "ingest/kineto_event.h"
 #include "ingest/json_number.h"
-
-#include <stddef.h>
 
 #define MAX_TEXT ((size_t)64 << 10)
 
@@ -20,246 +18,9 @@ void kineto_events_free(struct kineto_events *events)
     buf_free(&events->scratch);
 }
 
-// ---- walking
-// -------------------------------------------------------------------------------------
-
-// Argument names, found by their length.
-struct arg_key {
-    const char *name;
-    enum event_field field;
-};
-
-#define MAX_KEY       25
-#define KEYS_A_LENGTH 4
-
-static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
-    [3] = {{"Seq", ARG_COLLECTIVE_SEQUENCE}},
-    [4] = {{"Addr", ARG_ADDRESS}, {"name", ARG_NAME}, {"kind", ARG_KIND}, {"size", ARG_SIZE}},
-    [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}, {"Bytes", ARG_ALLOCATION_BYTES}},
-    [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
-    [9] = {{"Device Id", ARG_DEVICE_INDEX}},
-    [10] = {{"Input Dims", ARG_DIMS}, {"Input type", ARG_TYPES}, {"Group size", ARG_GROUP_SIZE}},
-    [11] = {{"correlation", ARG_CORRELATION}, {"Device Type", ARG_DEVICE_TYPE}},
-    [13] = {{"shared memory", ARG_SHARED_BYTES},
-            {"Input Strides", ARG_STRIDES},
-            {"In msg nelems", ARG_IN_ELEMS},
-            {"In split size", ARG_IN_SPLITS}},
-    [14] = {{"Out msg nelems", ARG_OUT_ELEMS},
-            {"Total Reserved", ARG_RESERVED},
-            {"Out split size", ARG_OUT_SPLITS}},
-    [15] = {{"Concrete Inputs", ARG_CONCRETE},
-            {"Sequence number", ARG_SEQUENCE},
-            {"Collective name", ARG_COLLECTIVE},
-            {"Total Allocated", ARG_ALLOCATED}},
-    [16] = {{"Module Hierarchy", ARG_MODULE}},
-    [17] = {{"Global rank start", ARG_RANK_START}},
-    [18] = {{"Process Group Name", ARG_GROUP}, {"Global rank stride", ARG_RANK_STRIDE}},
-    [19] = {{"Process Group Ranks", ARG_GROUP_RANKS}},
-    [20] = {{"registers per thread", ARG_REGISTERS}},
-    [25] = {{"est. achieved occupancy %", ARG_OCCUPANCY},
-            {"Process Group Description", ARG_GROUP_DESCRIPTION}},
-};
-
-static inline void set(struct event_fields *fields, enum event_field field, struct str text)
-{
-    fields->value[field] = text;
-    fields->present |= UINT64_C(1) << field;
-}
-
-static void set_arg(struct event_fields *fields, struct str key, struct str text)
-{
-    if (key.len > MAX_KEY)
-        return;
-    const struct arg_key *known = arg_keys[key.len];
-    for (int i = 0; i < KEYS_A_LENGTH && known[i].name; i++)
-        if (memcmp(known[i].name, key.at, key.len) == 0) {
-            set(fields, known[i].field, text);
-            return;
-        }
-}
-
-// The numbers of a launch shape, [x, y, z].
-static enum walk walk_triple(struct json_walk *walk, int32_t triple[3])
-{
-    struct json_value item;
-    for (int i = 0;; i++) {
-        enum walk got = json_walk_item(walk, &item);
-        if (got != WALK_OK)
-            return got == WALK_END ? WALK_OK : got;
-        int64_t number;
-        if (item.type == JSON_OBJECT || item.type == JSON_ARRAY)
-            got = json_walk_skip(walk);
-        else if (i < 3 && json_to_i64(item.text, &number) && number >= 0 && number <= INT32_MAX)
-            triple[i] = (int32_t)number;
-        if (got != WALK_OK)
-            return got;
-    }
-}
-
-static bool is(struct str key, const char *name, size_t len)
-{
-    return key.len == len && memcmp(key.at, name, len) == 0;
-}
-
-// Lists are kept as their raw text, for whoever needs what is in them.
-static enum walk walk_list(struct json_walk *walk, struct str key, struct event_fields *fields)
-{
-    const char *from = walk->at - 1;
-    enum walk got = json_walk_skip(walk);
-    if (got == WALK_OK)
-        set_arg(fields, key, (struct str){from, (size_t)(walk->at - from)});
-    return got;
-}
-
-static enum walk walk_arg(struct json_walk *walk, struct str key, const struct json_value *value,
-                          struct event_fields *fields)
-{
-    if (value->type == JSON_ARRAY && is(key, "grid", 4))
-        return walk_triple(walk, fields->grid);
-    if (value->type == JSON_ARRAY && is(key, "block", 5))
-        return walk_triple(walk, fields->block);
-    if (value->type == JSON_ARRAY)
-        return walk_list(walk, key, fields);
-    if (value->type == JSON_OBJECT)
-        return json_walk_skip(walk);
-    set_arg(fields, key, value->text);
-    return WALK_OK;
-}
-
-static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
-{
-    memset(fields->grid, 0, sizeof fields->grid);
-    memset(fields->block, 0, sizeof fields->block);
-    for (;;) {
-        struct str key;
-        struct json_value value;
-        enum walk got = json_walk_member(walk, &key, &value);
-        if (got == WALK_OK)
-            got = walk_arg(walk, key, &value, fields);
-        if (got != WALK_OK)
-            return got == WALK_END ? WALK_OK : got;
-    }
-}
-
-// The same few categories come again and again, so each is looked up once.
-static enum event_kind kind_of(struct kineto_events *events, struct str category)
-{
-    for (unsigned i = 0; i < events->category_count; i++) {
-        const struct category_kind *known = &events->categories[i];
-        if (known->len == category.len && memcmp(known->text, category.at, category.len) == 0)
-            return known->kind;
-    }
-    enum event_kind kind = event_kind_of_category(category);
-    if (events->category_count < KINETO_CATEGORIES &&
-        category.len <= sizeof events->categories->text) {
-        struct category_kind *known = &events->categories[events->category_count++];
-        memcpy(known->text, category.at, category.len);
-        known->len = category.len;
-        known->kind = kind;
-    }
-    return kind;
-}
-
-static inline bool has(const struct event_fields *fields, enum event_field field)
-{
-    return fields->present >> field & 1;
-}
-
-// The letter of the event's phase, NUL when it has none.
-static inline char phase_of(const struct event_fields *fields)
-{
-    return has(fields, FIELD_PHASE) && fields->value[FIELD_PHASE].len
-               ? *fields->value[FIELD_PHASE].at
-               : '\0';
-}
-
-static bool wants_args(const struct event_fields *fields)
-{
-    return event_kind_is_device(fields->kind) || event_kind_is_launch(fields->kind) ||
-           fields->kind == EVENT_CPU_OP || fields->kind == EVENT_ALLOCATION ||
-           phase_of(fields) == 'M';
-}
-
-// Names of generated code come with quotes unescaped; an operator counts without such args.
-static enum walk walk_wanted_args(struct json_walk *walk, struct event_fields *fields)
-{
-    struct json_walk begin = *walk;
-    fields->has_args = true;
-    enum walk got = walk_args(walk, fields);
-    if (got != WALK_BAD || fields->kind != EVENT_CPU_OP)
-        return got;
-    fields->present &= (UINT64_C(1) << ARG_FIRST) - 1;
-    fields->bad_args = true;
-    *walk = begin;
-    return json_walk_skip(walk);
-}
-
-static enum walk walk_event_args(struct json_walk *walk, struct event_fields *fields)
-{
-    fields->late = *walk;
-    return wants_args(fields) ? walk_wanted_args(walk, fields) : json_walk_skip(walk);
-}
-
-static void set_field(struct event_fields *fields, struct str key, struct str text)
-{
-    if (key.len == 4 && is(key, "name", 4))
-        set(fields, FIELD_NAME, text);
-    else if (key.len == 2 && is(key, "ph", 2))
-        set(fields, FIELD_PHASE, text);
-    else if (key.len == 2 && is(key, "ts", 2))
-        set(fields, FIELD_TS, text);
-    else if (key.len == 3 && is(key, "dur", 3))
-        set(fields, FIELD_DUR, text);
-    else if (key.len == 3 && is(key, "pid", 3))
-        set(fields, FIELD_PID, text);
-    else if (key.len == 3 && is(key, "tid", 3))
-        set(fields, FIELD_TID, text);
-}
-
-static enum walk walk_field(struct kineto_events *events, struct json_walk *walk, struct str key,
-                            const struct json_value *value)
-{
-    if (value->type == JSON_OBJECT && is(key, "args", 4))
-        return walk_event_args(walk, &events->fields);
-    if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
-        return json_walk_skip(walk);
-    if (is(key, "cat", 3))
-        events->fields.kind = kind_of(events, value->text);
-    else
-        set_field(&events->fields, key, value->text);
-    return WALK_OK;
-}
-
-enum walk kineto_event_walk(struct kineto_events *events, struct json_walk *walk)
-{
-    struct event_fields *fields = &events->fields;
-    fields->present = 0;
-    fields->kind = EVENT_OTHER;
-    fields->has_args = false;
-    fields->bad_args = false;
-    fields->late.text = NULL;
-    for (;;) {
-        struct str key;
-        struct json_value value;
-        enum walk got = json_walk_member(walk, &key, &value);
-        if (got == WALK_OK)
-            got = walk_field(events, walk, key, &value);
-        if (got == WALK_END)
-            break;
-        if (got != WALK_OK)
-            return got;
-    }
-    if (fields->has_args || !fields->late.text || !wants_args(fields))
-        return WALK_OK;
-    return walk_wanted_args(&fields->late, fields);
-}
-
-// ---- adding
-// --------------------------------------------------------------------------------------
-
 // Interns a raw text with its escapes resolved; counts what had to be repaired.
-static bool intern(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
-                   struct err *err)
+static bool intern_raw(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
+                       struct err *err)
 {
     struct strtab *strings = trace_builder_strings(events->builder);
     if (raw.len > MAX_TEXT) {
@@ -279,9 +40,14 @@ static bool intern(struct kineto_events *events, struct str raw, uint64_t pos, s
 static bool intern_field(struct kineto_events *events, enum event_field field, uint64_t pos,
                          str_id *id, struct err *err)
 {
+    const struct event_fields *fields = &events->fields;
     *id = 0;
-    return !has(&events->fields, field) ||
-           intern(events, events->fields.value[field], pos, id, err);
+    if (!event_has(fields, field))
+        return true;
+    struct str text = fields->value[field].text;
+    if (fields->plain >> field & 1 && text.len <= MAX_TEXT)
+        return strtab_intern(trace_builder_strings(events->builder), text, id, err);
+    return intern_raw(events, text, pos, id, err);
 }
 
 // Processes, threads, devices and streams come as numbers, as quoted numbers or as texts.
@@ -290,21 +56,37 @@ static bool label_of(struct kineto_events *events, enum event_field field, uint6
 {
     const struct event_fields *fields = &events->fields;
     *label = (struct label){VALUE_ABSENT, 0};
-    if (!has(fields, field) || str_to_i64(fields->value[field], &label->number))
+    if (!event_has(fields, field))
         return true;
-    return intern(events, fields->value[field], pos, &label->text, err);
+    if (event_is_numeric(fields, field)) {
+        label->number = fields->value[field].number;
+        return true;
+    }
+    return str_to_i64(fields->value[field].text, &label->number) ||
+           intern_field(events, field, pos, &label->text, err);
 }
 
 static int64_t integer_of(const struct event_fields *fields, enum event_field field)
 {
     int64_t number;
-    return has(fields, field) && json_to_i64(fields->value[field], &number) ? number : VALUE_ABSENT;
+    if (!event_has(fields, field))
+        return VALUE_ABSENT;
+    if (event_is_numeric(fields, field))
+        return fields->value[field].number;
+    return json_to_i64(fields->value[field].text, &number) ? number : VALUE_ABSENT;
 }
 
 static int32_t small_of(const struct event_fields *fields, enum event_field field)
 {
     int64_t number = integer_of(fields, field);
     return number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+}
+
+// Of a launch shape.
+static int32_t extent_of(const struct event_fields *fields, enum event_field field)
+{
+    int32_t number = small_of(fields, field);
+    return number > 0 ? number : 0;
 }
 
 static bool collective_of(struct kineto_events *events, uint64_t pos, struct collective *collective,
@@ -328,7 +110,7 @@ static bool fill_collective(struct kineto_events *events, uint64_t pos, struct e
                             struct err *err)
 {
     record->collective.name = 0;
-    return !has(&events->fields, ARG_COLLECTIVE) ||
+    return !event_has(&events->fields, ARG_COLLECTIVE) ||
            collective_of(events, pos, &record->collective, err);
 }
 
@@ -337,17 +119,17 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
                         struct err *err)
 {
     const struct event_fields *fields = &events->fields;
-    if (has(fields, ARG_DEVICE) && !label_of(events, ARG_DEVICE, pos, &record->pid, err))
+    if (event_has(fields, ARG_DEVICE) && !label_of(events, ARG_DEVICE, pos, &record->pid, err))
         return false;
-    if (has(fields, ARG_STREAM) && !label_of(events, ARG_STREAM, pos, &record->tid, err))
+    if (event_has(fields, ARG_STREAM) && !label_of(events, ARG_STREAM, pos, &record->tid, err))
         return false;
     record->shape = (struct launch_shape){.registers = small_of(fields, ARG_REGISTERS),
                                           .occupancy_percent = small_of(fields, ARG_OCCUPANCY),
                                           .shared_bytes = integer_of(fields, ARG_SHARED_BYTES),
                                           .bytes = integer_of(fields, ARG_BYTES)};
-    if (fields->has_args) {
-        memcpy(record->shape.grid, fields->grid, sizeof fields->grid);
-        memcpy(record->shape.block, fields->block, sizeof fields->block);
+    for (unsigned i = 0; i < 3; i++) {
+        record->shape.grid[i] = extent_of(fields, ARG_GRID + i);
+        record->shape.block[i] = extent_of(fields, ARG_BLOCK + i);
     }
     record->sequence = integer_of(fields, ARG_COLLECTIVE_SEQUENCE);
     return fill_collective(events, pos, record, err);
@@ -358,9 +140,9 @@ static bool intern_list(struct kineto_events *events, enum event_field field, ui
                         str_id *id, struct err *err)
 {
     *id = 0;
-    if (!has(&events->fields, field))
+    if (!event_has(&events->fields, field))
         return true;
-    struct str text = events->fields.value[field];
+    struct str text = events->fields.value[field].text;
     if (text.len <= MAX_TEXT)
         return strtab_intern(trace_builder_strings(events->builder), text, id, err);
     trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
@@ -394,12 +176,12 @@ static struct copy_call copy_of(const struct event_fields *fields)
 {
     static const enum copy_direction directions[] = {COPY_HTOH, COPY_HTOD, COPY_DTOH, COPY_DTOD};
     struct copy_call copy = {0};
-    int64_t number;
-    if (!has(fields, ARG_KIND) || !json_to_i64(fields->value[ARG_KIND], &number))
+    int64_t number = integer_of(fields, ARG_KIND);
+    if (number == VALUE_ABSENT)
         return copy;
     if (number >= 0 && number < (int64_t)(sizeof directions / sizeof *directions))
         copy.direction = directions[number];
-    int64_t bytes = integer_of(fields, has(fields, ARG_BYTES) ? ARG_BYTES : ARG_SIZE);
+    int64_t bytes = integer_of(fields, event_has(fields, ARG_BYTES) ? ARG_BYTES : ARG_SIZE);
     copy.bytes = bytes > 0 ? bytes : 0;
     return copy;
 }
@@ -423,7 +205,12 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
 
 static bool time_of(const struct event_fields *fields, enum event_field field, int64_t *ns)
 {
-    return has(fields, field) && json_us_to_ns(fields->value[field], TRACE_MAX_NS, ns);
+    if (!event_has(fields, field))
+        return false;
+    if (!event_is_numeric(fields, field))
+        return json_us_to_ns(fields->value[field].text, TRACE_MAX_NS, ns);
+    *ns = fields->value[field].number;
+    return true;
 }
 
 // Times of an event; counts why it has none. A missing duration counts as 0 where nobody sums it.
@@ -433,9 +220,9 @@ static bool times_of(struct kineto_events *events, uint64_t pos, struct event_re
     bool summed = event_kind_is_timed(fields->kind);
     bool begins = time_of(fields, FIELD_TS, &record->begin_ns);
     bool lasts = time_of(fields, FIELD_DUR, &record->dur_ns);
-    if (begins != has(fields, FIELD_TS) || lasts != has(fields, FIELD_DUR))
+    if (begins != event_has(fields, FIELD_TS) || lasts != event_has(fields, FIELD_DUR))
         trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
-    if (!has(fields, FIELD_NAME) || !begins || (summed && !lasts)) {
+    if (!event_has(fields, FIELD_NAME) || !begins || (summed && !lasts)) {
         trace_builder_repair(events->builder, summed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
                              pos);
         return false;
@@ -469,11 +256,10 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
 static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_fields *fields = &events->fields;
-    if (fields->kind != EVENT_ALLOCATION || !has(fields, FIELD_NAME) ||
-        !str_equal(fields->value[FIELD_NAME], STR("[memory]")))
+    if (fields->kind != EVENT_ALLOCATION || !event_has(fields, FIELD_NAME) ||
+        !str_equal(fields->value[FIELD_NAME].text, STR("[memory]")))
         return true;
-    fields->value[FIELD_DUR] = STR("0");
-    fields->present |= UINT64_C(1) << FIELD_DUR;
+    event_set_number(fields, FIELD_DUR, 0);
     return add_complete(events, pos, err);
 }
 
@@ -549,8 +335,8 @@ static bool add_end(struct kineto_events *events, uint64_t pos, struct err *err)
 static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     const struct event_fields *fields = &events->fields;
-    if (!has(fields, ARG_NAME) || !has(fields, FIELD_NAME) ||
-        !str_equal(fields->value[FIELD_NAME], STR("thread_name")))
+    if (!event_has(fields, ARG_NAME) || !event_has(fields, FIELD_NAME) ||
+        !str_equal(fields->value[FIELD_NAME].text, STR("thread_name")))
         return true;
     struct label pid, tid;
     str_id name;
@@ -566,7 +352,7 @@ bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *er
     // used.
     static const char defined[] = "stfIRCbenSTpFNODPcv()=";
     const struct event_fields *fields = &events->fields;
-    char phase = phase_of(fields);
+    char phase = fields->phase;
     if (fields->bad_args)
         trace_builder_repair(events->builder, REPAIR_ARGS, pos);
     switch (phase) {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of one event that are read: members of the event, then of its args.
+#ifndef INGEST_KINETO_FIELDS_H
+#define INGEST_KINETO_FIELDS_H
+
+#include "ingest/base/str.h"
+#include "ingest/trace/event_kind.h"
+
+enum event_field {
+    FIELD_PHASE,
+    FIELD_NAME,
+    FIELD_TS,
+    FIELD_DUR,
+    FIELD_PID,
+    FIELD_TID,
+    ARG_FIRST,
+    ARG_CORRELATION = ARG_FIRST,
+    ARG_DEVICE,
+    ARG_STREAM,
+    ARG_BYTES,
+    ARG_KIND,
+    ARG_SIZE,
+    ARG_REGISTERS,
+    ARG_SHARED_BYTES,
+    ARG_OCCUPANCY,
+    ARG_GRID, // x, y and z of a launch shape
+    ARG_BLOCK = ARG_GRID + 3,
+    ARG_COLLECTIVE = ARG_BLOCK + 3,
+    ARG_DTYPE,
+    ARG_IN_ELEMS,
+    ARG_OUT_ELEMS,
+    ARG_GROUP_SIZE,
+    ARG_GROUP,
+    ARG_GROUP_DESCRIPTION,
+    ARG_GROUP_RANKS,
+    ARG_RANK_START,
+    ARG_RANK_STRIDE,
+    ARG_IN_SPLITS,
+    ARG_OUT_SPLITS,
+    ARG_COLLECTIVE_SEQUENCE,
+    ARG_DIMS,
+    ARG_TYPES,
+    ARG_STRIDES,
+    ARG_CONCRETE,
+    ARG_MODULE,
+    ARG_SEQUENCE, // of an operator
+    ARG_ALLOCATED,
+    ARG_RESERVED,
+    ARG_ALLOCATION_BYTES,
+    ARG_ADDRESS,
+    ARG_DEVICE_TYPE,
+    ARG_DEVICE_INDEX,
+    ARG_NAME, // of a metadata row
+    FIELD_NONE
+};
+
+#define ARG_FIELDS (~((UINT64_C(1) << ARG_FIRST) - 1))
+
+union event_value {
+    struct str text; // raw: between the quotes, or the whole of a number or list
+    int64_t number;  // nanoseconds of ts and dur
+};
+
+struct event_fields {
+    uint64_t present; // bit f: value[f] was read; the others are not initialized
+    uint64_t numeric; // of those, what is a number already; the others are texts
+    uint64_t plain;   // of the texts, what is known to have no escapes
+    enum event_kind kind;
+    char phase;    // its letter, NUL when the event has none
+    bool bad_args; // args are no JSON and were passed over
+    union event_value value[FIELD_NONE];
+};
+
+// How a field is read where it is written as a plain number.
+enum number_form {
+    NUMBER_NONE,    // it is a text or a list
+    NUMBER_INTEGER, // a fraction is cut
+    NUMBER_LABEL,   // with a fraction it is a text
+    NUMBER_TIME,    // microseconds
+};
+
+// The field of a member of the event, and of one of its args; FIELD_NONE when nobody reads it.
+enum event_field kineto_member_field(struct str key);
+enum event_field kineto_arg_field(struct str key);
+
+enum number_form kineto_number_form(enum event_field field);
+
+// Whether the args of an event are read.
+static inline bool kineto_wants_args(enum event_kind kind, char phase)
+{
+    return event_kind_is_device(kind) || event_kind_is_launch(kind) || kind == EVENT_CPU_OP ||
+           kind == EVENT_ALLOCATION || phase == 'M';
+}
+
+static inline bool event_has(const struct event_fields *fields, enum event_field field)
+{
+    return fields->present >> field & 1;
+}
+
+static inline bool event_is_numeric(const struct event_fields *fields, enum event_field field)
+{
+    return fields->numeric >> field & 1;
+}
+
+static inline void event_fields_clear(struct event_fields *fields)
+{
+    fields->present = fields->numeric = fields->plain = 0;
+    fields->kind = EVENT_OTHER;
+    fields->phase = '\0';
+    fields->bad_args = false;
+}
+
+static inline void event_set_text(struct event_fields *fields, enum event_field field,
+                                  struct str text)
+{
+    uint64_t bit = UINT64_C(1) << field;
+    fields->value[field].text = text;
+    fields->present |= bit;
+    fields->numeric &= ~bit;
+    fields->plain &= ~bit;
+}
+
+static inline void event_set_number(struct event_fields *fields, enum event_field field,
+                                    int64_t number)
+{
+    uint64_t bit = UINT64_C(1) << field;
+    fields->value[field].number = number;
+    fields->present |= bit;
+    fields->numeric |= bit;
+}
+
+#endif
