@@ -21,10 +21,16 @@ typedef size_t json_index_fn(const char *text, size_t len, uint32_t base,
 
 json_index_fn json_index_scalar;
 
-// The fastest variant that this processor runs.
-json_index_fn *json_index_best(void);
+struct json_index {
+    const char *name;
+    json_index_fn *run;
+};
 
-// NULL-terminated list of the variants that this processor runs, the scalar one first, for tests.
-json_index_fn *const *json_index_variants(void);
+// The variants that this processor runs, the fastest first, json_index_scalar last; behind it one
+// without a name.
+const struct json_index *json_index_variants(void);
+
+// The fastest one.
+json_index_fn *json_index_best(void);
 
 #endif

@@ -34,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t split = len ? (size_t)(data[0] << 8 | data[1]) % (len + 1) : 0;
     const char *text = (const char *)data + 2;
     struct found expected = index_split(json_index_scalar, text, len, len);
-    for (json_index_fn *const *variant = json_index_variants(); *variant; variant++) {
-        struct found found = index_split(*variant, text, len, split);
+    for (const struct json_index *variant = json_index_variants(); variant->name; variant++) {
+        struct found found = index_split(variant->run, text, len, split);
         if (found.count != expected.count || found.state.escaped != expected.state.escaped ||
             found.state.in_string != expected.state.in_string ||
             memcmp(found.offsets, expected.offsets, found.count * sizeof *found.offsets) != 0)
