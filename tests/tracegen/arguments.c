@@ -15,8 +15,11 @@ static const char usage[] =
     "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
     "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
     "  [--noise PERCENT] [--job transformer|probe] [--stacks] [--memory] [--leak BYTES]\n"
-    "  [--checkpoint] [--sync-events] [--list-events] [--one-line | --pretty] [--format "
-    "json|gz|zst] --out DIR\n"
+    "  [--checkpoint] [--sync-events] [--list-events]\n"
+    "  [--one-line | --pretty | --compact | --indented] [--format json|gz|zst] --out DIR\n"
+    "tracegen --shape NAME [--events N | --size BYTES] [layout and format as above] --out DIR\n"
+    "shapes: standard small args python long_names one_thread one_stream same_time deep streams\n"
+    "  threads names reversed shuffled\n"
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
     "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";
@@ -178,31 +181,20 @@ static bool parse_format(const char *text, enum outfile_format *format)
 }
 
 static const struct option long_options[] = {
-    {"seed", required_argument, NULL, 's'},
-    {"ranks", required_argument, NULL, 'r'},
-    {"world", required_argument, NULL, 'w'},
-    {"steps", required_argument, NULL, 't'},
-    {"layers", required_argument, NULL, 'l'},
-    {"events", required_argument, NULL, 'e'},
-    {"flavour", required_argument, NULL, 'f'},
-    {"strategy", required_argument, NULL, 'g'},
-    {"plant", required_argument, NULL, 'p'},
-    {"slow", required_argument, NULL, 'w' + 128},
-    {"straggler", required_argument, NULL, 'a'},
-    {"size", required_argument, NULL, 'z'},
-    {"noise", required_argument, NULL, 'n'},
-    {"format", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},
-    {"job", required_argument, NULL, 'j'},
-    {"leak", required_argument, NULL, 'L'},
-    {"stacks", no_argument, NULL, 'k'},
-    {"memory", no_argument, NULL, 'M'},
-    {"checkpoint", no_argument, NULL, 'c'},
-    {"sync-events", no_argument, NULL, 'S'},
-    {"list-events", no_argument, NULL, 'E'},
-    {"one-line", no_argument, NULL, '1'},
-    {"pretty", no_argument, NULL, 'y'},
-    {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, 's'},      {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},     {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},    {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},   {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},     {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'}, {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},     {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},       {"job", required_argument, NULL, 'j'},
+    {"leak", required_argument, NULL, 'L'},      {"stacks", no_argument, NULL, 'k'},
+    {"memory", no_argument, NULL, 'M'},          {"checkpoint", no_argument, NULL, 'c'},
+    {"sync-events", no_argument, NULL, 'S'},     {"list-events", no_argument, NULL, 'E'},
+    {"one-line", no_argument, NULL, '1'},        {"pretty", no_argument, NULL, 'y'},
+    {"compact", no_argument, NULL, 'C'},         {"indented", no_argument, NULL, 'I'},
+    {"shape", required_argument, NULL, 'H'},     {NULL, 0, NULL, 0},
 };
 
 static bool take(int option, const char *text, struct arguments *a)
@@ -219,7 +211,7 @@ static bool take(int option, const char *text, struct arguments *a)
     case 'w': return parse_count(text, 1, &a->world);
     case 't': return parse_count(text, 1, &a->steps);
     case 'l': return parse_count(text, 1, &a->layers);
-    case 'e': return parse_number(text, 1, INT64_C(10000000), &a->events);
+    case 'e': return parse_number(text, 1, INT64_C(1000000000), &a->events);
     case 'f':
         good = parse_choice(text, "cuda", "rocm", &choice);
         a->flavour = choice ? VENDOR_ROCM : VENDOR_CUDA;
@@ -246,7 +238,15 @@ static bool take(int option, const char *text, struct arguments *a)
     case 'o': a->out = text; break;
     case 'k': a->stacks = true; break;
     case '1':
-    case 'y': a->one_line = option == '1'; break;
+    case 'y':
+        a->one_line = option == '1';
+        a->spacing = SPACING_AS_WRITTEN;
+        break;
+    case 'C': a->spacing = SPACING_NONE; break;
+    case 'I': a->spacing = SPACING_INDENTED; break;
+    case 'H':
+        a->shape = shape_find(text);
+        return a->shape || refuse("a shape", text);
     default: fputs(usage, stderr); return false;
     }
     return good;
@@ -272,6 +272,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *arguments)
         return refuse("only options", argv[optind]);
     if (!arguments->out)
         return refuse("--out DIR", "no --out");
+    if (!arguments->shape && arguments->events > 10000000)
+        return refuse("at most 10000000 events per step", "more of them");
     if (!arguments->layers && !arguments->events)
         arguments->layers = DEFAULT_LAYERS;
     if (!arguments->world)

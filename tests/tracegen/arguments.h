@@ -4,6 +4,7 @@
 
 #include "tests/tracegen/idle_cause.h"
 #include "tests/tracegen/outfile.h"
+#include "tests/tracegen/shape.h"
 #include "tests/tracegen/vendor.h"
 
 #include <stdbool.h>
@@ -25,7 +26,7 @@ enum plant {
 struct arguments {
     uint64_t seed;
     int32_t ranks, world, steps, layers;
-    int64_t events;    // wanted events per step and rank, 0 for as many as there are
+    int64_t events;    // wanted events per step and rank, or of a shape; 0 for as many as there are
     uint64_t size;     // wanted bytes of JSON per rank, 0 for --steps
     int64_t noise_ppm; // jitter of step and kernel times
     enum vendor_flavour flavour;
@@ -38,8 +39,10 @@ struct arguments {
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
     bool stacks, memory, checkpoint, sync_events, list_events, one_line;
+    enum spacing spacing;
     enum outfile_format format;
-    const char *out; // borrowed from argv
+    const struct shape *shape; // --shape: synthetic rows instead of a job
+    const char *out;           // borrowed from argv
 };
 
 // False after a message on stderr when the command line is not understood.

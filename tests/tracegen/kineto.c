@@ -12,6 +12,11 @@ static const struct layout pretty = {"  {\n    ", "\n    ", "\n    \"args\": {\n
                                      "\n  },\n"};
 static const struct layout one_line = {"{", " ", " \"args\": {", "}", "},\n"};
 
+const struct layout *kineto_layout(const struct arguments *arguments)
+{
+    return arguments->one_line ? &one_line : &pretty;
+}
+
 static char *put_member(char *p, const char *key, uint64_t value)
 {
     return put_u64(put_text(p, key), value);
@@ -359,10 +364,10 @@ static void write_projection(struct kineto *kineto, const struct host_row *row)
 struct kineto *kineto_open(const char *path, const struct machine *machine, const struct rank *rank)
 {
     struct kineto *kineto = outfile_memory(1, sizeof *kineto);
-    kineto->out = outfile_open(path, machine->arguments->format);
+    kineto->out = outfile_open(path, machine->arguments->format, machine->arguments->spacing);
     kineto->machine = machine;
     kineto->rank = rank;
-    kineto->layout = machine->arguments->one_line ? &one_line : &pretty;
+    kineto->layout = kineto_layout(machine->arguments);
     kineto->pid = FIRST_PID + rank->index * PID_STRIDE;
     kineto->device = machine->vendor->first_device + rank->index % 8;
     kineto_head(kineto);

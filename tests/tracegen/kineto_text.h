@@ -12,6 +12,9 @@ struct layout {
     const char *open, *line, *args, *args_end, *close;
 };
 
+// As the command line wants it.
+const struct layout *kineto_layout(const struct arguments *arguments);
+
 struct kineto {
     struct outfile *out;
     const struct machine *machine;

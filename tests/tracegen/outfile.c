@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 enum { BUFFER_BYTES = 1 << 20, GZ_LEVEL = 1, ZST_LEVEL = 1, GZIP_WINDOW = 15 + 16 };
+enum { RESPACE_BYTES = BUFFER_BYTES / RESPACE_GROWTH }; // of text whose new form fits the buffer
 
 struct outfile {
     int fd;
@@ -23,6 +24,8 @@ struct outfile {
     char *path;
     char *text;   // BUFFER_BYTES not yet compressed
     char *packed; // BUFFER_BYTES for the compressors
+    char *draft;  // BUFFER_BYTES as they were written, when their white space changes; else NULL
+    struct respace respace;
     z_stream gz;
     ZSTD_CCtx *zst;
 };
@@ -96,10 +99,13 @@ static void flush(struct outfile *out, bool last)
     out->used = 0;
 }
 
-struct outfile *outfile_open(const char *path, enum outfile_format format)
+struct outfile *outfile_open(const char *path, enum outfile_format format, enum spacing spacing)
 {
     struct outfile *out = outfile_memory(1, sizeof *out);
     out->format = format;
+    out->respace.spacing = spacing;
+    if (spacing != SPACING_AS_WRITTEN)
+        out->draft = outfile_memory(1, BUFFER_BYTES);
     out->path = strdup(path);
     out->text = outfile_memory(1, BUFFER_BYTES);
     out->packed = outfile_memory(1, BUFFER_BYTES);
@@ -120,14 +126,30 @@ struct outfile *outfile_open(const char *path, enum outfile_format format)
 
 char *outfile_reserve(struct outfile *out, size_t size)
 {
+    if (out->draft)
+        return out->draft;
     if (out->used + size > BUFFER_BYTES)
         flush(out, false);
     return out->text + out->used;
 }
 
+static void commit_draft(struct outfile *out, size_t size)
+{
+    for (size_t at = 0; at < size; at += RESPACE_BYTES) {
+        size_t part = size - at < RESPACE_BYTES ? size - at : RESPACE_BYTES;
+        if (out->used + part * RESPACE_GROWTH > BUFFER_BYTES)
+            flush(out, false);
+        char *end = respace_put(&out->respace, out->draft + at, part, out->text + out->used);
+        out->used = (size_t)(end - out->text);
+    }
+}
+
 void outfile_commit(struct outfile *out, const char *end)
 {
-    out->used = (size_t)(end - out->text);
+    if (out->draft)
+        commit_draft(out, (size_t)(end - out->draft));
+    else
+        out->used = (size_t)(end - out->text);
 }
 
 uint64_t outfile_text_bytes(const struct outfile *out)
@@ -146,5 +168,6 @@ void outfile_close(struct outfile *out)
     free(out->path);
     free(out->text);
     free(out->packed);
+    free(out->draft);
     free(out);
 }

@@ -2,6 +2,8 @@
 // An output file that takes text at memory speed and writes it plain, gzip or zstd compressed.
 #pragma once
 
+#include "tests/tracegen/respace.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,15 +17,16 @@ _Noreturn void outfile_die(const char *format, ...) __attribute__((format(printf
 // Memory of the given size, zeroed; ends the program when there is none.
 void *outfile_memory(size_t count, size_t size);
 
-// The caller ends it with outfile_close. Every failure of writing ends the program.
-struct outfile *outfile_open(const char *path, enum outfile_format format);
+// The caller ends it with outfile_close. Every failure of writing ends the program. With another
+// spacing than SPACING_AS_WRITTEN the text must be JSON.
+struct outfile *outfile_open(const char *path, enum outfile_format format, enum spacing spacing);
 
 // Room for at least `size` bytes (at most 1 MiB); pass the end of what was written to
 // outfile_commit before the next reservation.
 char *outfile_reserve(struct outfile *out, size_t size);
 void outfile_commit(struct outfile *out, const char *end);
 
-// Bytes of text committed so far, before compression.
+// Bytes of text committed so far, with its white space, before compression.
 uint64_t outfile_text_bytes(const struct outfile *out);
 
 void outfile_close(struct outfile *out);

@@ -28,6 +28,28 @@ same_text_in_every_format() {
     zstd -dcq "$folder/zst/rank0.json.zst" | cmp - "$folder/json/rank0.json" || fail "zst differs"
 }
 
+# Other white space, the same text otherwise.
+same_text_with_other_white_space() {
+    for layout in pretty compact indented; do
+        "$tracegen" "$@" --$layout --out "$folder/$layout"
+        tr -d ' \n' <"$folder/$layout/rank0.json" >"$folder/$layout/bare"
+        cmp "$folder/$layout/bare" "$folder/pretty/bare" || fail "--$layout changes the text: $*"
+    done
+    [ "$(wc -l <"$folder/compact/rank0.json")" -eq 0 ] || fail "--compact has several lines: $*"
+    [ "$(wc -l <"$folder/indented/rank0.json")" -gt "$(wc -l <"$folder/pretty/rank0.json")" ] ||
+        fail "--indented has no line for each member: $*"
+    rm -r "$folder/pretty" "$folder/compact" "$folder/indented"
+}
+
+# As many events as truth.json says, and about as many as were wanted.
+shape_has_its_events() {
+    "$tracegen" --shape "$1" --events 3000 --out "$folder/shape"
+    said=$(grep -o '"events": [0-9]*' "$folder/shape/truth.json" | grep -o '[0-9]*$')
+    [ "$said" -eq "$(grep -o '"ph"' "$folder/shape/rank0.json" | wc -l)" ] || fail "events of $1"
+    { [ "$said" -ge 3000 ] && [ "$said" -le 4500 ]; } || fail "$1 has $said events, not 3000"
+    rm -r "$folder/shape"
+}
+
 # Every breakdown of truth.json: window = compute + exposed_comm + exposed_memory + idle.
 breakdowns_add_up() {
     "$tracegen" "$@" --out "$folder/sums"
@@ -89,7 +111,15 @@ for flavour in cuda rocm; do
     same_bytes_twice --flavour $flavour --layers 2 --steps 3 --stacks --checkpoint --leak 4096
     all_idle_time_of_the_probe_is_planted --flavour $flavour --steps 3 --noise 3
 done
+same_text_with_other_white_space --layers 1 --steps 2
+same_text_with_other_white_space --shape args --events 2000
+same_bytes_twice --shape python --size 1M --format zst
+for shape in standard small args python long_names one_thread one_stream same_time deep streams \
+    threads names reversed shuffled; do
+    shape_has_its_events $shape
+done
 refuses --plant nonsense
+refuses --shape nonsense
 refuses --plant idle_
 refuses --plant idle_untold
 refuses --ranks 0

@@ -74,6 +74,10 @@ int main(int argc, char **argv)
     if (!arguments_parse(argc, argv, &arguments))
         return 2;
     make_folder(arguments.out);
+    if (arguments.shape) {
+        shape_generate(&arguments);
+        return 0;
+    }
     struct program *program = program_build(&arguments);
     struct machine *machine = machine_new(&arguments, program);
     struct kineto **files = open_files(machine);
