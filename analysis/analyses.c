@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of analyses of one trace, and running them.
+// The tables of analyses of one trace, and running them.
 #include "analysis/analyses.h"
 
-// In this order; findings read the tables before them, the summary reads all.
-static const struct analysis *const analyses[] = {
+#include "ingest/base/crew.h"
+
+// None of these reads what another one wrote: they run side by side. Their rows come in this order.
+static const struct analysis *const independent[] = {
     &breakdown_analysis,     &step_table_analysis,
     &classes_analysis,       &kernels_analysis,
     &ops_analysis,           &part_rows_analysis,
@@ -18,8 +20,63 @@ static const struct analysis *const analyses[] = {
     &work_analysis,          &memory_use_analysis,
     &copies_analysis,        &process_groups_analysis,
     &comm_sizes_analysis,    &recording_analysis,
-    &findings_analysis,      &summary_analysis,
 };
+
+// These read the tables of those before them.
+static const struct analysis *const concluding[] = {&findings_analysis, &summary_analysis};
+
+enum {
+    INDEPENDENT = sizeof independent / sizeof *independent,
+    CONCLUDING = sizeof concluding / sizeof *concluding,
+};
+
+// One independent analysis with a report of its own, so that threads share nothing.
+struct part {
+    const struct analysis *analysis;
+    const struct facts *facts;
+    struct arena arena;
+    struct report report;
+};
+
+static bool conduct(const struct analysis *analysis, const struct facts *facts,
+                    struct report *report, struct err *err)
+{
+    return analysis->run(facts, report, err) || err_wrap(err, "analysis %s", analysis->name);
+}
+
+static bool run_part(void *context, struct err *err)
+{
+    struct part *part = context;
+    return conduct(part->analysis, part->facts, &part->report, err);
+}
+
+// The order of the table decides what the report looks like, not that of the threads.
+static bool run_independent(const struct facts *facts, struct part *parts, struct report *report,
+                            struct err *err)
+{
+    struct crew_task tasks[INDEPENDENT];
+    for (int i = 0; i < INDEPENDENT; i++) {
+        parts[i] = (struct part){.analysis = independent[i], .facts = facts};
+        arena_init(&parts[i].arena, report->arena->budget);
+        parts[i].report.arena = &parts[i].arena;
+        tasks[i] = (struct crew_task){.run = run_part, .context = &parts[i]};
+    }
+    bool ok = crew_run(facts->options ? facts->options->cores : NULL, tasks, INDEPENDENT, err);
+    for (int i = 0; ok && i < INDEPENDENT; i++)
+        ok = report_join(report, &parts[i].report, err);
+    for (int i = 0; i < INDEPENDENT; i++)
+        arena_free(&parts[i].arena);
+    return ok;
+}
+
+static bool run_all(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct part *parts = arena_array(facts->arena, INDEPENDENT, sizeof *parts, err);
+    bool ok = parts && run_independent(facts, parts, report, err);
+    for (int i = 0; ok && i < CONCLUDING; i++)
+        ok = conduct(concluding[i], facts, report, err);
+    return ok;
+}
 
 bool analyse_trace(const struct trace *trace, const struct analysis_options *options,
                    struct report *report, struct err *err)
@@ -27,10 +84,7 @@ bool analyse_trace(const struct trace *trace, const struct analysis_options *opt
     struct arena arena;
     arena_init(&arena, trace->budget);
     struct facts facts;
-    bool ok = facts_make(trace, options, &arena, &facts, err);
-    for (size_t i = 0; ok && i < sizeof analyses / sizeof *analyses; i++)
-        ok = analyses[i]->run(&facts, report, err) ||
-             err_wrap(err, "analysis %s", analyses[i]->name);
+    bool ok = facts_make(trace, options, &arena, &facts, err) && run_all(&facts, report, err);
     arena_free(&arena);
     return ok;
 }

@@ -20,10 +20,12 @@ static struct table *find_or_add(struct report *report, const struct table_desc 
     return table;
 }
 
-static bool grow(struct report *report, struct table *table, struct err *err)
+static bool grow(struct report *report, struct table *table, size_t rows, struct err *err)
 {
     size_t width = table->desc->column_count;
     size_t cap = table->row_cap ? table->row_cap * 2 : 8;
+    if (cap < rows)
+        cap = rows;
     struct cell *cells = arena_array(report->arena, cap * width, sizeof *cells, err);
     if (!cells)
         return false;
@@ -38,7 +40,7 @@ bool report_add(struct report *report, const struct table_desc *desc, const stru
                 struct err *err)
 {
     struct table *table = find_or_add(report, desc, err);
-    if (!table || (table->row_count == table->row_cap && !grow(report, table, err)))
+    if (!table || (table->row_count == table->row_cap && !grow(report, table, 0, err)))
         return false;
     struct cell *to = table->cells + table->row_count * desc->column_count;
     for (unsigned c = 0; c < desc->column_count; c++) {
@@ -50,6 +52,34 @@ bool report_add(struct report *report, const struct table_desc *desc, const stru
             return false;
     }
     table->row_count++;
+    return true;
+}
+
+static bool join_table(struct report *report, const struct table *other, struct err *err)
+{
+    struct table *table = find_or_add(report, other->desc, err);
+    if (!table)
+        return false;
+    if (table->row_count == 0) {
+        *table = *other;
+        return true;
+    }
+    size_t width = other->desc->column_count, rows = table->row_count + other->row_count;
+    if (rows > table->row_cap && !grow(report, table, rows, err))
+        return false;
+    memcpy(table->cells + table->row_count * width, other->cells,
+           other->row_count * width * sizeof *other->cells);
+    table->row_count = rows;
+    return true;
+}
+
+bool report_join(struct report *report, struct report *other, struct err *err)
+{
+    arena_take(report->arena, other->arena);
+    for (unsigned i = 0; i < other->table_count; i++)
+        if (!join_table(report, &other->tables[i], err))
+            return false;
+    other->table_count = 0;
     return true;
 }
 

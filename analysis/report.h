@@ -80,6 +80,10 @@ struct report {
 MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
                            const struct cell *row, struct err *err);
 
+// Adds all rows of another report behind those of the report, and takes over what its arena holds;
+// it is empty afterwards. Both arenas count in one budget.
+MUST_CHECK bool report_join(struct report *report, struct report *other, struct err *err);
+
 // The table of that name, or NULL when the report has none (an empty result may have none).
 const struct table *report_find(const struct report *report, const char *name);
 

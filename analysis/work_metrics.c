@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Utilization of the device, precision of its matrix products, and throughput: single figures.
+#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 #include "analysis/work_rows.h"
@@ -212,19 +213,33 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
 // --- throughput
 // -----------------------------------------------------------------------------------
 
-static bool add_throughput(const struct facts *facts, const struct report *so_far,
-                           struct report *report, struct err *err)
+// The median steady step, the same as in step_stats; 0 without one.
+static bool median_step(const struct facts *facts, int64_t *median_ns, struct err *err)
 {
-    int64_t tokens = facts->options->tokens_per_step;
-    const struct table *stats = report_find(so_far, "step_stats");
-    double median_ns = NAN, devices = facts->gpu_count ? (double)facts->gpu_count : 1;
+    size_t count = 0, size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
+    int64_t *values = budget_alloc(facts->budget, size, err);
+    if (!values)
+        return false;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].steady)
+            values[count++] = parts_window_ns(&facts->step_parts[s]);
+    sort_i64(values, values + count, count);
+    *median_ns = stats_median(values, count);
+    budget_free(facts->budget, values, size);
+    return true;
+}
+
+static bool add_throughput(const struct facts *facts, struct report *report, struct err *err)
+{
+    int64_t tokens = facts->options->tokens_per_step, median_ns;
+    double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
     if (tokens <= 0)
         return true;
-    if (stats && stats->row_count && !table_cell(stats, 0, "median_ns")->null)
-        median_ns = (double)table_cell(stats, 0, "median_ns")->i;
+    if (!median_step(facts, &median_ns, err))
+        return false;
     if (facts->identity.world_size > 0)
         devices = (double)facts->identity.world_size;
-    double rate = median_ns > 0 ? (double)tokens * 1e9 / median_ns : NAN;
+    double rate = median_ns > 0 ? (double)tokens * 1e9 / (double)median_ns : NAN;
     struct metric metrics[] = {
         {"tokens_per_second", "1/s", rate,
          "Tokens of a step over all ranks, as the user gave them, divided by the median steady "
@@ -244,5 +259,5 @@ bool work_metrics_add(const struct work_rows *rows, struct report *report, struc
 {
     struct utilization use = utilization_of(rows);
     return add_utilization(rows, &use, report, err) && add_flops(rows, &use, report, err) &&
-           add_precisions(rows, report, err) && add_throughput(rows->facts, report, report, err);
+           add_precisions(rows, report, err) && add_throughput(rows->facts, report, err);
 }

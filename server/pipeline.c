@@ -14,6 +14,7 @@
 #include "server/pipeline.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/crew.h"
 #include "ingest/base/log.h"
 #include "ingest/trace/trace_file.h"
 
@@ -47,32 +48,49 @@ static bool keep(const struct trace *trace, const char *path, struct err *err)
     return rename(part_path, path) == 0 || err_set_errno(err, "naming %s", path);
 }
 
-// Reads what was uploaded: decompression, format and repairs are settled below ingest_file.
-static struct trace *read_input(const struct pipeline_job *job, struct budget *budget,
-                                struct err *err)
-{
-    struct trace *trace = ingest_file(job->input_path, budget, job->progress, err);
-    struct err ignored; // without it a later analysis reads the upload again
-    if (trace && job->trace_path && !keep(trace, job->trace_path, &ignored))
-        log_warn("a trace is not kept for later: %s", ignored.msg);
-    return trace;
-}
-
 static bool is_cancelled(const struct pipeline_job *job)
 {
     return job->progress && job->progress->cancel;
 }
 
-// From the trace to its report, and to what identifies it.
-static bool analyse(const struct pipeline_job *job, const struct trace *trace,
-                    struct report *report, struct pipeline_result *result, struct err *err)
+// What is done with a trace.
+struct use {
+    const struct pipeline_job *job;
+    const struct trace *trace;
+    struct report *report;
+    struct pipeline_result *result;
+};
+
+static bool keep_task(void *context, struct err *err)
 {
-    if (is_cancelled(job))
+    (void)err;
+    const struct use *use = context;
+    struct err ignored; // without it a later analysis reads the upload again
+    if (!keep(use->trace, use->job->trace_path, &ignored))
+        log_warn("a trace is not kept for later: %s", ignored.msg);
+    return true;
+}
+
+// From the trace to its report, and to what identifies it.
+static bool analyse_task(void *context, struct err *err)
+{
+    const struct use *use = context;
+    const struct trace *trace = use->trace;
+    if (is_cancelled(use->job))
         return err_set(err, ERR_CANCELLED, "cancelled before the analysis");
-    result->events = trace->event_count;
-    result->text_bytes = (int64_t)trace->text_bytes;
-    return identity_of(trace, report->arena, &result->identity, err) &&
-           analyse_trace(trace, &job->options, report, err);
+    use->result->events = trace->event_count;
+    use->result->text_bytes = (int64_t)trace->text_bytes;
+    return identity_of(trace, use->report->arena, &use->result->identity, err) &&
+           analyse_trace(trace, &use->job->options, use->report, err);
+}
+
+// Keeps a trace that was just read, beside its analysis where a core is free.
+static bool use_trace(struct use *use, bool was_kept, struct err *err)
+{
+    struct crew_task tasks[] = {{.run = keep_task, .context = use},
+                                {.run = analyse_task, .context = use}};
+    bool keeps = use->job->trace_path && !was_kept;
+    return crew_run(use->job->options.cores, tasks + !keeps, keeps ? 2 : 1, err);
 }
 
 bool pipeline_trace(const struct pipeline_job *job, struct report *report,
@@ -82,14 +100,14 @@ bool pipeline_trace(const struct pipeline_job *job, struct report *report,
     *result = (struct pipeline_result){0};
 
     int64_t begin_ns = clock_mono_ns();
-    struct trace *trace = load_kept(job, budget);
-    if (!trace)
-        trace = read_input(job, budget, err);
+    struct trace *kept = load_kept(job, budget);
+    struct trace *trace = kept ? kept : ingest_file(job->input_path, budget, job->progress, err);
     if (!trace)
         return false;
 
     int64_t parsed_ns = clock_mono_ns();
-    bool ok = analyse(job, trace, report, result, err);
+    struct use use = {job, trace, report, result};
+    bool ok = use_trace(&use, kept != NULL, err);
     result->parse_ns = parsed_ns - begin_ns;
     result->analyse_ns = clock_mono_ns() - parsed_ns;
     result->peak_bytes = budget->peak;

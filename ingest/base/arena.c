@@ -2,6 +2,7 @@
 // Arena of chained chunks; large requests get a chunk of their own.
 #include "ingest/base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)64 << 10)
+#define FIRST_CHUNK_BYTES ((size_t)4 << 10) // small, because a job has dozens of arenas
+#define CHUNK_BYTES       ((size_t)64 << 10)
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -21,6 +23,7 @@ struct arena_chunk {
 void arena_init(struct arena *arena, struct budget *budget)
 {
     arena->chunks = NULL;
+    arena->chunk_bytes = FIRST_CHUNK_BYTES;
     arena->budget = budget;
 }
 
@@ -45,9 +48,12 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t size, struct er
 {
     struct budget uncounted = {0};
     struct arena_chunk *chunk =
-        budget_alloc(arena->budget ? arena->budget : &uncounted, sizeof *chunk + size, err);
-    if (chunk)
-        *chunk = (struct arena_chunk){.size = size};
+        budget_zalloc(arena->budget ? arena->budget : &uncounted, sizeof *chunk + size, err);
+    if (!chunk)
+        return NULL;
+    chunk->size = size;
+    if (arena->chunk_bytes < CHUNK_BYTES)
+        arena->chunk_bytes *= 2;
     return chunk;
 }
 
@@ -60,11 +66,12 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
     }
     struct arena_chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < need) {
-        chunk = chunk_new(arena, need > CHUNK_BYTES ? need : CHUNK_BYTES, err);
+        bool large = need > arena->chunk_bytes;
+        chunk = chunk_new(arena, large ? need : arena->chunk_bytes, err);
         if (!chunk)
             return NULL;
         // A large block goes behind the current chunk, whose free tail stays in use.
-        if (need > CHUNK_BYTES && arena->chunks) {
+        if (large && arena->chunks) {
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
         } else {
@@ -74,7 +81,19 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
     }
     void *block = (char *)chunk->data + chunk->used;
     chunk->used += need;
-    return memset(block, 0, need);
+    return block; // zero from its birth
+}
+
+void arena_take(struct arena *arena, struct arena *other)
+{
+    assert(arena->budget == other->budget);
+    struct arena_chunk **end = arena->chunks ? &arena->chunks->next : &arena->chunks;
+    struct arena_chunk *rest = *end;
+    *end = other->chunks;
+    while (*end)
+        end = &(*end)->next;
+    *end = rest;
+    other->chunks = NULL;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err)

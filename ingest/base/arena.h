@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arena: allocations that die together. A job or a request owns one.
+// An arena: allocations that die together. A job, a task or a request owns one.
 #ifndef INGEST_BASE_ARENA_H
 #define INGEST_BASE_ARENA_H
 
@@ -8,14 +8,19 @@
 
 struct arena_chunk;
 
+// Used by one thread at a time.
 struct arena {
     struct arena_chunk *chunks;
+    size_t chunk_bytes;    // of the next chunk
     struct budget *budget; // NULL: not counted
 };
 
 // Prepares an empty arena; budget may be NULL. Pair with arena_free.
 void arena_init(struct arena *arena, struct budget *budget);
 void arena_free(struct arena *arena);
+
+// Moves all that other holds into arena, which frees it from now on. Both count in one budget.
+void arena_take(struct arena *arena, struct arena *other);
 
 // Returns size zeroed bytes aligned for any type, or NULL with ERR_LIMIT.
 MUST_CHECK void *arena_alloc(struct arena *arena, size_t size, struct err *err);

@@ -40,6 +40,18 @@ void *budget_alloc(struct budget *budget, size_t size, struct err *err)
     return budget_realloc(budget, NULL, 0, size, err);
 }
 
+void *budget_zalloc(struct budget *budget, size_t size, struct err *err)
+{
+    if (!reserve(budget, size, err))
+        return NULL;
+    void *block = calloc(1, size ? size : 1);
+    if (!block) {
+        give_back(budget, size);
+        err_set(err, ERR_LIMIT, "out of memory asking for %zu bytes", size);
+    }
+    return block;
+}
+
 void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t new_size,
                      struct err *err)
 {

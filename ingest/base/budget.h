@@ -19,6 +19,9 @@ struct budget {
 // Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).
 MUST_CHECK void *budget_alloc(struct budget *budget, size_t size, struct err *err);
 
+// The same, zeroed; large blocks come from the system as zeros and cost nothing until touched.
+MUST_CHECK void *budget_zalloc(struct budget *budget, size_t size, struct err *err);
+
 // Grows or shrinks a block of old_size bytes; on failure the block stays valid and NULL is
 // returned.
 MUST_CHECK void *budget_realloc(struct budget *budget, void *block, size_t old_size,

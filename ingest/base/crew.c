@@ -51,7 +51,8 @@ static bool first_failure(const struct crew *crew, struct err *err)
     for (size_t i = 0; i < crew->count; i++) {
         if (!crew->tasks[i].failed)
             continue;
-        *err = crew->tasks[i].err;
+        if (err)
+            *err = crew->tasks[i].err;
         return false;
     }
     return true;
@@ -66,7 +67,9 @@ bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct
     unsigned started = start_helpers(&crew, threads);
     while (run_next(&crew))
         continue;
+    cores_release(cores); // while it waits
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+    cores_hold(cores);
     return first_failure(&crew, err);
 }

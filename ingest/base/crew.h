@@ -17,8 +17,9 @@ struct crew_task {
 
 // One phase: tasks are begun in their order, and all that began are done when it returns. Helpers
 // leave early when other work needs their core; without any (cores NULL) the caller does it all in
-// order. After a failure no further task begins; of those that failed, the first in the order of
-// the tasks is told, which is the one that fails without helpers.
+// order. The caller holds a core, and lends it to others while it waits. After a failure no further
+// task begins; of those that failed, the first in the order of the tasks is told, which is the one
+// that fails without helpers.
 MUST_CHECK bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count,
                          struct err *err);
 

@@ -49,6 +49,34 @@ static void what_passes_the_budget_fails_with_a_limit(void **state)
     assert_int_equal(budget.used, 0);
 }
 
+static void what_an_arena_takes_over_lives_on_in_it(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err;
+    for (int kept = 0; kept < 2; kept++) { // into an empty arena, and behind what is there
+        struct arena arena, other;
+        arena_init(&arena, &budget);
+        arena_init(&other, &budget);
+        char *own = kept ? arena_strdup(&arena, STR("own"), &err) : NULL;
+        char *text = arena_strdup(&other, STR("taken"), &err);
+        char *large = arena_alloc(&other, 300000, &err);
+        uint64_t used = budget.used;
+        arena_take(&arena, &other);
+        arena_free(&other);
+        assert_int_equal(budget.used, used);
+        for (int i = 0; i < 1000; i++)
+            memset(arena_alloc(&arena, 100, &err), 'x', 100);
+        assert_string_equal(text, "taken");
+        assert_int_equal(large[299999], 0);
+        assert_true(!own || strcmp(own, "own") == 0);
+        assert_non_null(arena_alloc(&other, 10, &err)); // as good as new
+        arena_free(&other);
+        arena_free(&arena);
+        assert_int_equal(budget.used, 0);
+    }
+}
+
 static void sizes_that_overflow_are_refused(void **state)
 {
     (void)state;
@@ -79,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_zeroed_aligned_and_apart),
         cmocka_unit_test(what_passes_the_budget_fails_with_a_limit),
+        cmocka_unit_test(what_an_arena_takes_over_lives_on_in_it),
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(texts_are_copied_and_formatted),
     };

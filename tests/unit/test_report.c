@@ -57,6 +57,36 @@ static void rows_are_found_by_table_and_column(void **state)
     arena_free(&arena);
 }
 
+static void joined_reports_read_as_if_written_one_after_the_other(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct arena arenas[3];
+    struct report reports[3] = {0};
+    struct buf joined = {0}, direct = {0};
+    struct err err;
+    for (int i = 0; i < 3; i++) {
+        arena_init(&arenas[i], &budget);
+        reports[i].arena = &arenas[i];
+        add_fruit(&reports[i]);
+    }
+    add_fruit(&reports[2]); // what the first two are to become
+    assert_true(report_join(&reports[0], &reports[1], &err));
+    assert_int_equal(reports[1].table_count, 0);
+    arena_free(&arenas[1]);
+    report_json(&reports[0], &joined);
+    report_json(&reports[2], &direct);
+    assert_int_equal(joined.len, direct.len);
+    assert_memory_equal(joined.at, direct.at, direct.len);
+    add_fruit(&reports[0]); // there is room for more
+    assert_int_equal(reports[0].tables[0].row_count, reports[2].tables[0].row_count * 3 / 2);
+    arena_free(&arenas[0]);
+    arena_free(&arenas[2]);
+    buf_free(&joined);
+    buf_free(&direct);
+    assert_int_equal(budget.used, 0);
+}
+
 static void a_report_is_written_as_json(void **state)
 {
     (void)state;
@@ -190,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_found_by_table_and_column),
+        cmocka_unit_test(joined_reports_read_as_if_written_one_after_the_other),
         cmocka_unit_test(a_report_is_written_as_json),
         cmocka_unit_test(a_saved_report_loads_as_it_was),
         cmocka_unit_test(tables_and_columns_that_nobody_knows_are_left_out),

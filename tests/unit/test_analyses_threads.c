@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// labels: threads
+// A report is the same, byte for byte, whatever the number of threads.
+#include "tests/unit/real_traces.h"
+
+static struct buf analyse_with(const struct hand *hand, struct cores *cores)
+{
+    struct analysis_options options = hand->options;
+    struct report report = {0};
+    struct budget *budget = hand->trace->budget;
+    struct arena arena;
+    struct buf out = {0};
+    struct err err;
+    options.cores = cores;
+    arena_init(&arena, budget);
+    report.arena = &arena;
+    assert_true(analyse_trace(hand->trace, &options, &report, &err));
+    assert_true(report_save(&report, &out, &err));
+    arena_free(&arena);
+    return out;
+}
+
+static void compare_threads(const struct hand *hand)
+{
+    struct buf alone = analyse_with(hand, NULL);
+    for (unsigned count = 1; count <= 8; count += 7) {
+        struct cores cores;
+        cores_init(&cores, count);
+        cores_hold(&cores);
+        struct buf shared = analyse_with(hand, &cores);
+        assert_int_equal(shared.len, alone.len);
+        assert_memory_equal(shared.at, alone.at, alone.len);
+        assert_int_equal(atomic_load(&cores.free), count - 1);
+        buf_free(&shared);
+    }
+    buf_free(&alone);
+}
+
+static void add_step(struct hand *hand, int64_t step)
+{
+    int64_t at_ns = step * 1000;
+    char mark[32];
+    snprintf(mark, sizeof mark, "ProfilerStep#%d", (int)step);
+    struct hand_event events[] = {
+        {.kind = EVENT_ANNOTATION, .name = mark, .begin_ns = at_ns, .dur_ns = 900},
+        {.kind = EVENT_CPU_OP, .name = "aten::mm", .begin_ns = at_ns + 10, .dur_ns = 200},
+        {.kind = EVENT_RUNTIME, .begin_ns = at_ns + 20, .dur_ns = 5, .correlation = step + 1},
+        {.kind = EVENT_ALLOCATION, .begin_ns = at_ns + 15, .bytes = 512, .device_type = 1},
+    };
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        events[i].pid = events[i].row = 1;
+        if (!events[i].name)
+            events[i].name = "cudaLaunchKernel";
+        hand_add(hand, events[i]);
+    }
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = step % 3 ? "gemm" : "ncclDevKernel_AllReduce",
+                                       .row = 7,
+                                       .begin_ns = at_ns + 100,
+                                       .dur_ns = 300 + step,
+                                       .correlation = step + 1});
+}
+
+static void a_report_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 50; step++)
+        add_step(&hand, step);
+    hand_member(&hand, "deviceProperties", "[{\"id\": 0, \"name\": \"NVIDIA H100\"}]");
+    hand_seal(&hand);
+    compare_threads(&hand);
+    hand_end(&hand);
+}
+
+static void reports_of_real_traces_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    real_traces_each(compare_threads);
+}
+
+// Tight limits strike at other places each time; the memory must come back wherever that is.
+static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 50; step++)
+        add_step(&hand, step);
+    hand_seal(&hand);
+    uint64_t used = hand.budget.used;
+    unsigned failed = 0;
+    for (uint64_t room = 4096; room < (uint64_t)1 << 21; room *= 2) {
+        struct cores cores;
+        struct arena arena;
+        struct report report = {.arena = &arena};
+        cores_init(&cores, 4);
+        cores_hold(&cores);
+        hand.options.cores = &cores;
+        hand.budget.limit = used + room;
+        arena_init(&arena, &hand.budget);
+        if (!analyse_trace(hand.trace, &hand.options, &report, &hand.err)) {
+            assert_int_equal(hand.err.code, ERR_LIMIT);
+            failed++;
+        }
+        arena_free(&arena);
+        assert_int_equal(hand.budget.used, used);
+    }
+    assert_in_range(failed, 1, 8);
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_report_does_not_depend_on_threads),
+        cmocka_unit_test(reports_of_real_traces_do_not_depend_on_threads),
+        cmocka_unit_test(what_fails_on_one_thread_leaves_no_memory_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
