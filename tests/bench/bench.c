@@ -1,43 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures every stage of a trace job on the same bytes in one run, and prints one table.
-#include "tests/bench/stages.h"
+#include "tests/bench/table.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct choices {
     int repeats;
+    bool lines;       // one line per trace, of the rows that it needs
     const char *only; // rows whose name contains this; NULL: all
 };
 
-struct results {
-    int64_t best_ns[STAGES_MAX]; // 0: not run
-    struct lap last;             // what the last lap counted
-};
-
-static const char usage[] = "usage: bench [--repeat N] [--only TEXT] FILE.json[.gz|.zst]...\n"
-                            "  --repeat N   laps over all rows; the best of each counts (5)\n"
-                            "  --only TEXT  only the rows whose name contains TEXT\n";
+static const char usage[] =
+    "usage: bench [--repeat N] [--only TEXT] [--lines] FILE.json[.gz|.zst]...\n"
+    "  --repeat N   laps over all rows; the best of each counts (5)\n"
+    "  --only TEXT  only the rows whose name contains TEXT\n"
+    "  --lines      a line per file instead of a table\n";
 
 static bool is_wanted(const struct choices *choices, unsigned i)
 {
+    if (choices->lines)
+        return stages[i].yardstick != YARD_NONE;
     return !choices->only || strstr(stages[i].name, choices->only);
 }
 
-// All rows once, so that what disturbs the machine for a while disturbs them alike.
-static bool run_lap(const struct choices *choices, struct lap *lap, struct results *results,
-                    struct err *err)
+static bool count_events(struct lap *lap, struct err *err)
 {
-    for (unsigned i = 0; i < stage_count; i++) {
-        int64_t took_ns = 0;
-        if (!is_wanted(choices, i))
-            continue;
-        if (!stages[i].run(lap, &stages[i], &took_ns, err))
-            return err_wrap(err, "%s", stages[i].name);
-        if (results->best_ns[i] == 0 || took_ns < results->best_ns[i])
-            results->best_ns[i] = took_ns > 0 ? took_ns : 1;
-    }
     // A choice of rows may have counted nothing yet.
     if (lap->event_count == 0) {
         if (!lap_need_trace(lap, err))
@@ -51,89 +41,30 @@ static bool run_lap(const struct choices *choices, struct lap *lap, struct resul
     return true;
 }
 
-static int64_t best_of(const struct results *results, enum yardstick yardstick)
+static bool run_resident(struct results *results, struct err *err)
 {
-    for (unsigned i = 0; i < stage_count; i++)
-        if (stages[i].yardstick == yardstick)
-            return results->best_ns[i];
-    return 0;
+    struct resident resident;
+    if (!resident_run(results->last.corpus->zstd_path, &resident, err))
+        return false;
+    if (!results->resident.took_ns || resident.took_ns < results->resident.took_ns)
+        results->resident = resident;
+    return true;
 }
 
-static void print_ratio(int64_t yard_ns, int64_t took_ns)
+// All rows once, so that what disturbs the machine for a while disturbs them alike.
+static bool run_lap(const struct choices *choices, struct lap *lap, struct results *results,
+                    struct err *err)
 {
-    if (yard_ns)
-        printf(" %10.2f", (double)yard_ns / (double)took_ns);
-    else
-        printf(" %10s", "-");
-}
-
-static void print_row(const struct results *results, unsigned i)
-{
-    int64_t took_ns = results->best_ns[i];
-    if (stages[i].heading)
-        printf("%s\n", stages[i].heading);
-    printf("  %-34s %9.2f %9.0f %9.1f", stages[i].name, (double)took_ns / 1e6,
-           (double)results->last.corpus->text.len * 1e3 / (double)took_ns,
-           (double)took_ns / (double)results->last.event_count);
-    print_ratio(best_of(results, YARD_SIMDJSON), took_ns);
-    print_ratio(best_of(results, YARD_ZSTD), took_ns);
-    putchar('\n');
-}
-
-static void print_head(const char *path, const struct results *results)
-{
-    const struct corpus *corpus = results->last.corpus;
-    printf(
-        "%s: %.1f MB of JSON, %llu events, %.0f bytes each; zstd -%d %.2f MB, gzip -%d %.2f MB\n\n",
-        path, (double)corpus->text.len / 1e6, (unsigned long long)results->last.event_count,
-        (double)corpus->text.len / (double)results->last.event_count, CORPUS_ZSTD_LEVEL,
-        (double)corpus->zstd.len / 1e6, CORPUS_GZIP_LEVEL, (double)corpus->gzip.len / 1e6);
-    printf("  %-34s %9s %9s %9s %10s %10s\n", "", "ms", "MB/s", "ns/event", "x simdjson",
-           "x libzstd");
-}
-
-static void print_memory(const struct results *results)
-{
-    const struct lap *lap = &results->last;
-    const struct job_memory *memory = &lap->memory;
-    double events = (double)lap->kept_count, strings = (double)memory->string_bytes;
-    if (lap->kept_count)
-        printf("memory, strings apart: peak %.1f bytes per kept event (%.1f until sealed), "
-               "sealed %.1f; strings %.2f MB\n",
-               ((double)memory->job_peak_bytes - strings) / events,
-               ((double)memory->ingest_peak_bytes - strings) / events,
-               ((double)memory->kept_bytes - strings) / events, strings / 1e6);
-    if (lap->trace_file_bytes)
-        printf("trace file: %.2f MB, %.2f of the .json.zst\n", (double)lap->trace_file_bytes / 1e6,
-               (double)lap->trace_file_bytes / (double)lap->corpus->zstd.len);
-}
-
-// How near the job comes to the best that two cores could do.
-static void print_bound(const struct results *results)
-{
-    double d = (double)best_of(results, YARD_ZSTD), a = (double)best_of(results, YARD_ANALYSE);
-    double s = (double)(best_of(results, YARD_SCAN) + best_of(results, YARD_SEAL));
-    double whole = (double)best_of(results, YARD_WHOLE);
-    double bound = (d + s + a) / 2;
-    bound = d > bound ? d : bound;
-    bound = s > bound ? s : bound;
-    if (whole > 0 && bound > 0)
-        printf("from .json.zst: %.2f times max(D, S, (D + S + A) / 2), with D %.0f ms libzstd, S "
-               "%.0f ms "
-               "scan and seal, A %.0f ms analyses\n",
-               whole / bound, d / 1e6, s / 1e6, a / 1e6);
-}
-
-static void print_table(const char *path, const struct results *results)
-{
-    print_head(path, results);
-    for (unsigned i = 0; i < stage_count; i++)
-        if (results->best_ns[i])
-            print_row(results, i);
-    putchar('\n');
-    print_memory(results);
-    print_bound(results);
-    putchar('\n');
+    for (unsigned i = 0; i < stage_count; i++) {
+        int64_t took_ns = 0;
+        if (!is_wanted(choices, i))
+            continue;
+        if (!stages[i].run(lap, &stages[i], &took_ns, err))
+            return err_wrap(err, "%s", stages[i].name);
+        if (took_ns > 0 && (results->best_ns[i] == 0 || took_ns < results->best_ns[i]))
+            results->best_ns[i] = took_ns;
+    }
+    return count_events(lap, err) && (choices->only || run_resident(results, err));
 }
 
 static bool measure(const struct choices *choices, const char *path, struct results *results,
@@ -149,8 +80,10 @@ static bool measure(const struct choices *choices, const char *path, struct resu
         ok = run_lap(choices, lap, results, err);
         lap_end(lap);
     }
-    if (ok)
-        print_table(path, results);
+    if (ok && choices->lines)
+        table_print_line(path, results);
+    else if (ok)
+        table_print(path, results);
     corpus_close(&corpus);
     return ok;
 }
@@ -171,26 +104,41 @@ static bool measure_file(const struct choices *choices, const char *path)
     return ok;
 }
 
-int main(int argc, char **argv)
+static bool parse(int argc, char **argv, struct choices *choices)
 {
-    static const struct option known[] = {
-        {"repeat", required_argument, NULL, 'r'}, {"only", required_argument, NULL, 'o'}, {0}};
-    struct choices choices = {.repeats = 5};
+    static const struct option known[] = {{"repeat", required_argument, NULL, 'r'},
+                                          {"only", required_argument, NULL, 'o'},
+                                          {"lines", no_argument, NULL, 'l'},
+                                          {0}};
+    *choices = (struct choices){.repeats = 5};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == 'o')
-            choices.only = optarg;
+            choices->only = optarg;
         else if (c == 'r')
-            choices.repeats = (int)strtol(optarg, NULL, 10);
+            choices->repeats = (int)strtol(optarg, NULL, 10);
+        else if (c == 'l')
+            choices->lines = true;
         else
-            optind = argc;
+            return false;
     }
-    if (optind >= argc || choices.repeats < 1) {
+    return optind < argc && choices->repeats >= 1 && !(choices->lines && choices->only);
+}
+
+int main(int argc, char **argv)
+{
+    struct choices choices;
+    int status;
+    if (resident_job(argc, argv, &status))
+        return status;
+    if (!parse(argc, argv, &choices)) {
         fputs(usage, stderr);
         return 2;
     }
 #ifdef HAVE_SIMDJSON
     printf("simdjson uses %s\n", simdjson_pass_variant());
 #endif
+    if (choices.lines)
+        table_print_line_head();
     bool ok = true;
     for (int i = optind; i < argc; i++)
         ok = measure_file(&choices, argv[i]) && ok;

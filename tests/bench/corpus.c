@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the forms of one trace that are measured against each other.
 #include "tests/bench/corpus.h"
-#include "ingest/source.h"
 #include "tests/bench/simdjson_pass.h"
 
 #include <stdio.h>
@@ -128,6 +127,32 @@ bool corpus_open(struct corpus *corpus, const char *path, struct err *err)
     return ok;
 }
 
+bool corpus_open_packed(struct corpus *corpus, const char *path, struct err *err)
+{
+    *corpus = (struct corpus){0};
+    struct source *source = source_file_open(path, err);
+    bool ok = source && read_all(source, &corpus->zstd, err) && make_folder(corpus, err);
+    if (source)
+        source_close(source);
+    snprintf(corpus->zstd_path, sizeof corpus->zstd_path, "%s", path);
+    corpus->is_borrowed = true;
+    if (!ok)
+        corpus_close(corpus);
+    return ok;
+}
+
+struct source *corpus_unpack(struct str packed, struct err *err)
+{
+    struct source *source = source_mem_open(packed.at, packed.len, 0, err);
+    return source ? source_detect(source, err) : NULL;
+}
+
+struct source *corpus_read(const struct corpus *corpus, struct err *err)
+{
+    return corpus->text.at ? source_mem_open(corpus->text.at, corpus->text.len, 0, err)
+                           : corpus_unpack(corpus->zstd, err);
+}
+
 static void free_text(struct str text)
 {
     char *bytes;
@@ -142,7 +167,8 @@ void corpus_close(struct corpus *corpus)
     free_text(corpus->gzip);
     if (*corpus->folder) {
         unlink(corpus->json_path);
-        unlink(corpus->zstd_path);
+        if (!corpus->is_borrowed)
+            unlink(corpus->zstd_path);
         unlink(corpus->gzip_path);
         unlink(corpus->trace_path);
         rmdir(corpus->folder);

@@ -6,20 +6,31 @@
 
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
+#include "ingest/source.h"
 
 #define CORPUS_ZSTD_LEVEL 3 // the default of the zstd tool
 #define CORPUS_GZIP_LEVEL 6 // the default of the gzip tool
 
 struct corpus {
-    struct str text; // JSON, SIMDJSON_PASS_PADDING zeros behind it
+    struct str text; // JSON, SIMDJSON_PASS_PADDING zeros behind it; none when opened packed
     struct str zstd, gzip;
     char folder[64]; // temporary; removed by corpus_close
-    char json_path[96], zstd_path[96], gzip_path[96];
+    char json_path[96], gzip_path[96];
+    char zstd_path[512];
+    bool is_borrowed;    // the file at zstd_path stays
     char trace_path[96]; // for the sealed trace, not made here
 };
 
 // Reads path, whatever its compression, and compresses it anew in both ways.
 MUST_CHECK bool corpus_open(struct corpus *corpus, const char *path, struct err *err);
+
+// Only the compressed file at path, as it is: for traces whose text would not fit the memory.
+MUST_CHECK bool corpus_open_packed(struct corpus *corpus, const char *path, struct err *err);
+
+// The text, from memory where it is there, else decompressed. The caller closes the source.
+MUST_CHECK struct source *corpus_read(const struct corpus *corpus, struct err *err);
+MUST_CHECK struct source *corpus_unpack(struct str packed, struct err *err);
+
 void corpus_close(struct corpus *corpus);
 
 #endif

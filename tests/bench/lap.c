@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands the product of one stage to the next.
 #include "tests/bench/lap.h"
+#include "ingest/base/clock.h"
 #include "ingest/format_kineto.h"
+
+#include <time.h>
 
 static const struct analysis_options options = {.warmup_steps = -1};
 
 void lap_begin(struct lap *lap, const struct corpus *corpus)
 {
-    struct simdjson_pass *simdjson = lap->simdjson;
-    *lap = (struct lap){.corpus = corpus, .simdjson = simdjson};
+    *lap = (struct lap){.corpus = corpus, .simdjson = lap->simdjson, .cpu_time = lap->cpu_time};
     arena_init(&lap->facts_arena, &lap->budget);
     arena_init(&lap->report_arena, NULL);
     lap->report.arena = &lap->report_arena;
@@ -23,6 +25,14 @@ void lap_end(struct lap *lap)
         trace_free(lap->trace);
     lap->builder = NULL;
     lap->trace = NULL;
+}
+
+int64_t lap_now_ns(const struct lap *lap)
+{
+    struct timespec now;
+    if (!lap->cpu_time || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
+        return clock_mono_ns();
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 bool lap_scan(struct lap *lap, struct source *source, struct err *err)
@@ -41,7 +51,7 @@ bool lap_need_builder(struct lap *lap, struct err *err)
 {
     if (lap->builder)
         return true;
-    struct source *source = source_mem_open(lap->corpus->text.at, lap->corpus->text.len, 0, err);
+    struct source *source = corpus_read(lap->corpus, err);
     return source && lap_scan(lap, source, err);
 }
 

@@ -18,11 +18,13 @@ struct job_memory {
 
 struct lap {
     const struct corpus *corpus;
+    bool cpu_time; // measure the time of processors, which other programs hardly change
     struct simdjson_pass *simdjson; // kept over all laps
     uint64_t sink;                  // takes results, so that no work can be left out
     uint64_t event_count;           // items of the event list
     uint64_t kept_count;            // of them in the sealed trace
     uint64_t simdjson_events;       // what simdjson counted
+    uint64_t json_bytes;            // of the text, once it was decompressed
     uint64_t trace_file_bytes;
     struct job_memory memory;
 
@@ -36,8 +38,12 @@ struct lap {
     struct report report;
 };
 
+// Keeps what is the same in all laps: simdjson and cpu_time.
 void lap_begin(struct lap *lap, const struct corpus *corpus);
 void lap_end(struct lap *lap);
+
+// The clock that stages are timed with.
+int64_t lap_now_ns(const struct lap *lap);
 
 // Each makes what is not there yet.
 MUST_CHECK bool lap_need_builder(struct lap *lap, struct err *err);

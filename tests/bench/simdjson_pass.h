@@ -25,11 +25,18 @@ extern "C" {
 struct simdjson_pass *simdjson_pass_new(void);
 void simdjson_pass_free(struct simdjson_pass *pass); // NULL is allowed
 
-// Reads ts, dur, name and cat of every event, and correlation, stream and device from the args: of
-// every event, or of device and launch events only, as our reader does. False when simdjson finds
-// the text damaged; *why is its message.
-bool simdjson_pass_run(struct simdjson_pass *pass, const char *text, size_t len, bool all_args,
-                       struct simdjson_sums *sums, const char **why);
+// What a pass reads of an event.
+enum simdjson_fields {
+    // ts, dur, name and cat; correlation, stream and device from the args of any event.
+    SIMDJSON_FEW,
+    // Every value that our reader keeps of an event of its category, and nothing else: numbers as
+    // numbers, texts and lists of inputs as they stand.
+    SIMDJSON_SAME,
+};
+
+// False when simdjson finds the text damaged; *why is its message.
+bool simdjson_pass_run(struct simdjson_pass *pass, const char *text, size_t len,
+                       enum simdjson_fields fields, struct simdjson_sums *sums, const char **why);
 
 // Name of the instruction set that simdjson chose.
 const char *simdjson_pass_variant(void);

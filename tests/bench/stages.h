@@ -21,14 +21,21 @@ struct stage {
     const char *heading; // printed above it, NULL mostly
     enum yardstick yardstick;
     // Does the work and says how long it took; what it needs from earlier stages is not counted.
+    // Leaves 0 when there is nothing to measure here.
     bool (*run)(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err);
-    const struct analysis *analysis; // for the row of a single analysis
-    bool all_args;                   // for rows of simdjson
+    const struct analysis *analysis;     // for the row of a single analysis
+    enum simdjson_fields simdjson_reads; // for rows of simdjson
+    const char *variant;                 // for rows of the index: which one, NULL for the fastest
+    bool has_helpers;                    // takes other cores of the machine as well
+    bool needs_text;                     // of the corpus, in memory
 };
 
 extern const struct stage stages[];
 extern const unsigned stage_count;
 
 #define STAGES_MAX 64
+
+// The run of the row of the facts, by which it is known.
+bool stages_facts(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err);
 
 #endif

@@ -244,9 +244,7 @@ static bool take(int option, const char *text, struct arguments *a)
         break;
     case 'C': a->spacing = SPACING_NONE; break;
     case 'I': a->spacing = SPACING_INDENTED; break;
-    case 'H':
-        a->shape = shape_find(text);
-        return a->shape || refuse("a shape", text);
+    case 'H': a->shape = shape_find(text); return a->shape || refuse("a shape", text);
     default: fputs(usage, stderr); return false;
     }
     return good;
