@@ -18,8 +18,8 @@ static const char usage[] =
     "  [--checkpoint] [--sync-events] [--list-events]\n"
     "  [--one-line | --pretty | --compact | --indented] [--format json|gz|zst] --out DIR\n"
     "tracegen --shape NAME [--events N | --size BYTES] [layout and format as above] --out DIR\n"
-    "shapes: standard small args python long_names one_thread one_stream same_time deep streams\n"
-    "  threads names reversed shuffled\n"
+    "shapes: standard small args escapes python long_names one_thread one_stream same_time deep\n"
+    "  streams threads names reversed shuffled since_1970\n"
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
     "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";

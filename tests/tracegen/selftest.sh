@@ -114,8 +114,8 @@ done
 same_text_with_other_white_space --layers 1 --steps 2
 same_text_with_other_white_space --shape args --events 2000
 same_bytes_twice --shape python --size 1M --format zst
-for shape in standard small args python long_names one_thread one_stream same_time deep streams \
-    threads names reversed shuffled; do
+for shape in standard small args escapes python long_names one_thread one_stream same_time deep \
+    streams threads names reversed shuffled since_1970; do
     shape_has_its_events $shape
 done
 refuses --plant nonsense

@@ -15,11 +15,14 @@ enum { HOST_PID = 100, FIRST_STREAM = 7, EVENT_BYTES = 65536, BLOCK_UNITS = 16, 
 enum { DEFAULT_EVENTS = 100000, EVENTS_PER_STREAM = 512, TOWERS = 10, SLOT_BITS = 20 };
 enum { COPY_EVERY = 16, COLLECTIVE_EVERY = 32, SYNC_EVERY = 64, MEMORY_EVERY = 8 };
 
-#define BEGIN_NS    INT64_C(1428625746000000000)
-#define UNIT_NS     INT64_C(20000)
-#define WITH_EVENTS (-1) // as many as there are events, in proportion
+// What the first event's time counts from: the start of the machine, as profilers write it today,
+// or 1970, as they did until 2023; 13 and 16 digits before the point.
+#define BEGIN_NS      INT64_C(1428625746000000)
+#define BEGIN_1970_NS INT64_C(1682725898000000000)
+#define UNIT_NS       INT64_C(20000)
+#define WITH_EVENTS   (-1) // as many as there are events, in proportion
 
-enum args { ARGS_NONE, ARGS_USUAL, ARGS_MANY };
+enum args { ARGS_NONE, ARGS_USUAL, ARGS_MANY, ARGS_ESCAPED };
 
 enum order { ORDER_TIME, ORDER_REVERSED, ORDER_SHUFFLED };
 
@@ -34,23 +37,26 @@ struct shape {
     enum order order;
     bool python;    // towers and units are Python functions around one operator
     bool same_time; // everything begins at once and lasts as long
+    bool since_1970;
 };
 
 static const struct shape shapes[] = {
-    {"standard", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"small", 2, 3, 0, 2, 200, 0, ARGS_NONE, ORDER_TIME, false, false},
-    {"args", 2, 3, 0, 2, 200, 60, ARGS_MANY, ORDER_TIME, false, false},
-    {"python", 2, 3, 40, 20, 400, 60, ARGS_USUAL, ORDER_TIME, true, false},
-    {"long_names", 2, 3, 0, 2, 400, 1200, ARGS_USUAL, ORDER_TIME, false, false},
-    {"one_thread", 1, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"one_stream", 2, 1, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"same_time", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, true},
-    {"deep", 1, 3, WITH_EVENTS, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"streams", 2, WITH_EVENTS, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"threads", WITH_EVENTS, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"names", 2, 3, 0, 2, WITH_EVENTS, 60, ARGS_USUAL, ORDER_TIME, false, false},
-    {"reversed", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_REVERSED, false, false},
-    {"shuffled", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_SHUFFLED, false, false},
+    {"standard", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"since_1970", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, true},
+    {"small", 2, 3, 0, 2, 200, 0, ARGS_NONE, ORDER_TIME, false, false, false},
+    {"args", 2, 3, 0, 2, 200, 60, ARGS_MANY, ORDER_TIME, false, false, false},
+    {"escapes", 2, 3, 0, 2, 200, 60, ARGS_ESCAPED, ORDER_TIME, false, false, false},
+    {"python", 2, 3, 40, 20, 400, 60, ARGS_USUAL, ORDER_TIME, true, false, false},
+    {"long_names", 2, 3, 0, 2, 400, 1200, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"one_thread", 1, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"one_stream", 2, 1, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"same_time", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, true, false},
+    {"deep", 1, 3, WITH_EVENTS, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"streams", 2, WITH_EVENTS, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"threads", WITH_EVENTS, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"names", 2, 3, 0, 2, WITH_EVENTS, 60, ARGS_USUAL, ORDER_TIME, false, false, false},
+    {"reversed", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_REVERSED, false, false, false},
+    {"shuffled", 2, 3, 0, 2, 200, 60, ARGS_USUAL, ORDER_SHUFFLED, false, false, false},
 };
 
 struct writer {
@@ -95,11 +101,26 @@ static const char many_args[] =
     ", \"graph id\": 0, \"graph node id\": 0, \"channel\": 12, \"channel type\": \"compute\""
     ", \"cluster\": [1, 1, 1], \"launch type\": 0, \"blocks per SM\": 11.636364"
     ", \"warps per SM\": 93.090912, \"tile\": \"128x256x64\", \"mma\": \"64x256x16\""
-    ", \"warmup\": false, \"note\": \"a \\\"quoted\\\" word and a \\\\ backslash\"";
+    ", \"warmup\": false";
+
+static const char escaped_arg[] = ", \"note\": \"a \\\"quoted\\\" word and a \\\\ backslash\"";
+
+static char *put_extra_args(const struct writer *w, char *p)
+{
+    if (w->shape->args >= ARGS_MANY)
+        p = put_text(p, many_args);
+    return w->shape->args == ARGS_ESCAPED ? put_text(p, escaped_arg) : p;
+}
 
 static char *put_number(char *p, const char *key, int64_t value)
 {
     return put_i64(put_text(p, key), value);
+}
+
+// The time in the words of the file.
+static int64_t time_of(const struct writer *w, int64_t ns)
+{
+    return (w->shape->since_1970 ? BEGIN_1970_NS : BEGIN_NS) + (w->shape->same_time ? 0 : ns);
 }
 
 static char *put_name(char *p, const struct row *row)
@@ -124,7 +145,7 @@ static char *begin_row(struct writer *w, const struct row *row, const char *open
     p = put_number(put_name(p, row), "\", \"pid\": ", row->pid);
     p = put_number(p, ", \"tid\": ", row->tid);
     p = put_text(put_text(p, ","), w->layout->line);
-    p = put_us(put_text(p, "\"ts\": "), w->shape->same_time ? BEGIN_NS : row->begin_ns);
+    p = put_us(put_text(p, "\"ts\": "), time_of(w, row->begin_ns));
     p = put_us(put_text(p, ", \"dur\": "), w->shape->same_time ? UNIT_NS : row->dur_ns);
     return open ? put_text(put_text(put_text(p, ","), w->layout->args), open) : p;
 }
@@ -142,7 +163,7 @@ static void write_flow(struct writer *w, const struct row *row, const char *head
     p = put_text(put_text(p, w->layout->open), head);
     p = put_number(p, ", \"id\": ", (int64_t)w->correlation);
     p = put_number(put_number(p, ", \"pid\": ", row->pid), ", \"tid\": ", row->tid);
-    p = put_us(put_text(p, ", \"ts\": "), w->shape->same_time ? BEGIN_NS : row->begin_ns);
+    p = put_us(put_text(p, ", \"ts\": "), time_of(w, row->begin_ns));
     p = put_text(put_text(p, ","), w->layout->line);
     p = put_text(p, "\"cat\": \"ac2g\", \"name\": \"ac2g\"");
     end_row(w, p, false);
@@ -166,8 +187,8 @@ static void write_op(struct writer *w, struct row *row)
     char *p = begin_row(w, row, "\"External id\": ");
     p = put_number(put_i64(p, w->unit + 1),
                    ", \"Record function id\": 0, \"Sequence number\": ", w->unit);
-    if (w->shape->args == ARGS_MANY)
-        p = put_text(p, many_args);
+    if (w->shape->args >= ARGS_MANY)
+        p = put_extra_args(w, p);
     else
         p = put_text(p, ", \"Fwd thread id\": 0, \"Input type\": [\"float\", \"float\"], "
                         "\"Input Dims\": [[64, 2048], [2048, 768]]");
@@ -228,8 +249,7 @@ static char *put_kernel_args(const struct writer *w, char *p)
                      ", \"registers per thread\": 32, \"shared memory\": 0, \"blocks per SM\": "
                      "11.636364, \"warps per SM\": 93.090912, \"grid\": [1536, 1, 1], \"block\": "
                      "[256, 1, 1], \"est. achieved occupancy %\": 100");
-    if (w->shape->args == ARGS_MANY)
-        p = put_text(p, many_args);
+    p = put_extra_args(w, p);
     if (w->unit % COLLECTIVE_EVERY == 1)
         p = put_number(put_text(p, collective_args), ", \"Seq\": ", w->unit / COLLECTIVE_EVERY);
     return p;
@@ -270,7 +290,7 @@ static void write_memory(struct writer *w, const struct row *row)
     p = put_text(put_text(p, w->layout->open), "\"ph\": \"i\", \"cat\": \"cpu_instant_event\", "
                                                "\"s\": \"t\", \"name\": \"[memory]\", \"pid\": ");
     p = put_number(put_i64(p, row->pid), ", \"tid\": ", row->tid);
-    p = put_us(put_text(p, ", \"ts\": "), w->shape->same_time ? BEGIN_NS : row->begin_ns);
+    p = put_us(put_text(p, ", \"ts\": "), time_of(w, row->begin_ns));
     p = put_text(put_text(p, ","), w->layout->args);
     bool gives = w->unit / MEMORY_EVERY % 2 == 1;
     p = put_text(p, "\"Total Reserved\": 536870912, \"Total Allocated\": ");
@@ -346,7 +366,7 @@ static void write_block(struct writer *w)
 {
     int64_t edge_ns = 10, slot = slot_of(w);
     int64_t lead_ns = w->tower * edge_ns + 1000;
-    int64_t slot_ns = 2 * lead_ns + w->units * UNIT_NS, begin_ns = BEGIN_NS + slot * slot_ns;
+    int64_t slot_ns = 2 * lead_ns + w->units * UNIT_NS, begin_ns = slot * slot_ns;
     struct row tower = {.pid = HOST_PID,
                         .tid = HOST_PID + w->block % w->threads,
                         .begin_ns = begin_ns + 500,
