@@ -2,8 +2,6 @@
 // A hash table from keys to consecutive numbers.
 #include "analysis/groups.h"
 
-#include "ingest/base/hash.h"
-
 #define FIRST_CAP 64
 
 void groups_init(struct groups *groups, struct budget *budget)
@@ -18,9 +16,12 @@ void groups_free(struct groups *groups)
     groups_init(groups, groups->budget);
 }
 
-static uint32_t slot_of(const struct groups *groups, uint64_t a, uint64_t b)
+static uint32_t free_slot(const struct groups *groups, struct group_key key)
 {
-    return (uint32_t)hash_u64(hash_u64(a) ^ b) & (groups->slot_cap - 1);
+    uint32_t slot = groups_slot(groups, key);
+    while (groups->slots[slot])
+        slot = (slot + 1) & (groups->slot_cap - 1);
+    return slot;
 }
 
 static bool grow_keys(struct groups *groups, struct err *err)
@@ -47,28 +48,17 @@ static bool grow_slots(struct groups *groups, struct err *err)
     budget_free(groups->budget, groups->slots, groups->slot_cap * sizeof *slots);
     groups->slots = slots;
     groups->slot_cap = cap;
-    for (uint32_t i = 0; i < groups->count; i++) {
-        uint32_t slot = slot_of(groups, groups->keys[i].a, groups->keys[i].b);
-        while (slots[slot])
-            slot = (slot + 1) & (cap - 1);
-        slots[slot] = i + 1;
-    }
+    for (uint32_t i = 0; i < groups->count; i++)
+        slots[free_slot(groups, groups->keys[i])] = i + 1;
     return true;
 }
 
-bool groups_index(struct groups *groups, uint64_t a, uint64_t b, uint32_t *index, struct err *err)
+bool groups_add(struct groups *groups, struct group_key key, uint32_t *index, struct err *err)
 {
     if (groups->count == groups->cap && (!grow_keys(groups, err) || !grow_slots(groups, err)))
         return false;
-    uint32_t slot = slot_of(groups, a, b);
-    for (; groups->slots[slot]; slot = (slot + 1) & (groups->slot_cap - 1)) {
-        const struct group_key *key = &groups->keys[groups->slots[slot] - 1];
-        if (key->a == a && key->b == b) {
-            *index = groups->slots[slot] - 1;
-            return true;
-        }
-    }
-    groups->keys[groups->count] = (struct group_key){a, b};
+    uint32_t slot = free_slot(groups, key);
+    groups->keys[groups->count] = key;
     groups->slots[slot] = ++groups->count;
     *index = groups->count - 1;
     return true;

@@ -4,6 +4,7 @@
 #define ANALYSIS_GROUPS_H
 
 #include "ingest/base/budget.h"
+#include "ingest/base/hash.h"
 
 #include <stddef.h>
 
@@ -23,8 +24,32 @@ struct groups {
 void groups_init(struct groups *groups, struct budget *budget);
 void groups_free(struct groups *groups);
 
+// Adds a key that is not there yet.
+MUST_CHECK bool groups_add(struct groups *groups, struct group_key key, uint32_t *index,
+                           struct err *err);
+
+static inline uint32_t groups_slot(const struct groups *groups, struct group_key key)
+{
+    return (uint32_t)hash_mix(key.a ^ 0x9E3779B97F4A7C15u, key.b ^ 0xE7037ED1A0B428DBu) &
+           (groups->slot_cap - 1);
+}
+
 // The number of a key, which is added when new. ERR_LIMIT past the budget.
-MUST_CHECK bool groups_index(struct groups *groups, uint64_t a, uint64_t b, uint32_t *index,
-                             struct err *err);
+MUST_CHECK static inline bool groups_index(struct groups *groups, uint64_t a, uint64_t b,
+                                           uint32_t *index, struct err *err)
+{
+    struct group_key key = {a, b};
+    if (groups->slot_cap == 0)
+        return groups_add(groups, key, index, err);
+    uint32_t slot = groups_slot(groups, key), number;
+    for (; (number = groups->slots[slot]) != 0; slot = (slot + 1) & (groups->slot_cap - 1)) {
+        const struct group_key *known = &groups->keys[number - 1];
+        if (known->a == a && known->b == b) {
+            *index = number - 1;
+            return true;
+        }
+    }
+    return groups_add(groups, key, index, err);
+}
 
 #endif

@@ -3,19 +3,19 @@
 #include "analysis/analyses.h"
 #include "analysis/groups.h"
 #include "analysis/ranked.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
 
-// Figures of the launches, grouped by name and sorted within each group.
+// Figures of the launches, grouped by name.
 struct delays {
     struct groups names;
     uint32_t *name_of;                      // per launch
     uint32_t *first;                        // per name and one more
     int64_t *call_ns, *delay_ns, *start_ns; // one per launch
+    int64_t *scratch;                       // room for as many
     int64_t *short_kernels;                 // per name
 };
 
@@ -34,9 +34,10 @@ static bool group(const struct facts *facts, struct arena *arena, struct delays 
     delays->call_ns = arena_array(arena, count, sizeof(int64_t), err);
     delays->delay_ns = arena_array(arena, count, sizeof(int64_t), err);
     delays->start_ns = arena_array(arena, count, sizeof(int64_t), err);
+    delays->scratch = arena_array(arena, count, sizeof(int64_t), err);
     delays->short_kernels = arena_array(arena, delays->names.count, sizeof(int64_t), err);
     return delays->first && delays->call_ns && delays->delay_ns && delays->start_ns &&
-           delays->short_kernels;
+           delays->scratch && delays->short_kernels;
 }
 
 // later - earlier, cut at the largest numbers.
@@ -84,8 +85,11 @@ static bool add_row(const struct facts *facts, const struct delays *delays, uint
                     struct report *report, struct err *err)
 {
     uint32_t first = delays->first[name], count = delays->first[name + 1] - first;
-    struct stats call = stats_of(delays->call_ns + first, count);
-    struct stats delay = stats_of(delays->delay_ns + first, count);
+    int64_t slow = count_above(delays->call_ns + first, count, SLOW_CALL_NS);
+    int64_t late = count_above(delays->delay_ns + first, count, LONG_DELAY_NS);
+    struct quantiles call = stats_quantiles(delays->call_ns + first, delays->scratch, count);
+    struct quantiles delay = stats_quantiles(delays->delay_ns + first, delays->scratch, count);
+    struct quantiles start = stats_quantiles(delays->start_ns + first, delays->scratch, count);
     struct row row = {0};
     row_text(&row, trace_text(facts->trace, (str_id)delays->names.keys[name].a));
     row_i64(&row, count);
@@ -93,10 +97,10 @@ static bool add_row(const struct facts *facts, const struct delays *delays, uint
     row_i64(&row, call.p95);
     row_i64(&row, delay.median);
     row_i64(&row, delay.p95);
-    row_i64(&row, stats_median(delays->start_ns + first, count));
+    row_i64(&row, start.median);
     row_i64(&row, delays->short_kernels[name]);
-    row_i64(&row, count_above(delays->call_ns + first, count, SLOW_CALL_NS));
-    row_i64(&row, count_above(delays->delay_ns + first, count, LONG_DELAY_NS));
+    row_i64(&row, slow);
+    row_i64(&row, late);
     return row_end(&row, &table_launch_delays, report, err);
 }
 
@@ -106,14 +110,10 @@ static bool add_rows(const struct facts *facts, const struct delays *delays, str
 {
     uint32_t names = delays->names.count;
     struct ranked *ranked = arena_array(arena, names, sizeof *ranked, err);
-    int64_t *scratch = arena_array(arena, facts->launch_count, sizeof *scratch, err);
-    if (!ranked || !scratch)
+    if (!ranked)
         return false;
     for (uint32_t n = 0; n < names; n++) {
-        uint32_t first = delays->first[n], count = delays->first[n + 1] - first;
-        sort_i64(delays->call_ns + first, scratch, count);
-        sort_i64(delays->delay_ns + first, scratch, count);
-        sort_i64(delays->start_ns + first, scratch, count);
+        uint32_t count = delays->first[n + 1] - delays->first[n];
         ranked[n] =
             (struct ranked){count, trace_text(facts->trace, (str_id)delays->names.keys[n].a), n};
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How launches on the host and device events belong together.
 #include "analysis/analyses.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 
@@ -71,8 +70,19 @@ static bool add_counts(const struct facts *facts, struct report *report, struct 
     return true;
 }
 
-// Delays between launches and their device events, ascending; values has room for twice as many.
-static uint32_t measure(const struct facts *facts, bool from_end, int64_t *values)
+// Times between launches and their device events.
+struct delays {
+    int64_t *delay_ns, *start_ns; // from the end and from the begin of the launch; one per link
+    int64_t *scratch;
+};
+
+static int64_t since(int64_t earlier_ns, int64_t later_ns)
+{
+    int64_t difference_ns;
+    return __builtin_sub_overflow(later_ns, earlier_ns, &difference_ns) ? 0 : difference_ns;
+}
+
+static uint32_t measure(const struct facts *facts, const struct delays *delays)
 {
     const struct trace *trace = facts->trace;
     uint32_t count = 0;
@@ -81,21 +91,19 @@ static uint32_t measure(const struct facts *facts, bool from_end, int64_t *value
         if (device->launch == FACTS_NONE)
             continue;
         uint32_t event = facts->launches[device->launch].event;
-        int64_t from_ns = from_end ? facts_event_end(trace, event) : trace->begin_ns[event];
-        int64_t delay_ns;
-        if (__builtin_sub_overflow(device->begin_ns, from_ns, &delay_ns))
-            delay_ns = 0;
-        values[count++] = from_end && delay_ns < 0 ? 0 : delay_ns;
+        int64_t delay_ns = since(facts_event_end(trace, event), device->begin_ns);
+        delays->delay_ns[count] = delay_ns < 0 ? 0 : delay_ns;
+        delays->start_ns[count++] = since(trace->begin_ns[event], device->begin_ns);
     }
-    sort_i64(values, values + facts->linked, count);
     return count;
 }
 
-static bool add_delays(const struct facts *facts, struct report *report, int64_t *values,
-                       struct err *err)
+static bool add_delays(const struct facts *facts, const struct delays *delays,
+                       struct report *report, struct err *err)
 {
-    struct stats delay = stats_of(values, measure(facts, true, values));
-    struct stats start = stats_of(values, measure(facts, false, values));
+    uint32_t count = measure(facts, delays);
+    struct quantiles delay = stats_quantiles(delays->delay_ns, delays->scratch, count);
+    struct quantiles start = stats_quantiles(delays->start_ns, delays->scratch, count);
     const struct metric metrics[] = {
         {"launch_delay_median_ns", delay.median, "ns",
          "Median time from the end of a launch to the begin of its device event, 0 if earlier."},
@@ -121,9 +129,12 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         return false;
     if (facts->linked == 0)
         return true;
-    size_t size = 2 * (size_t)facts->linked * sizeof(int64_t);
+    size_t count = facts->linked, size = 3 * count * sizeof(int64_t);
     int64_t *values = budget_alloc(facts->budget, size, err);
-    bool ok = values && add_delays(facts, report, values, err);
+    if (!values)
+        return false;
+    struct delays delays = {values, values + count, values + 2 * count};
+    bool ok = add_delays(facts, &delays, report, err);
     budget_free(facts->budget, values, size);
     return ok;
 }

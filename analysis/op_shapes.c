@@ -5,7 +5,6 @@
 #include "analysis/op_calls.h"
 #include "analysis/ranked.h"
 #include "analysis/shape_text.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 #include "analysis/tally.h"
@@ -26,7 +25,7 @@ struct shape_table {
     struct groups keys;   // (name, inputs)
     uint32_t *row_of;     // per call
     struct shape_row *rows;
-    int64_t *samples; // self_ns of the calls, by row
+    int64_t *samples; // self_ns of the calls by row, and room for as many
     struct tally categories, modules, kernels;
 };
 
@@ -93,7 +92,7 @@ static bool add_call(struct shape_table *table, uint32_t index, struct err *err)
     return true;
 }
 
-static bool sort_samples(struct shape_table *table, struct arena *arena, struct err *err)
+static bool gather_samples(struct shape_table *table, struct arena *arena, struct err *err)
 {
     uint32_t count = table->facts->calls->count;
     table->samples = arena_array(arena, 2 * (size_t)count, sizeof(int64_t), err);
@@ -104,11 +103,8 @@ static bool sort_samples(struct shape_table *table, struct arena *arena, struct 
     for (uint32_t c = 0; c < count; c++)
         table->samples[table->rows[table->row_of[c]].first++] =
             table->facts->calls->calls[c].self_ns;
-    for (uint32_t r = 0; r < table->keys.count; r++) {
-        struct shape_row *row = &table->rows[r];
-        row->first -= (uint32_t)row->launching; // each has moved to the begin of the next
-        sort_i64(table->samples + row->first, table->samples + count, (size_t)row->launching);
-    }
+    for (uint32_t r = 0; r < table->keys.count; r++) // each has moved to the begin of the next
+        table->rows[r].first -= (uint32_t)table->rows[r].launching;
     return true;
 }
 
@@ -141,11 +137,13 @@ static void inputs_cell(const struct shape_table *table, struct row *row, str_id
 static void distribution(const struct shape_table *table, const struct shape_row *from,
                          struct row *row)
 {
-    struct stats stats = stats_of(table->samples + from->first, (size_t)from->launching);
-    row_i64(row, stats.min);
-    row_i64(row, stats.median);
-    row_i64(row, stats.p95);
-    row_i64(row, stats.max);
+    struct quantiles call_ns =
+        stats_quantiles(table->samples + from->first, table->samples + table->facts->calls->count,
+                        (size_t)from->launching);
+    row_i64(row, call_ns.min);
+    row_i64(row, call_ns.median);
+    row_i64(row, call_ns.p95);
+    row_i64(row, call_ns.max);
 }
 
 static bool add_row(const struct shape_table *table, const struct shape_row *from,
@@ -225,7 +223,7 @@ static bool fill(struct shape_table *table, struct arena *arena, struct report *
     for (uint32_t c = 0; c < table->facts->calls->count; c++)
         if (!add_call(table, c, err))
             return false;
-    return sort_samples(table, arena, err) && name_most(table, arena, err) &&
+    return gather_samples(table, arena, err) && name_most(table, arena, err) &&
            add_rows(table, arena, report, err);
 }
 

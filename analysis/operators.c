@@ -3,7 +3,6 @@
 #include "analysis/analyses.h"
 #include "analysis/op_calls.h"
 #include "analysis/ranked.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 #include "analysis/tally.h"
@@ -33,7 +32,7 @@ struct op_table {
     uint32_t *row_of; // per string, 0 without
     struct op_row *rows;
     uint32_t count;
-    int64_t *samples; // self_ns of the launching calls, by row
+    int64_t *samples; // self_ns of the launching calls by row, and room for as many
     struct tally categories;
     uint32_t open_names;
     const struct op_call *last; // launching call that was visited last
@@ -162,7 +161,7 @@ static bool add_unlinked(struct op_table *table, struct err *err)
     return true;
 }
 
-static bool sort_samples(struct op_table *table, struct arena *arena, struct err *err)
+static bool gather_samples(struct op_table *table, struct arena *arena, struct err *err)
 {
     const struct op_calls *calls = table->facts->calls;
     table->samples = arena_array(arena, 2 * (size_t)calls->count, sizeof(int64_t), err);
@@ -172,12 +171,8 @@ static bool sort_samples(struct op_table *table, struct arena *arena, struct err
         table->rows[r].first = table->rows[r - 1].first + (uint32_t)table->rows[r - 1].launching;
     for (uint32_t c = 0; c < calls->count; c++)
         table->samples[row_of(table, calls->calls[c].op)->first++] = calls->calls[c].self_ns;
-    for (uint32_t r = 0; r < table->count; r++) {
-        struct op_row *row = &table->rows[r];
-        row->first -= (uint32_t)row->launching; // each has moved to the begin of the next
-        sort_i64(table->samples + row->first, table->samples + calls->count,
-                 (size_t)row->launching);
-    }
+    for (uint32_t r = 0; r < table->count; r++) // each has moved to the begin of the next
+        table->rows[r].first -= (uint32_t)table->rows[r].launching;
     return true;
 }
 
@@ -205,8 +200,9 @@ static bool add_row(const struct op_table *table, const struct op_row *from, str
                     struct err *err)
 {
     const struct facts *facts = table->facts;
-    const int64_t *samples = table->samples + from->first;
     size_t count = (size_t)from->launching;
+    struct quantiles call_ns =
+        stats_quantiles(table->samples + from->first, table->samples + facts->calls->count, count);
     bool op = from != table->rows;
     struct row row = {0};
     row_text_if(&row, op, trace_text(facts->trace, from->name));
@@ -222,8 +218,8 @@ static bool add_row(const struct op_table *table, const struct op_row *from, str
     row_share(&row, from->owned_ns, parts_window_ns(&facts->whole));
     row_share(&row, from->owned_ns, parts_busy_ns(&facts->whole));
     row_i64_if(&row, op, from->host_ns);
-    row_i64_if(&row, count != 0, count ? stats_median(samples, count) : 0);
-    row_i64_if(&row, count != 0, count ? stats_percentile(samples, count, 95) : 0);
+    row_i64_if(&row, count != 0, call_ns.median);
+    row_i64_if(&row, count != 0, call_ns.p95);
     row_i64(&row, from->recompute_ns);
     return row_end(&row, &table_operators, report, err);
 }
@@ -254,7 +250,7 @@ static bool fill(struct op_table *table, struct arena *arena, struct report *rep
     const struct op_visitor visitor = {table, enter, launched, leave};
     return make_rows(table, arena, err) && op_union_init(&table->room, table->facts, arena, err) &&
            op_calls_walk(table->facts, &visitor, err) && add_unlinked(table, err) &&
-           sort_samples(table, arena, err) && name_categories(table, arena, err) &&
+           gather_samples(table, arena, err) && name_categories(table, arena, err) &&
            add_rows(table, arena, report, err);
 }
 

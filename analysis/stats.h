@@ -17,10 +17,16 @@ struct stats {
     double stddev; // of the sample (n - 1); NaN below two samples
 };
 
+// Which of ascending samples bound the interval of their median; it follows from their count alone.
 struct interval {
     bool known;
-    int64_t low, high;
+    size_t low, high;
     const char *note; // how it was made, or why there is none
+};
+
+// Figures that need no order of all samples.
+struct quantiles {
+    int64_t min, median, p95, max; // 0 without samples
 };
 
 // Nearest rank: the smallest sample with at least percent of all samples at or below it.
@@ -31,9 +37,13 @@ int64_t stats_median(const int64_t *sorted, size_t count);
 // All figures of ascending samples.
 struct stats stats_of(const int64_t *sorted, size_t count);
 
-// 95 % confidence interval of the median of ascending samples: bootstrap of 2,000 resamples with a
+// The same percentiles of samples in any order, which are moved about. scratch holds count of them.
+// Linear.
+struct quantiles stats_quantiles(int64_t *values, int64_t *scratch, size_t count);
+
+// 95 % confidence interval of the median of that many samples: bootstrap of 2,000 resamples with a
 // fixed seed; above 500 samples the binomial interval of the median's rank.
-MUST_CHECK bool stats_interval(const int64_t *sorted, size_t count, struct budget *budget,
-                               struct interval *interval, struct err *err);
+MUST_CHECK bool stats_interval(size_t count, struct budget *budget, struct interval *interval,
+                               struct err *err);
 
 #endif

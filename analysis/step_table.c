@@ -57,18 +57,24 @@ static bool add_step(const struct facts *facts, uint32_t index, struct report *r
     return row_end(&row, &table_steps, report, err);
 }
 
-// Distribution of one metric; values has room for twice the steady steps.
-static bool add_metric(const struct facts *facts, const struct metric *metric, int64_t *values,
+// What the distributions of all metrics share.
+struct samples {
+    const struct facts *facts;
+    struct interval interval; // of the median of so many steps
+    int64_t *values;          // room for twice the steady steps
+};
+
+static bool add_metric(const struct samples *samples, const struct metric *metric,
                        struct report *report, struct err *err)
 {
+    const struct facts *facts = samples->facts;
+    const struct interval *interval = &samples->interval;
+    int64_t *values = samples->values;
     size_t count = 0;
     for (uint32_t s = 0; s < facts->step_count; s++)
         if (facts->steps[s].steady)
             values[count++] = value_of(metric, &facts->step_parts[s]);
     sort_i64(values, values + count, count);
-    struct interval interval;
-    if (!stats_interval(values, count, facts->budget, &interval, err))
-        return false;
     struct stats stats = stats_of(values, count);
     struct row row = {0};
     row_word(&row, metric->name);
@@ -80,21 +86,33 @@ static bool add_metric(const struct facts *facts, const struct metric *metric, i
     row_i64(&row, stats.p99);
     row_i64(&row, stats.max);
     row_f64(&row, stats.stddev);
-    row_i64_if(&row, interval.known, interval.low);
-    row_i64_if(&row, interval.known, interval.high);
-    row_word(&row, interval.note);
+    row_i64_if(&row, interval->known, values[interval->low]);
+    row_i64_if(&row, interval->known, values[interval->high]);
+    row_word(&row, interval->note);
     return row_end(&row, &table_step_stats, report, err);
 }
 
 // The time of one idle cause: "idle_sync", ...
-static bool add_idle(const struct facts *facts, enum idle_cause cause, int64_t *values,
-                     struct report *report, struct err *err)
+static bool add_idle(const struct samples *samples, enum idle_cause cause, struct report *report,
+                     struct err *err)
 {
     char name[32];
     snprintf(name, sizeof name, "idle_%s", idle_cause_word(cause));
     struct metric metric = {name, NULL,
                             offsetof(struct parts, idle_ns) + (size_t)cause * sizeof(int64_t)};
-    return add_metric(facts, &metric, values, report, err);
+    return add_metric(samples, &metric, report, err);
+}
+
+static bool add_metrics(const struct samples *samples, struct report *report, struct err *err)
+{
+    for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
+        if (!add_metric(samples, &metrics[m], report, err))
+            return false;
+    for (int c = 0; c < IDLE_CAUSE_COUNT; c++)
+        if (samples->facts->steady.idle_ns[c] &&
+            !add_idle(samples, (enum idle_cause)c, report, err))
+            return false;
+    return true;
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
@@ -105,14 +123,11 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     if (facts->steady_count == 0)
         return true;
     size_t size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
-    int64_t *values = budget_alloc(facts->budget, size, err);
-    bool ok = values != NULL;
-    for (size_t m = 0; ok && m < sizeof metrics / sizeof *metrics; m++)
-        ok = add_metric(facts, &metrics[m], values, report, err);
-    for (int c = 0; ok && c < IDLE_CAUSE_COUNT; c++)
-        ok = facts->steady.idle_ns[c] == 0 ||
-             add_idle(facts, (enum idle_cause)c, values, report, err);
-    budget_free(facts->budget, values, size);
+    struct samples samples = {.facts = facts, .values = budget_alloc(facts->budget, size, err)};
+    bool ok = samples.values &&
+              stats_interval(facts->steady_count, facts->budget, &samples.interval, err) &&
+              add_metrics(&samples, report, err);
+    budget_free(facts->budget, samples.values, size);
     return ok;
 }
 

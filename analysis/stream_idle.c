@@ -3,7 +3,6 @@
 // right: streams of different devices apart, gaps after the latest end so far.
 #include "analysis/analyses.h"
 #include "analysis/gap_cause.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/streams.h"
 #include "analysis/tables.h"
@@ -14,8 +13,10 @@ static const char *const words[WAIT_COUNT] = {"host_wait", "kernel_wait", "other
 
 // The gaps of one stream.
 struct stream_gaps {
-    int64_t *lengths_ns[WAIT_COUNT]; // ascending
+    int64_t *lengths_ns[WAIT_COUNT];
+    int64_t idle_ns[WAIT_COUNT]; // their sums
     uint32_t counts[WAIT_COUNT];
+    int64_t *scratch;
 };
 
 static enum stream_wait wait_of(const struct facts *facts, const struct device_event *device,
@@ -30,28 +31,20 @@ static enum stream_wait wait_of(const struct facts *facts, const struct device_e
 }
 
 static void measure(const struct facts *facts, const uint32_t *devices, uint32_t count,
-                    int64_t *scratch, struct stream_gaps *gaps)
+                    struct stream_gaps *gaps)
 {
     int64_t free_ns = facts->devices[devices[0]].begin_ns;
     memset(gaps->counts, 0, sizeof gaps->counts);
+    memset(gaps->idle_ns, 0, sizeof gaps->idle_ns);
     for (uint32_t i = 0; i < count; i++) {
         const struct device_event *device = &facts->devices[devices[i]];
         if (device->begin_ns > free_ns) {
             enum stream_wait wait = wait_of(facts, device, free_ns);
             gaps->lengths_ns[wait][gaps->counts[wait]++] = device->begin_ns - free_ns;
+            gaps->idle_ns[wait] += device->begin_ns - free_ns;
         }
         free_ns = device->end_ns > free_ns ? device->end_ns : free_ns;
     }
-    for (int w = 0; w < WAIT_COUNT; w++)
-        sort_i64(gaps->lengths_ns[w], scratch, gaps->counts[w]);
-}
-
-static int64_t sum(const int64_t *values, uint32_t count)
-{
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum;
 }
 
 static bool add_rows(const struct facts *facts, uint32_t track, const struct stream_gaps *gaps,
@@ -60,22 +53,22 @@ static bool add_rows(const struct facts *facts, uint32_t track, const struct str
     const struct track *stream = &facts->trace->tracks[track];
     int64_t total_ns = 0;
     for (int w = 0; w < WAIT_COUNT; w++)
-        total_ns += sum(gaps->lengths_ns[w], gaps->counts[w]);
+        total_ns += gaps->idle_ns[w];
     for (int w = 0; w < WAIT_COUNT; w++) {
-        struct stats stats = stats_of(gaps->lengths_ns[w], gaps->counts[w]);
-        int64_t idle_ns = sum(gaps->lengths_ns[w], gaps->counts[w]);
         char device[32], name[32];
         if (gaps->counts[w] == 0)
             continue;
+        struct quantiles lengths =
+            stats_quantiles(gaps->lengths_ns[w], gaps->scratch, gaps->counts[w]);
         struct row row = {0};
         row_text(&row, facts_label(facts->trace, stream->pid, device));
         row_text(&row, facts_label(facts->trace, stream->tid, name));
         row_word(&row, words[w]);
         row_i64(&row, gaps->counts[w]);
-        row_i64(&row, idle_ns);
-        row_share(&row, idle_ns, total_ns);
-        row_i64(&row, stats.median);
-        row_i64(&row, stats.max);
+        row_i64(&row, gaps->idle_ns[w]);
+        row_share(&row, gaps->idle_ns[w], total_ns);
+        row_i64(&row, lengths.median);
+        row_i64(&row, lengths.max);
         if (!row_end(&row, &table_stream_idle, report, err))
             return false;
     }
@@ -92,14 +85,14 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
         if (!gaps.lengths_ns[w])
             return false;
     }
-    int64_t *scratch = arena_array(arena, facts->device_count, sizeof *scratch, err);
-    if (!scratch || !streams_make(facts, arena, &streams, err))
+    gaps.scratch = arena_array(arena, facts->device_count, sizeof(int64_t), err);
+    if (!gaps.scratch || !streams_make(facts, arena, &streams, err))
         return false;
     for (uint32_t t = 0; t < facts->trace->track_count; t++) {
         uint32_t first = streams.first[t], count = streams.first[t + 1] - first;
         if (count < 2)
             continue;
-        measure(facts, streams.devices + first, count, scratch, &gaps);
+        measure(facts, streams.devices + first, count, &gaps);
         if (!add_rows(facts, t, &gaps, report, err))
             return false;
     }

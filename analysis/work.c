@@ -78,12 +78,13 @@ static void put_identity(const struct facts *facts, const struct work_row *row, 
 
 static void put_times(const struct work_rows *rows, const struct work_row *row, struct row *cells)
 {
-    const int64_t *samples = rows->samples + row->first;
+    struct quantiles call_ns = stats_quantiles(
+        rows->samples + row->first, rows->samples + rows->calls->count, (size_t)row->calls);
     row_i64(cells, row->calls);
     row_i64(cells, row->kernels);
     row_i64(cells, row->busy_ns);
-    row_i64(cells, stats_median(samples, (size_t)row->calls));
-    row_i64(cells, stats_percentile(samples, (size_t)row->calls, 95));
+    row_i64(cells, call_ns.median);
+    row_i64(cells, call_ns.p95);
 }
 
 // Operations or bytes of all calls by their time, in 1e12 per second.

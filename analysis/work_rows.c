@@ -4,7 +4,6 @@
 #include "analysis/work_rows.h"
 
 #include "analysis/member_json.h"
-#include "analysis/sort.h"
 #include "analysis/tally.h"
 
 struct making {
@@ -260,27 +259,20 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
     return true;
 }
 
-static bool sort_samples(struct work_rows *rows, struct arena *arena, struct err *err)
+static bool gather_samples(struct work_rows *rows, struct arena *arena, struct err *err)
 {
     uint32_t count = rows->calls->count, at = 0;
-    struct budget *budget = rows->facts->budget;
-    size_t size = 2 * (size_t)count * sizeof(struct keyed);
-    rows->samples = arena_array(arena, count, sizeof *rows->samples, err);
-    struct keyed *items = rows->samples ? budget_alloc(budget, size, err) : NULL;
-    if (!items)
+    rows->samples = arena_array(arena, 2 * (size_t)count, sizeof *rows->samples, err);
+    if (!rows->samples)
         return false;
-    for (uint32_t c = 0; c < count; c++)
-        items[c] = (struct keyed){rows->calls->calls[c].self_ns, rows->row_of_call[c], 0};
-    sort_keyed(items, items + count, count);
     for (uint32_t r = 0; r < rows->count; r++) {
         rows->rows[r].first = at;
         at += (uint32_t)rows->rows[r].calls;
     }
     for (uint32_t c = 0; c < count; c++)
-        rows->samples[rows->rows[items[c].a].first++] = items[c].key;
-    for (uint32_t r = 0; r < rows->count; r++)
+        rows->samples[rows->rows[rows->row_of_call[c]].first++] = rows->calls->calls[c].self_ns;
+    for (uint32_t r = 0; r < rows->count; r++) // each has moved to the begin of the next
         rows->rows[r].first -= (uint32_t)rows->rows[r].calls;
-    budget_free(budget, items, size);
     return true;
 }
 
@@ -331,5 +323,5 @@ bool work_rows_make(const struct facts *facts, struct arena *arena, struct work_
     begin(&making, rows);
     bool ok = add_calls(&making, err) && finish_rows(&making, arena, err);
     end(&making);
-    return ok && sort_samples(rows, arena, err);
+    return ok && gather_samples(rows, arena, err);
 }

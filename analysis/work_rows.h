@@ -30,11 +30,11 @@ struct work_rows {
     uint32_t *row_of_call;
     struct work_row *rows;
     uint32_t count;
-    int64_t *samples;        // busy time of the calls, ascending within each row
+    int64_t *samples;        // busy time of the calls by row, and room for as many
     const struct peak *peak; // of the device, NULL when not known
 };
 
-// Everything lives in arena. O(n log n) in the launches; inputs are parsed once per distinct tuple.
+// Everything lives in arena. Linear in the launches; inputs are parsed once per distinct tuple.
 MUST_CHECK bool work_rows_make(const struct facts *facts, struct arena *arena,
                                struct work_rows *rows, struct err *err);
 
