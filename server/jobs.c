@@ -187,6 +187,23 @@ static void run_job(uv_work_t *request)
 
 // --- dispatch, on the loop's thread -------------------------------------------------------------
 
+// Huge files leave a worker to the small ones, which would wait for minutes else. It costs little:
+// cores that no job uses help the huge file's.
+static bool may_take_huge(const struct jobs *jobs)
+{
+    unsigned huge = 0;
+    for (const struct work *work = jobs->working; work; work = work->next)
+        huge += work->job.bytes > STORE_SMALL_BYTES;
+    return huge == 0 || huge + 1 < jobs->config.workers;
+}
+
+static bool claim(struct jobs *jobs, struct work *work, bool *found, struct err *err)
+{
+    struct store *store = jobs->config.store;
+    return may_take_huge(jobs) ? store_claim_job(store, &work->arena, &work->job, found, err)
+                               : store_claim_small_job(store, &work->arena, &work->job, found, err);
+}
+
 static void dispatch(struct jobs *jobs);
 
 static void free_work(struct work *work)
@@ -253,7 +270,7 @@ static bool start_next(struct jobs *jobs)
     work->request.data = work;
     work->progress.cores = &jobs->cores;
     arena_init(&work->arena, NULL);
-    if (!store_claim_job(jobs->config.store, &work->arena, &work->job, &found, &err)) {
+    if (!claim(jobs, work, &found, &err)) {
         log_error("cannot take a job, will try again: %s", err.msg);
         uv_timer_start(&jobs->timer, retry, RETRY_MS, 0);
         found = false;

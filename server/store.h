@@ -251,12 +251,20 @@ struct job {
 #define STORE_MAX_CRASHES  3
 #define STORE_MAX_ATTEMPTS 30
 
-// Takes the queued job with the fewest crashes and attempts, then one that joins a run (so that
-// a run is done before other runs' files are read), then the oldest, counts the attempt and commits
-// that. *found false: nothing can begin now. A run's job waits while another of the
-// same run works; a job that was in a crash works alone, so that no other shares the blame.
+// Files up to here are read in a second or two, so that others may wait for them.
+#define STORE_SMALL_BYTES ((int64_t)64 << 20)
+
+// Takes the queued job with the fewest crashes and attempts, among those one that joins a run (so
+// that a run is done before other runs' files are read), else the one that is due first: a second
+// after it came and one more per megabyte, behind those of its run. Counts the attempt and commits
+// that. *found false: nothing can begin now. A run's job waits while another of the same run works;
+// a job that was in a crash works alone, so that no other shares the blame.
 MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
                                 bool *found, struct err *err);
+
+// The same among the jobs whose file is small.
+MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job,
+                                      bool *found, struct err *err);
 
 // Writes a trace's results, settles its rank and queues the run's job when it was the last.
 // ERR_NOT_FOUND when the run was deleted meanwhile.

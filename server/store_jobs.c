@@ -44,21 +44,24 @@ static bool queue_run_if_last(sqlite3 *db, struct str run_id, struct err *err)
 
 // --- claiming -----------------------------------------------------------------------------------
 
-#define OLDEST                                                                         \
+#define NEXT                                                                           \
     "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1, " \
     "step_pattern, warmup_steps FROM job JOIN run ON run.id = job.run_id "             \
     "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "           \
+    "AND coalesce(bytes, 0) <= ? "                                                     \
     "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "        \
     "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "         \
     "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                 \
-    "ORDER BY crashes, attempts, kind = 'trace', job.id LIMIT 1"
+    "ORDER BY crashes, attempts, due_ns, job.id LIMIT 1"
 
-static bool find_oldest(sqlite3 *db, struct arena *arena, struct job *job, bool *found,
-                        struct err *err)
+// The next job whose file has at most max_bytes; its id is 0 when there is none.
+static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struct job *job,
+                      struct err *err)
 {
-    struct stmt stmt = sql_begin(db, OLDEST, err);
-    *found = sql_row(&stmt);
-    if (*found)
+    struct stmt stmt = sql_begin(db, NEXT, err);
+    sql_bind_i64(&stmt, max_bytes);
+    *job = (struct job){0};
+    if (sql_row(&stmt))
         *job = (struct job){
             .id = sql_i64(&stmt, 0),
             .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
@@ -84,15 +87,31 @@ static bool start_job(sqlite3 *db, const struct job *job, struct err *err)
            (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("running"), err));
 }
 
-bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,
-                     struct err *err)
+static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
+                  struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
     bool ok =
-        find_oldest(txn.db, arena, job, found, err) && (!*found || start_job(txn.db, job, err));
+        find_next(txn.db, max_bytes, arena, job, err) && (!job->id || start_job(txn.db, job, err));
     return txn_end(&txn, ok, err);
+}
+
+bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,
+                     struct err *err)
+{
+    bool ok = claim(store, INT64_MAX, arena, job, err);
+    *found = ok && job->id;
+    return ok;
+}
+
+bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job, bool *found,
+                           struct err *err)
+{
+    bool ok = claim(store, STORE_SMALL_BYTES, arena, job, err);
+    *found = ok && job->id;
+    return ok;
 }
 
 // --- ending -------------------------------------------------------------------------------------

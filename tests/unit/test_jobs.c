@@ -11,6 +11,8 @@
 #include <uv.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
 
 enum { WAIT_MS = 60000 }; // a bound for broken builds; a good one never waits that long
 
@@ -217,6 +219,70 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     end_jobs(s);
 }
 
+// As if the file had so many bytes.
+static void say_bytes(struct service *s, struct str trace_id, int64_t bytes)
+{
+    char path[96];
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    snprintf(path, sizeof path, "%s/db", s->folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    const char *sql = "UPDATE trace SET bytes = ? WHERE id = ?";
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    sqlite3_bind_int64(stmt, 1, bytes);
+    sqlite3_bind_text(stmt, 2, trace_id.at, (int)trace_id.len, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+// Takes a huge file whose reader waits until write_pipe.
+static struct upload take_pipe(struct service *s, const char *content, const char *filename)
+{
+    char path[BLOB_PATH_SIZE];
+    struct upload upload = take(s, content, filename);
+    say_bytes(s, upload.traces[0].id, STORE_SMALL_BYTES + 1);
+    blob_path(s->intake.blobs, upload.traces[0].sha256.at, path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    return upload;
+}
+
+static void write_pipe(struct service *s, const struct upload *upload)
+{
+    char path[BLOB_PATH_SIZE];
+    blob_path(s->intake.blobs, upload->traces[0].sha256.at, path);
+    FILE *pipe = fopen(path, "w");
+    assert_non_null(pipe);
+    assert_true(fputs(good_trace, pipe) >= 0);
+    fclose(pipe);
+}
+
+static void huge_files_leave_a_worker_to_small_ones(void **state)
+{
+    struct service *s = *state;
+    struct upload huge[2] = {take_pipe(s, "[1]", "x.json"), take_pipe(s, "[2]", "y.json")};
+    start_jobs(s, 2);
+    struct upload small = take(s, good_trace, "z.json");
+    assert_true(jobs_wait_upload(s->intake.jobs, small.id, WAIT_MS));
+    for (int i = 0; i < 2; i++) {
+        write_pipe(s, &huge[i]);
+        assert_true(jobs_wait_upload(s->intake.jobs, huge[i].id, WAIT_MS));
+        assert_int_equal(trace_of(s, &huge[i]).state, TRACE_DONE);
+    }
+    end_jobs(s);
+}
+
+static void a_single_worker_takes_huge_files_too(void **state)
+{
+    struct service *s = *state;
+    struct upload upload = take(s, good_trace, "x.json");
+    say_bytes(s, upload.traces[0].id, STORE_SMALL_BYTES + 1);
+    start_jobs(s, 1);
+    assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
+    end_jobs(s);
+}
+
 struct waiter {
     struct service *service;
     struct upload upload;
@@ -288,6 +354,8 @@ int main(void)
         TEST(a_file_that_is_no_trace_fails_with_a_reason),
         TEST(what_was_accepted_before_a_crash_is_done_after_it),
         TEST(reanalysis_needs_the_kept_trace_only),
+        TEST(huge_files_leave_a_worker_to_small_ones),
+        TEST(a_single_worker_takes_huge_files_too),
         TEST(a_stopped_service_lets_go_of_those_who_wait),
         TEST(waiting_ends_with_its_time),
         TEST(a_deleted_run_leaves_no_file),

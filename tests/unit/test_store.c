@@ -561,9 +561,9 @@ static void deleting_a_run_leaves_only_garbage(void **state)
     struct fixture *f = *state;
     struct upload gone = add(f, "gone", 'a', 0, "x.json");
     add(f, "gone", 'b', 1, "y.json");
-    struct upload kept = add(f, "kept", 'a', 0, "x.json"); // shares a blob
     finish_next(f, -1);
     struct job running = claim(f);
+    struct upload kept = add(f, "kept", 'a', 0, "x.json"); // shares a blob
     struct run run;
     assert_false(store_delete_run(f->store, gone.run_id, 1, &f->err));
     assert_int_equal(f->err.code, ERR_CONFLICT);
