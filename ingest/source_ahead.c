@@ -6,9 +6,10 @@
 #include <string.h>
 #include <uv.h>
 
-// Small enough that a block is still in the cache of the reading core, large enough that handing
-// over costs nothing beside filling it.
-#define BLOCK_BYTES ((size_t)256 << 10)
+// All blocks stay in the cache that the cores share, and waking the other side once per block costs
+// little beside filling it: with 256 KiB zstd took 8 % longer where the reader waits for it, with
+// 1 MiB as long.
+#define BLOCK_BYTES ((size_t)512 << 10)
 #define BLOCKS      4u
 
 struct block {
