@@ -139,16 +139,20 @@ static void account(void *context, const struct segment *segment)
     if (!facts->steps[segment->step].steady)
         return;
     sweep_add(&facts->steady, segment);
-    if (segment->bar < BAR_DEVICE_COUNT)
-        facts->steady_category_ns[facts->devices[segment->device].category] +=
-            segment->end_ns - segment->begin_ns;
+    if (segment->bar >= BAR_DEVICE_COUNT)
+        return;
+    int64_t length_ns = segment->end_ns - segment->begin_ns;
+    facts->steady_owned_ns[segment->device] += length_ns;
+    facts->steady_category_ns[facts->devices[segment->device].category] += length_ns;
 }
 
 static bool account_all(struct facts *facts, struct err *err)
 {
     facts->step_parts =
         arena_array(facts->arena, facts->step_count, sizeof *facts->step_parts, err);
-    if (!facts->step_parts)
+    facts->steady_owned_ns =
+        arena_array(facts->arena, facts->device_count, sizeof *facts->steady_owned_ns, err);
+    if (!facts->step_parts || !facts->steady_owned_ns)
         return false;
     sweep_run(facts, SWEEP_ALL, account, facts);
     return true;

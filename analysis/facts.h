@@ -78,7 +78,8 @@ struct facts {
 
     struct device_event *devices; // by begin, then order in the file
     uint32_t device_count;
-    struct launch *launches; // by event
+    int64_t *steady_owned_ns; // per device event: of owned_ns what lies in steady steps
+    struct launch *launches;  // by event
     uint32_t launch_count;
     uint32_t *op_parent; // per event of the host: the innermost operator around it, or FACTS_NONE
     const struct op_calls *calls; // launches by the call of an operator they stand in

@@ -38,17 +38,32 @@ static void add_segment(void *context, const struct segment *segment)
     copies->wait_ns += copies->behind && segment->bar == BAR_IDLE_HOST_WAIT ? length_ns : 0;
 }
 
+static bool costs_enough(const struct finding_case *the_case, int64_t cost_ns)
+{
+    return (double)cost_ns >= FINDING_COPY_SHARE * (double)the_case->step_ns;
+}
+
+// Even if the device waited for nothing but such copies.
+static bool may_fire(const struct finding_case *the_case, int64_t owned_ns)
+{
+    int64_t wait_ns = the_case->facts->steady.bar_ns[BAR_IDLE_HOST_WAIT];
+    return costs_enough(the_case, (owned_ns + wait_ns) / the_case->steps);
+}
+
 static bool measure(const struct finding_case *the_case, struct copies *copies, struct err *err)
 {
     const struct facts *facts = the_case->facts;
     *copies = (struct copies){.facts = facts};
     if (!copy_names_make(facts, the_case->arena, &copies->names, err))
         return false;
+    int64_t owned_ns = 0;
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
         struct copy_kind kind;
-        if (device->step == FACTS_NONE || !facts->steps[device->step].steady ||
-            !blocks(copies, i, &kind))
+        if (!blocks(copies, i, &kind))
+            continue;
+        owned_ns += facts->steady_owned_ns[i];
+        if (device->step == FACTS_NONE || !facts->steps[device->step].steady)
             continue;
         copies->count++;
         copies->pageable += kind.host == COPY_HOST_PAGEABLE;
@@ -56,7 +71,7 @@ static bool measure(const struct finding_case *the_case, struct copies *copies, 
         copies->bytes +=
             kind.bytes > 0 && kind.bytes < INT64_MAX / 2 - copies->bytes ? kind.bytes : 0;
     }
-    if (copies->count)
+    if (copies->count && may_fire(the_case, owned_ns))
         sweep_run(facts, SWEEP_ALL, add_segment, copies);
     return true;
 }
@@ -68,7 +83,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     if (!measure(the_case, &copies, err))
         return false;
     int64_t cost_ns = (copies.owned_ns + copies.wait_ns) / the_case->steps;
-    *fires = copies.count > 0 && (double)cost_ns >= FINDING_COPY_SHARE * (double)the_case->step_ns;
+    *fires = copies.count > 0 && costs_enough(the_case, cost_ns);
     if (!*fires)
         return true;
     finding->cost_ns = cost_ns;

@@ -2,7 +2,7 @@
 // Rules about a device that waits for the host.
 #include "analysis/findings.h"
 #include "analysis/short_kernels.h"
-#include "analysis/sweep.h"
+#include "analysis/step_gaps.h"
 
 #include <inttypes.h>
 
@@ -14,18 +14,17 @@ struct waits {
     uint32_t longest, gap;      // the device events that end them
 };
 
-static void add_wait(void *context, const struct segment *segment)
+static void add_wait(void *context, const struct gap *gap, int64_t length_ns)
 {
     struct waits *waits = context;
-    if (segment->bar != BAR_IDLE_HOST_WAIT || segment->step == FACTS_NONE ||
-        !waits->facts->steps[segment->step].steady)
+    if (idle_cause_bar((enum idle_cause)gap->cause) != BAR_IDLE_HOST_WAIT)
         return;
-    if (segment->device != waits->gap) {
-        waits->gap = segment->device;
+    if (gap->next != waits->gap) {
+        waits->gap = gap->next;
         waits->gap_ns = 0;
         waits->count++;
     }
-    waits->gap_ns += segment->end_ns - segment->begin_ns; // a step may begin within a gap
+    waits->gap_ns += length_ns; // a step may begin within a gap
     if (waits->gap_ns <= waits->longest_ns)
         return;
     waits->longest_ns = waits->gap_ns;
@@ -78,7 +77,7 @@ static bool describe_starved(const struct finding_case *the_case, struct finding
                              struct err *err)
 {
     struct waits waits = {.facts = the_case->facts, .longest = FACTS_NONE, .gap = FACTS_NONE};
-    sweep_run(the_case->facts, SWEEP_ALL, add_wait, &waits);
+    step_gaps_visit(the_case->facts, add_wait, &waits);
     enum idle_cause cause = main_cause(&the_case->facts->steady);
     int64_t cause_ns = the_case->facts->steady.idle_ns[cause] / the_case->steps;
     struct str name = longest_name(&waits);
@@ -134,28 +133,19 @@ static bool is_short(const struct facts *facts, uint32_t device)
 
 // Counts the wait directly before a short kernel, but no more of it than a launch takes: a longer
 // wait has another cause.
-static void add_tiny_wait(struct tiny *tiny, const struct segment *segment)
+static void add_tiny_wait(void *context, const struct gap *gap, int64_t length_ns)
 {
-    int64_t length_ns = segment->end_ns - segment->begin_ns;
-    if (tiny->next != segment->device) {
-        tiny->next = segment->device;
+    struct tiny *tiny = context;
+    if (gap->next == FACTS_NONE || !is_short(tiny->facts, gap->next) ||
+        idle_cause_bar((enum idle_cause)gap->cause) != BAR_IDLE_HOST_WAIT)
+        return;
+    if (tiny->next != gap->next) {
+        tiny->next = gap->next;
         tiny->left_ns = FINDING_TINY_WAIT_NS;
     }
     int64_t counted_ns = length_ns < tiny->left_ns ? length_ns : tiny->left_ns;
     tiny->wait_ns += counted_ns;
     tiny->left_ns -= counted_ns;
-}
-
-static void add_tiny(void *context, const struct segment *segment)
-{
-    struct tiny *tiny = context;
-    if (segment->step == FACTS_NONE || !tiny->facts->steps[segment->step].steady ||
-        segment->device == FACTS_NONE || !is_short(tiny->facts, segment->device))
-        return;
-    if (segment->bar < BAR_DEVICE_COUNT)
-        tiny->owned_ns += segment->end_ns - segment->begin_ns;
-    else if (segment->bar == BAR_IDLE_HOST_WAIT)
-        add_tiny_wait(tiny, segment);
 }
 
 static bool are_many(const struct tiny *tiny)
@@ -169,17 +159,20 @@ static struct tiny measure_tiny(const struct facts *facts)
     struct tiny tiny = {.facts = facts, .next = FACTS_NONE};
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
+        bool tiny_one = is_short(facts, i);
+        if (tiny_one)
+            tiny.owned_ns += facts->steady_owned_ns[i]; // whichever step launched it
         if (device->class != CLASS_COMPUTE || device->step == FACTS_NONE ||
             !facts->steps[device->step].steady)
             continue;
         tiny.calls++;
-        if (!is_short(facts, i))
+        if (!tiny_one)
             continue;
         tiny.short_calls++;
         tiny.replayed += device->launch != FACTS_NONE && facts->launches[device->launch].count > 1;
     }
     if (are_many(&tiny))
-        sweep_run(facts, SWEEP_ALL, add_tiny, &tiny);
+        step_gaps_visit(facts, add_tiny_wait, &tiny);
     return tiny;
 }
 

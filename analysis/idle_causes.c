@@ -2,91 +2,91 @@
 // Sums of the idle gaps by cause, all devices merged and each device.
 #include "analysis/analyses.h"
 #include "analysis/gaps.h"
-#include "analysis/groups.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
+#include "analysis/tally.h"
 
-// Which gaps a group of rows is about.
+// Which gaps a group of rows is about, by cause.
 struct scope {
-    const struct gap_list *gaps;
-    const char *device; // NULL: all merged
+    const char *device;  // NULL: all merged
+    int64_t *lengths_ns; // those of cause c begin at first[c]
+    int64_t *scratch;    // room for as many
+    uint32_t first[IDLE_CAUSE_COUNT + 1];
+    int64_t total_ns[IDLE_CAUSE_COUNT];
+    str_id event[IDLE_CAUSE_COUNT]; // name of host event whose gaps are longest together, 0 without
 };
 
-// Memory for the lengths of the gaps of one cause, and for sums by name of the host event.
-struct scratch {
-    int64_t *lengths_ns; // twice the largest number of gaps
-    int64_t *names_ns;
-    struct groups names;
-};
-
-static uint32_t lengths_of(const struct gap_list *list, enum idle_cause cause, int64_t *lengths_ns)
+static void part(const struct gap_list *list, struct scope *scope)
 {
-    uint32_t count = 0;
+    uint32_t next[IDLE_CAUSE_COUNT];
+    memset(scope->first, 0, sizeof scope->first);
+    memset(scope->total_ns, 0, sizeof scope->total_ns);
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->gaps[i].cause == (uint8_t)cause)
-            lengths_ns[count++] = list->gaps[i].end_ns - list->gaps[i].begin_ns;
-    sort_i64(lengths_ns, lengths_ns + list->count, count);
-    return count;
-}
-
-// The name of host event whose gaps of the cause are longest together, 0 without.
-static bool main_event(const struct facts *facts, const struct gap_list *list,
-                       enum idle_cause cause, struct scratch *scratch, str_id *name,
-                       struct err *err)
-{
-    uint32_t best = 0, index;
-    groups_free(&scratch->names);
+        scope->first[list->gaps[i].cause + 1]++;
+    for (int c = 0; c < IDLE_CAUSE_COUNT; c++) {
+        scope->first[c + 1] += scope->first[c];
+        next[c] = scope->first[c];
+    }
     for (uint32_t i = 0; i < list->count; i++) {
         const struct gap *gap = &list->gaps[i];
-        if (gap->cause != (uint8_t)cause || gap->host_event == FACTS_NONE)
-            continue;
-        uint32_t known = scratch->names.count;
-        if (!groups_index(&scratch->names, facts->trace->name[gap->host_event], 0, &index, err))
-            return false;
-        scratch->names_ns[index] =
-            (index < known ? scratch->names_ns[index] : 0) + gap->end_ns - gap->begin_ns;
+        int64_t length_ns = gap->end_ns - gap->begin_ns;
+        scope->lengths_ns[next[gap->cause]++] = length_ns;
+        scope->total_ns[gap->cause] += length_ns;
     }
-    for (uint32_t n = 0; n < scratch->names.count; n++)
-        best = scratch->names_ns[n] > scratch->names_ns[best] ? n : best;
-    *name = scratch->names.count ? (str_id)scratch->names.keys[best].a : 0;
-    return true;
+}
+
+static bool name_events(const struct facts *facts, const struct gap_list *list, struct scope *scope,
+                        struct err *err)
+{
+    struct tally names;
+    int64_t best[IDLE_CAUSE_COUNT];
+    bool ok = true;
+    memset(scope->event, 0, sizeof scope->event);
+    memset(best, 0xff, sizeof best); // -1
+    tally_init(&names, facts->budget);
+    for (uint32_t i = 0; ok && i < list->count; i++) {
+        const struct gap *gap = &list->gaps[i];
+        if (gap->host_event != FACTS_NONE)
+            ok = tally_add(&names, gap->cause, facts->trace->name[gap->host_event],
+                           gap->end_ns - gap->begin_ns, err);
+    }
+    tally_most(&names, scope->event, best);
+    tally_free(&names);
+    return ok;
 }
 
 static bool add_cause(const struct facts *facts, const struct scope *scope, enum idle_cause cause,
-                      struct scratch *scratch, struct report *report, struct err *err)
+                      struct report *report, struct err *err)
 {
-    uint32_t count = lengths_of(scope->gaps, cause, scratch->lengths_ns);
-    str_id name;
+    uint32_t first = scope->first[cause], count = scope->first[cause + 1] - first;
+    str_id event = scope->event[cause];
     if (count == 0)
         return true;
-    if (!main_event(facts, scope->gaps, cause, scratch, &name, err))
-        return false;
-    struct stats stats = stats_of(scratch->lengths_ns, count);
-    int64_t total_ns = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total_ns += scratch->lengths_ns[i];
+    struct quantiles lengths = stats_quantiles(scope->lengths_ns + first, scope->scratch, count);
     struct row row = {0};
     row_word(&row, scope->device);
     row_word(&row, idle_cause_word(cause));
     row_word(&row, category_bar_word(idle_cause_bar(cause)));
     row_i64(&row, count);
-    row_i64(&row, total_ns);
-    row_share(&row, total_ns, facts->end_ns - facts->begin_ns);
+    row_i64(&row, scope->total_ns[cause]);
+    row_share(&row, scope->total_ns[cause], facts->end_ns - facts->begin_ns);
     row_i64_if(&row, !scope->device, facts->steady.idle_ns[cause]);
-    row_i64(&row, stats.median);
-    row_i64(&row, stats.p95);
-    row_i64(&row, stats.max);
-    row_text_if(&row, name != 0, trace_text(facts->trace, name));
+    row_i64(&row, lengths.median);
+    row_i64(&row, lengths.p95);
+    row_i64(&row, lengths.max);
+    row_text_if(&row, event != 0, trace_text(facts->trace, event));
     row_word(&row, idle_cause_help(cause));
     return row_end(&row, &table_idle_causes, report, err);
 }
 
-static bool add_scope(const struct facts *facts, const struct scope *scope, struct scratch *scratch,
+static bool add_scope(const struct facts *facts, const struct gap_list *list, struct scope *scope,
                       struct report *report, struct err *err)
 {
+    part(list, scope);
+    if (!name_events(facts, list, scope, err))
+        return false;
     for (int c = 0; c < IDLE_CAUSE_COUNT; c++)
-        if (!add_cause(facts, scope, (enum idle_cause)c, scratch, report, err))
+        if (!add_cause(facts, scope, (enum idle_cause)c, report, err))
             return false;
     return true;
 }
@@ -100,16 +100,15 @@ static uint32_t largest_list(const struct facts *facts)
     return largest;
 }
 
-static bool add_all(const struct facts *facts, struct scratch *scratch, struct report *report,
+static bool add_all(const struct facts *facts, struct scope *scope, struct report *report,
                     struct err *err)
 {
-    if (!add_scope(facts, &(struct scope){&facts->gaps, NULL}, scratch, report, err))
+    if (!add_scope(facts, &facts->gaps, scope, report, err))
         return false;
     for (uint32_t g = 0; facts->gpu_gaps && g < facts->gpu_count && g < FACTS_DEVICE_ROWS; g++) {
         char text[32];
-        struct scope scope = {&facts->gpu_gaps[g],
-                              facts_label(facts->trace, facts->gpus[g], text).at};
-        if (!add_scope(facts, &scope, scratch, report, err))
+        scope->device = facts_label(facts->trace, facts->gpus[g], text).at;
+        if (!add_scope(facts, &facts->gpu_gaps[g], scope, report, err))
             return false;
     }
     return true;
@@ -117,17 +116,13 @@ static bool add_all(const struct facts *facts, struct scratch *scratch, struct r
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct arena arena;
-    arena_init(&arena, facts->budget);
-    size_t largest = largest_list(facts);
-    struct scratch scratch = {
-        .lengths_ns = arena_array(&arena, 2 * largest, sizeof(int64_t), err),
-        .names_ns = arena_array(&arena, largest, sizeof(int64_t), err),
-    };
-    groups_init(&scratch.names, facts->budget);
-    bool ok = scratch.lengths_ns && scratch.names_ns && add_all(facts, &scratch, report, err);
-    groups_free(&scratch.names);
-    arena_free(&arena);
+    size_t largest = largest_list(facts), size = 2 * largest * sizeof(int64_t);
+    int64_t *lengths_ns = budget_alloc(facts->budget, size, err);
+    if (!lengths_ns)
+        return false;
+    struct scope scope = {.lengths_ns = lengths_ns, .scratch = lengths_ns + largest};
+    bool ok = add_all(facts, &scope, report, err);
+    budget_free(facts->budget, lengths_ns, size);
     return ok;
 }
 

@@ -3,7 +3,6 @@
 #include "analysis/analyses.h"
 #include "analysis/grouping.h"
 #include "analysis/ranked.h"
-#include "analysis/sweep.h"
 #include "analysis/tables.h"
 
 struct part {
@@ -30,23 +29,15 @@ static bool is_steady(const struct facts *facts, uint32_t step)
     return step != FACTS_NONE && facts->steps[step].steady;
 }
 
-static void own(void *context, const struct segment *segment)
-{
-    struct part_walk *walk = context;
-    if (segment->bar < BAR_DEVICE_COUNT && is_steady(walk->facts, segment->step))
-        walk->parts[walk->grouping.group_of[segment->device]].owned_ns +=
-            segment->end_ns - segment->begin_ns;
-}
-
 static void sum(struct part_walk *walk)
 {
     const struct facts *facts = walk->facts;
     for (uint32_t i = 0; i < facts->device_count; i++) {
         struct part *part = &walk->parts[walk->grouping.group_of[i]];
         part->calls += is_steady(facts, facts->devices[i].step);
+        part->owned_ns += facts->steady_owned_ns[i];
         part->device = i;
     }
-    sweep_run(facts, SWEEP_ALL, own, walk);
 }
 
 static bool add_part(const struct facts *facts, const struct part *part, struct report *report,

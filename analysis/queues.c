@@ -9,9 +9,10 @@
 
 // Arrays have room for the events of any stream.
 struct queue_memory {
-    struct keyed *changes, *scratch; // two per event; a: 1 for a launch, 0 for a begin
-    int64_t *level_ns;               // time by number of queued events, one more than events
-    uint32_t *queued_on;             // per launch: the last row it queued on, plus 1
+    int64_t *launch_ns, *begin_ns; // ascending: when launches join the queue and leave it
+    int64_t *scratch;
+    int64_t *level_ns;   // time by number of queued events, one more than events
+    uint32_t *queued_on; // per launch: the last row it queued on, plus 1
 };
 
 static int64_t within(const struct facts *facts, int64_t time_ns)
@@ -21,12 +22,13 @@ static int64_t within(const struct facts *facts, int64_t time_ns)
     return time_ns < facts->end_ns ? time_ns : facts->end_ns;
 }
 
-// The changes of a stream in order of time. A launch queues once per stream, until its first event
-// there begins.
+// How many launches queue on a stream: each once, until its first event there begins. Devices work
+// in the order of launches, which then need no sorting.
 static uint32_t gather(const struct facts *facts, const struct streams *streams, uint32_t track,
                        struct queue_memory *memory)
 {
-    uint32_t changes = 0;
+    uint32_t count = 0;
+    bool ascends = true;
     for (uint32_t i = streams->first[track]; i < streams->first[track + 1]; i++) {
         const struct device_event *device = &facts->devices[streams->devices[i]];
         if (device->launch == FACTS_NONE)
@@ -35,27 +37,34 @@ static uint32_t gather(const struct facts *facts, const struct streams *streams,
         if (memory->queued_on[device->launch] == track + 1 || launch_ns >= device->begin_ns)
             continue;
         memory->queued_on[device->launch] = track + 1;
-        memory->changes[changes++] = (struct keyed){within(facts, launch_ns), 1, 0};
-        memory->changes[changes++] = (struct keyed){device->begin_ns, 0, 0};
+        memory->launch_ns[count] = within(facts, launch_ns);
+        memory->begin_ns[count] = device->begin_ns;
+        ascends &= count == 0 || memory->launch_ns[count - 1] <= memory->launch_ns[count];
+        count++;
     }
-    sort_keyed(memory->changes, memory->scratch, changes);
-    return changes;
+    if (!ascends)
+        sort_i64(memory->launch_ns, memory->scratch, count);
+    return count;
 }
 
-// Fills level_ns and returns how many levels it has.
-static uint32_t weigh(const struct facts *facts, uint32_t changes, struct queue_memory *memory)
+// Fills level_ns and returns how many levels it has. Of a launch and a begin at the same time the
+// launch comes first, so that no level is below 0.
+static uint32_t weigh(const struct facts *facts, uint32_t count, struct queue_memory *memory)
 {
-    uint32_t level = 0, levels = 1;
+    uint32_t launched = 0, levels = 1;
     int64_t now_ns = facts->begin_ns;
     memory->level_ns[0] = 0;
-    for (uint32_t i = 0; i < changes; i++) {
-        memory->level_ns[level] += memory->changes[i].key - now_ns;
-        now_ns = memory->changes[i].key;
-        level = memory->changes[i].a ? level + 1 : level - 1;
-        if (level == levels)
+    for (uint32_t begun = 0; begun < count;) {
+        bool launch = launched < count && memory->launch_ns[launched] <= memory->begin_ns[begun];
+        int64_t then_ns = launch ? memory->launch_ns[launched] : memory->begin_ns[begun];
+        memory->level_ns[launched - begun] += then_ns - now_ns;
+        now_ns = then_ns;
+        launched += launch;
+        begun += !launch;
+        if (launched - begun == levels)
             memory->level_ns[levels++] = 0;
     }
-    memory->level_ns[level] += facts->end_ns - now_ns;
+    memory->level_ns[0] += facts->end_ns - now_ns; // all have begun
     return levels;
 }
 
@@ -73,11 +82,11 @@ static uint32_t percentile(const int64_t *level_ns, uint32_t levels, int64_t win
     return level;
 }
 
-static bool add_row(const struct facts *facts, uint32_t track, uint32_t changes,
+static bool add_row(const struct facts *facts, uint32_t track, uint32_t count,
                     struct queue_memory *memory, struct report *report, struct err *err)
 {
     int64_t window_ns = facts->end_ns - facts->begin_ns, full_ns = 0;
-    uint32_t levels = weigh(facts, changes, memory), max = 0;
+    uint32_t levels = weigh(facts, count, memory), max = 0;
     double weighted = 0;
     for (uint32_t level = 0; level < levels; level++) {
         weighted += (double)level * (double)memory->level_ns[level];
@@ -89,7 +98,7 @@ static bool add_row(const struct facts *facts, uint32_t track, uint32_t changes,
     struct row row = {0};
     row_text(&row, facts_label(facts->trace, stream->pid, device));
     row_text(&row, facts_label(facts->trace, stream->tid, name));
-    row_i64(&row, changes / 2);
+    row_i64(&row, count);
     row_f64_if(&row, window_ns > 0, weighted / (double)(window_ns > 0 ? window_ns : 1));
     row_i64(&row, percentile(memory->level_ns, levels, window_ns, 50));
     row_i64(&row, percentile(memory->level_ns, levels, window_ns, 95));
@@ -104,18 +113,19 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
 {
     size_t count = facts->device_count;
     struct queue_memory memory = {
-        .changes = arena_array(arena, 2 * count, sizeof(struct keyed), err),
-        .scratch = arena_array(arena, 2 * count, sizeof(struct keyed), err),
+        .launch_ns = arena_array(arena, count, sizeof(int64_t), err),
+        .begin_ns = arena_array(arena, count, sizeof(int64_t), err),
+        .scratch = arena_array(arena, count, sizeof(int64_t), err),
         .level_ns = arena_array(arena, count + 1, sizeof(int64_t), err),
         .queued_on = arena_array(arena, facts->launch_count, sizeof(uint32_t), err),
     };
     struct streams streams;
-    if (!memory.changes || !memory.scratch || !memory.level_ns || !memory.queued_on ||
-        !streams_make(facts, arena, &streams, err))
+    if (!memory.launch_ns || !memory.begin_ns || !memory.scratch || !memory.level_ns ||
+        !memory.queued_on || !streams_make(facts, arena, &streams, err))
         return false;
     for (uint32_t t = 0; t < facts->trace->track_count; t++) {
-        uint32_t changes = gather(facts, &streams, t, &memory);
-        if (changes && !add_row(facts, t, changes, &memory, report, err))
+        uint32_t queued = gather(facts, &streams, t, &memory);
+        if (queued && !add_row(facts, t, queued, &memory, report, err))
             return false;
     }
     return true;

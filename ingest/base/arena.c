@@ -44,14 +44,15 @@ void arena_free(struct arena *arena)
     }
 }
 
-static struct arena_chunk *chunk_new(struct arena *arena, size_t size, struct err *err)
+// A chunk for one large block is born zeroed, the others are zeroed as they are used up.
+static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zeroed, struct err *err)
 {
-    struct budget uncounted = {0};
-    struct arena_chunk *chunk =
-        budget_zalloc(arena->budget ? arena->budget : &uncounted, sizeof *chunk + size, err);
+    struct budget uncounted = {0}, *budget = arena->budget ? arena->budget : &uncounted;
+    struct arena_chunk *chunk = zeroed ? budget_zalloc(budget, sizeof *chunk + size, err)
+                                       : budget_alloc(budget, sizeof *chunk + size, err);
     if (!chunk)
         return NULL;
-    chunk->size = size;
+    *chunk = (struct arena_chunk){.size = size};
     if (arena->chunk_bytes < CHUNK_BYTES)
         arena->chunk_bytes *= 2;
     return chunk;
@@ -65,9 +66,10 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
         return NULL;
     }
     struct arena_chunk *chunk = arena->chunks;
+    bool zeroed = false;
     if (!chunk || chunk->size - chunk->used < need) {
-        bool large = need > arena->chunk_bytes;
-        chunk = chunk_new(arena, large ? need : arena->chunk_bytes, err);
+        bool large = zeroed = need > arena->chunk_bytes;
+        chunk = chunk_new(arena, large ? need : arena->chunk_bytes, large, err);
         if (!chunk)
             return NULL;
         // A large block goes behind the current chunk, whose free tail stays in use.
@@ -81,7 +83,7 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
     }
     void *block = (char *)chunk->data + chunk->used;
     chunk->used += need;
-    return block; // zero from its birth
+    return zeroed ? block : memset(block, 0, need);
 }
 
 void arena_take(struct arena *arena, struct arena *other)
