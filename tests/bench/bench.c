@@ -10,13 +10,15 @@
 struct choices {
     int repeats;
     bool lines;       // one line per trace, of the rows that it needs
+    bool only_text;   // no compressed forms are made
     const char *only; // rows whose name contains this; NULL: all
 };
 
 static const char usage[] =
-    "usage: bench [--repeat N] [--only TEXT] [--lines] FILE.json[.gz|.zst]...\n"
+    "usage: bench [--repeat N] [--only TEXT] [--text] [--lines] FILE.json[.gz|.zst]...\n"
     "  --repeat N   laps over all rows; the best of each counts (5)\n"
     "  --only TEXT  only the rows whose name contains TEXT\n"
+    "  --text       with --only: rows of the text in memory, nothing is compressed first\n"
     "  --lines      a line per file instead of a table\n";
 
 static bool is_wanted(const struct choices *choices, unsigned i)
@@ -71,7 +73,7 @@ static bool measure(const struct choices *choices, const char *path, struct resu
                     struct err *err)
 {
     struct corpus corpus;
-    if (!corpus_open(&corpus, path, err))
+    if (!corpus_open(&corpus, path, choices->only_text, err))
         return false;
     bool ok = true;
     for (int i = 0; ok && i < choices->repeats; i++) {
@@ -109,6 +111,7 @@ static bool parse(int argc, char **argv, struct choices *choices)
     static const struct option known[] = {{"repeat", required_argument, NULL, 'r'},
                                           {"only", required_argument, NULL, 'o'},
                                           {"lines", no_argument, NULL, 'l'},
+                                          {"text", no_argument, NULL, 't'},
                                           {0}};
     *choices = (struct choices){.repeats = 5};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -118,10 +121,13 @@ static bool parse(int argc, char **argv, struct choices *choices)
             choices->repeats = (int)strtol(optarg, NULL, 10);
         else if (c == 'l')
             choices->lines = true;
+        else if (c == 't')
+            choices->only_text = true;
         else
             return false;
     }
-    return optind < argc && choices->repeats >= 1 && !(choices->lines && choices->only);
+    return optind < argc && choices->repeats >= 1 && !(choices->lines && choices->only) &&
+           (choices->only || !choices->only_text);
 }
 
 int main(int argc, char **argv)

@@ -113,15 +113,20 @@ static bool make_folder(struct corpus *corpus, struct err *err)
     return true;
 }
 
-bool corpus_open(struct corpus *corpus, const char *path, struct err *err)
+static bool pack(struct corpus *corpus, struct err *err)
+{
+    return pack_zstd(corpus->text, &corpus->zstd, err) &&
+           pack_gzip(corpus->text, &corpus->gzip, err) &&
+           write_file(corpus->json_path, corpus->text, err) &&
+           write_file(corpus->zstd_path, corpus->zstd, err) &&
+           write_file(corpus->gzip_path, corpus->gzip, err);
+}
+
+bool corpus_open(struct corpus *corpus, const char *path, bool only_text, struct err *err)
 {
     *corpus = (struct corpus){0};
     bool ok = read_text(path, &corpus->text, err) && make_folder(corpus, err) &&
-              pack_zstd(corpus->text, &corpus->zstd, err) &&
-              pack_gzip(corpus->text, &corpus->gzip, err) &&
-              write_file(corpus->json_path, corpus->text, err) &&
-              write_file(corpus->zstd_path, corpus->zstd, err) &&
-              write_file(corpus->gzip_path, corpus->gzip, err);
+              (only_text || pack(corpus, err));
     if (!ok)
         corpus_close(corpus);
     return ok;

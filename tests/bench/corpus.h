@@ -21,8 +21,10 @@ struct corpus {
     char trace_path[96]; // for the sealed trace, not made here
 };
 
-// Reads path, whatever its compression, and compresses it anew in both ways.
-MUST_CHECK bool corpus_open(struct corpus *corpus, const char *path, struct err *err);
+// Reads path, whatever its compression, and compresses it anew in both ways unless only the text is
+// wanted.
+MUST_CHECK bool corpus_open(struct corpus *corpus, const char *path, bool only_text,
+                            struct err *err);
 
 // Only the compressed file at path, as it is: for traces whose text would not fit the memory.
 MUST_CHECK bool corpus_open_packed(struct corpus *corpus, const char *path, struct err *err);

@@ -1,27 +1,48 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Counts instructions per event of the main stages with callgrind: a figure without noise.
+# Counts instructions per event of each stage with callgrind: figures without noise, a column a file.
 set -euo pipefail
 
-if (($# != 1)) || [[ $1 == -* ]]; then
-    echo "usage: tests/bench/instructions.sh FILE.json[.gz|.zst]   (BUILD: build/release)" >&2
+if (($# == 0)) || [[ $1 == -* ]]; then
+    echo "usage: tests/bench/instructions.sh FILE.json[.gz|.zst]...   (BUILD: build/release)" >&2
     exit 2
 fi
-bench=$(dirname "${BASH_SOURCE[0]}")/../../${BUILD:-build/release}/tests/bench/bench
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/${BUILD:-build/release}/tests/bench/bench
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-events=$("$bench" --repeat 1 --only seal "$1" | sed -n 's/.* \([0-9]*\) events.*/\1/p')
-echo "$(basename "$1"): $events events, instructions per event"
-# count ROW FUNCTION: the row's name in the table and the function that does its work
-count() {
-    local total
-    valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect="$2" \
-        "$bench" --repeat 1 --only "$1" "$3" >/dev/null 2>&1
-    total=$(awk '/^(totals|summary):/ { print $2 }' "$out" | tail -1)
-    awk -v n="$1" -v t="$total" -v e="$events" 'BEGIN { printf "%-20s %10.1f\n", n, t / e }'
+names='' events=()
+for file in "$@"; do
+    name=$(basename "$file")
+    names+=" | ${name%%.*}"
+    events+=("$("$bench" --repeat 1 --text --only seal "$file" |
+        sed -n 's/.* \([0-9]*\) events.*/\1/p')")
+done
+echo "| instructions per event$names |"
+echo "|---$(printf '|---%.0s' "$@")|"
+printf '| events'
+printf ' | %s' "${events[@]}"
+echo ' |'
+
+# row NAME FUNCTION FILE...: a row of the table of the benchmark and the function that does its work
+row() {
+    local i=0 total
+    printf '| %s' "$1"
+    for file in "$@"; do
+        ((++i > 2)) || continue
+        # callgrind knows no AVX-512: what runs is AVX2.
+        valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect="$2" \
+            "$bench" --repeat 1 --text --only "$1" "$file" >/dev/null 2>&1
+        total=$(awk '/^(totals|summary):/ { print $2 }' "$out" | tail -1)
+        awk -v t="$total" -v e="${events[i - 3]}" 'BEGIN { printf " | %.0f", t / e }'
+    done
+    echo ' |'
 }
-count "in cache" 'run_index*' "$1"
-count "from memory" 'run_scan*' "$1"
-count "seal" 'trace_builder_seal*' "$1"
-count "all analyses" 'analyse_trace*' "$1"
+row "in cache, AVX2" 'run_index*' "$@"
+row "in cache, scalar" 'run_index*' "$@"
+row "scan and columns, from memory" 'run_scan*' "$@"
+row "seal" 'trace_builder_seal*' "$@"
+row "facts" 'facts_make*' "$@"
+row "all analyses, one thread" 'analyse_trace*' "$@"
+row "save" 'trace_file_save*' "$@"
+row "load" 'trace_file_load*' "$@"
