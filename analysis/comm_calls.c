@@ -102,7 +102,7 @@ static bool collect(const struct facts *facts, const uint32_t *lent, struct aren
 {
     for (uint32_t i = 0; i < facts->device_count; i++)
         calls->count += facts->devices[i].class == CLASS_COMMUNICATION;
-    calls->calls = arena_array(arena, calls->count, sizeof *calls->calls, err);
+    calls->calls = arena_room(arena, calls->count, sizeof *calls->calls, err);
     uint32_t n = 0;
     for (uint32_t i = 0; calls->calls && i < facts->device_count; i++) {
         if (facts->devices[i].class != CLASS_COMMUNICATION)
@@ -148,7 +148,7 @@ bool comm_calls_order(const struct comm_calls *calls, const uint32_t *group_of,
                       struct err *err)
 {
     order->first = arena_array(arena, (size_t)group_count + 2, sizeof *order->first, err);
-    order->order = arena_array(arena, calls->count, sizeof *order->order, err);
+    order->order = arena_room(arena, calls->count, sizeof *order->order, err);
     if (!order->first || !order->order)
         return false;
     uint32_t *at = order->first + 1; // moves on to the begin of the next group while filling

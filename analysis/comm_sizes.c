@@ -81,8 +81,8 @@ static bool key_of(struct comm_sizes *all, uint32_t index, struct group_key *key
 
 static bool group_calls(struct comm_sizes *all, struct arena *arena, struct err *err)
 {
-    all->group_of = arena_array(arena, all->calls.count, sizeof *all->group_of, err);
-    all->values = arena_array(arena, 2 * (size_t)all->calls.count, sizeof *all->values, err);
+    all->group_of = arena_room(arena, all->calls.count, sizeof *all->group_of, err);
+    all->values = arena_room(arena, 2 * (size_t)all->calls.count, sizeof *all->values, err);
     if (!all->group_of || !all->values)
         return false;
     for (uint32_t i = 0; i < all->calls.count; i++) {

@@ -67,7 +67,7 @@ static bool count_all(struct copy_walk *walk, struct arena *arena, struct err *e
 {
     const struct facts *facts = walk->facts;
     uint32_t first = 0;
-    walk->row_of = arena_array(arena, facts->device_count, sizeof *walk->row_of, err);
+    walk->row_of = arena_room(arena, facts->device_count, sizeof *walk->row_of, err);
     if (!walk->row_of)
         return false;
     for (uint32_t i = 0; i < facts->device_count; i++) {
@@ -79,7 +79,7 @@ static bool count_all(struct copy_walk *walk, struct arena *arena, struct err *e
         walk->rows[k].first = first;
         first += walk->rows[k].count;
     }
-    walk->dur_ns = arena_array(arena, 2 * (size_t)first, sizeof *walk->dur_ns, err);
+    walk->dur_ns = arena_room(arena, 2 * (size_t)first, sizeof *walk->dur_ns, err);
     return walk->dur_ns;
 }
 

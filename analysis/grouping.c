@@ -9,7 +9,7 @@ bool grouping_make(const struct facts *facts, grouping_key *key, struct arena *a
 {
     *grouping = (struct grouping){0};
     groups_init(&grouping->groups, facts->budget);
-    grouping->group_of = arena_array(arena, facts->device_count, sizeof(uint32_t), err);
+    grouping->group_of = arena_room(arena, facts->device_count, sizeof(uint32_t), err);
     if (!grouping->group_of)
         return false;
     for (uint32_t i = 0; i < facts->device_count; i++) {
@@ -47,7 +47,7 @@ bool grouping_sort(const struct facts *facts, struct arena *arena, struct groupi
 {
     uint32_t count = grouping->groups.count;
     grouping->first = arena_array(arena, (size_t)count + 1, sizeof(uint32_t), err);
-    grouping->dur_ns = arena_array(arena, facts->device_count, sizeof(int64_t), err);
+    grouping->dur_ns = arena_room(arena, facts->device_count, sizeof(int64_t), err);
     size_t size = facts->device_count * sizeof(int64_t);
     if (!grouping->first || !grouping->dur_ns)
         return false;

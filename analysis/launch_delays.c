@@ -23,7 +23,7 @@ static bool group(const struct facts *facts, struct arena *arena, struct delays 
                   struct err *err)
 {
     uint32_t count = facts->launch_count;
-    delays->name_of = arena_array(arena, count, sizeof(uint32_t), err);
+    delays->name_of = arena_room(arena, count, sizeof(uint32_t), err);
     if (!delays->name_of)
         return false;
     for (uint32_t l = 0; l < count; l++)
@@ -31,10 +31,10 @@ static bool group(const struct facts *facts, struct arena *arena, struct delays 
                           &delays->name_of[l], err))
             return false;
     delays->first = arena_array(arena, (size_t)delays->names.count + 2, sizeof(uint32_t), err);
-    delays->call_ns = arena_array(arena, count, sizeof(int64_t), err);
-    delays->delay_ns = arena_array(arena, count, sizeof(int64_t), err);
-    delays->start_ns = arena_array(arena, count, sizeof(int64_t), err);
-    delays->scratch = arena_array(arena, count, sizeof(int64_t), err);
+    delays->call_ns = arena_room(arena, count, sizeof(int64_t), err);
+    delays->delay_ns = arena_room(arena, count, sizeof(int64_t), err);
+    delays->start_ns = arena_room(arena, count, sizeof(int64_t), err);
+    delays->scratch = arena_room(arena, count, sizeof(int64_t), err);
     delays->short_kernels = arena_array(arena, delays->names.count, sizeof(int64_t), err);
     return delays->first && delays->call_ns && delays->delay_ns && delays->start_ns &&
            delays->scratch && delays->short_kernels;

@@ -59,8 +59,8 @@ static bool make_arrays(const struct sorting *sorting, struct arena *arena,
         struct memory_curve *curve = &curves->curves[d];
         curve->device_type = (int32_t)(uint32_t)sorting->devices.keys[d].a;
         curve->device = (int32_t)(uint32_t)sorting->devices.keys[d].b;
-        curve->events = arena_array(arena, curve->count, sizeof *curve->events, err);
-        curve->allocated = arena_array(arena, curve->count, sizeof *curve->allocated, err);
+        curve->events = arena_room(arena, curve->count, sizeof *curve->events, err);
+        curve->allocated = arena_room(arena, curve->count, sizeof *curve->allocated, err);
         if (!curve->events || !curve->allocated)
             return false;
         curve->count = 0;

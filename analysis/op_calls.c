@@ -62,8 +62,8 @@ bool op_union_init(struct op_union *room, const struct facts *facts, struct aren
                    struct err *err)
 {
     room->facts = facts;
-    room->devices = arena_array(arena, 2 * (size_t)facts->linked, sizeof *room->devices, err);
-    room->spans = arena_array(arena, facts->linked, sizeof *room->spans, err);
+    room->devices = arena_room(arena, 2 * (size_t)facts->linked, sizeof *room->devices, err);
+    room->spans = arena_room(arena, facts->linked, sizeof *room->spans, err);
     return room->devices && room->spans;
 }
 

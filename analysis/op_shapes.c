@@ -47,7 +47,7 @@ static bool find_row(struct shape_table *table, uint32_t call, struct err *err)
 
 static bool make_rows(struct shape_table *table, struct arena *arena, struct err *err)
 {
-    table->row_of = arena_array(arena, table->facts->calls->count, sizeof *table->row_of, err);
+    table->row_of = arena_room(arena, table->facts->calls->count, sizeof *table->row_of, err);
     if (!table->row_of)
         return false;
     for (uint32_t c = 0; c < table->facts->calls->count; c++)
@@ -95,7 +95,7 @@ static bool add_call(struct shape_table *table, uint32_t index, struct err *err)
 static bool gather_samples(struct shape_table *table, struct arena *arena, struct err *err)
 {
     uint32_t count = table->facts->calls->count;
-    table->samples = arena_array(arena, 2 * (size_t)count, sizeof(int64_t), err);
+    table->samples = arena_room(arena, 2 * (size_t)count, sizeof(int64_t), err);
     if (!table->samples)
         return false;
     for (uint32_t r = 1; r < table->keys.count; r++)

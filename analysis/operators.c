@@ -31,44 +31,57 @@ struct op_table {
     struct op_union room;
     uint32_t *row_of; // per string, 0 without
     struct op_row *rows;
-    uint32_t count;
+    uint32_t count, cap;
     int64_t *samples; // self_ns of the launching calls by row, and room for as many
     struct tally categories;
     uint32_t open_names;
     const struct op_call *last; // launching call that was visited last
 };
 
-static bool is_op(const struct trace *trace, uint32_t event)
+static bool grow(struct op_table *table, struct err *err)
 {
-    return trace->kind[event] == EVENT_CPU_OP;
+    struct budget *budget = table->facts->budget;
+    uint32_t cap = table->cap ? table->cap * 2 : 256;
+    struct op_row *rows =
+        budget_realloc(budget, table->rows, table->cap * sizeof *rows, cap * sizeof *rows, err);
+    if (!rows)
+        return false;
+    memset(rows + table->cap, 0, (cap - table->cap) * sizeof *rows);
+    table->rows = rows;
+    table->cap = cap;
+    return true;
 }
 
-static void add_host(struct op_row *row, int64_t dur_ns)
+static bool add_host(struct op_table *table, uint32_t event, struct err *err)
 {
+    const struct trace *trace = table->facts->trace;
+    uint32_t *at = &table->row_of[trace->name[event]];
+    if (!*at) {
+        if (table->count == table->cap && !grow(table, err))
+            return false;
+        *at = table->count++;
+        table->rows[*at].name = trace->name[event];
+    }
+    struct op_row *row = &table->rows[*at];
     row->calls++;
-    if (__builtin_add_overflow(row->host_ns, dur_ns, &row->host_ns))
+    if (__builtin_add_overflow(row->host_ns, trace->dur_ns[event], &row->host_ns))
         row->host_ns = INT64_MAX;
+    return true;
 }
 
 static bool make_rows(struct op_table *table, struct arena *arena, struct err *err)
 {
     const struct trace *trace = table->facts->trace;
     table->row_of = arena_array(arena, trace->strings.count, sizeof *table->row_of, err);
-    if (!table->row_of)
+    if (!table->row_of || !grow(table, err))
         return false;
     table->count = 1;
-    for (uint32_t e = 0; e < trace->event_count; e++)
-        if (is_op(trace, e) && !table->row_of[trace->name[e]])
-            table->row_of[trace->name[e]] = table->count++;
-    table->rows = arena_array(arena, table->count, sizeof *table->rows, err);
-    if (!table->rows)
-        return false;
-    for (uint32_t e = 0; e < trace->event_count; e++) {
-        if (!is_op(trace, e))
-            continue;
-        struct op_row *row = &table->rows[table->row_of[trace->name[e]]];
-        row->name = trace->name[e];
-        add_host(row, trace->dur_ns[e]);
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        uint32_t end = track->family == TRACK_HOST ? track->first + track->count : 0;
+        for (uint32_t e = track->first; e < end; e++)
+            if (trace->kind[e] == EVENT_CPU_OP && !add_host(table, e, err))
+                return false;
     }
     return true;
 }
@@ -164,7 +177,7 @@ static bool add_unlinked(struct op_table *table, struct err *err)
 static bool gather_samples(struct op_table *table, struct arena *arena, struct err *err)
 {
     const struct op_calls *calls = table->facts->calls;
-    table->samples = arena_array(arena, 2 * (size_t)calls->count, sizeof(int64_t), err);
+    table->samples = arena_room(arena, 2 * (size_t)calls->count, sizeof(int64_t), err);
     if (!table->samples)
         return false;
     for (uint32_t r = 1; r < table->count; r++)
@@ -262,6 +275,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     tally_init(&table.categories, facts->budget);
     bool ok = fill(&table, &scratch, report, err);
     tally_free(&table.categories);
+    budget_free(facts->budget, table.rows, table.cap * sizeof *table.rows);
     arena_free(&scratch);
     return ok;
 }

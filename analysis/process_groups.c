@@ -24,7 +24,7 @@ struct process_groups {
 
 static bool find_groups(struct process_groups *all, struct arena *arena, struct err *err)
 {
-    all->group_of = arena_array(arena, all->calls.count, sizeof *all->group_of, err);
+    all->group_of = arena_room(arena, all->calls.count, sizeof *all->group_of, err);
     for (uint32_t i = 0; all->group_of && i < all->calls.count; i++) {
         struct group_key key = comm_calls_group(all->facts, &all->calls.calls[i]);
         if (!groups_index(&all->groups, key.a, key.b, &all->group_of[i], err))

@@ -10,18 +10,33 @@
 
 // --- profiler overhead --------------------------------------------------------------------------
 
-static bool is_overhead(const struct facts *facts, uint32_t event)
+static bool lies_within(const struct facts *facts, uint32_t event)
 {
     const struct trace *trace = facts->trace;
-    return trace->kind[event] == EVENT_OVERHEAD && trace->begin_ns[event] < facts->end_ns &&
+    return trace->begin_ns[event] < facts->end_ns &&
            facts_event_end(trace, event) > facts->begin_ns;
+}
+
+// The next such event from `event` on; event_count when there is none.
+static uint32_t next_overhead(const struct facts *facts, uint32_t event)
+{
+    const struct trace *trace = facts->trace;
+    for (; event < trace->event_count; event++) {
+        const uint8_t *at = memchr(trace->kind + event, EVENT_OVERHEAD, trace->event_count - event);
+        if (!at)
+            return trace->event_count;
+        event = (uint32_t)(at - trace->kind);
+        if (lies_within(facts, event))
+            break;
+    }
+    return event;
 }
 
 static uint32_t count_overhead(const struct facts *facts)
 {
     uint32_t count = 0;
-    for (uint32_t e = 0; e < facts->trace->event_count; e++)
-        count += is_overhead(facts, e);
+    for (uint32_t e = 0; (e = next_overhead(facts, e)) < facts->trace->event_count; e++)
+        count++;
     return count;
 }
 
@@ -31,9 +46,8 @@ static int64_t overhead_ns(const struct facts *facts, struct keyed *items, uint3
     const struct trace *trace = facts->trace;
     uint32_t n = 0;
     int64_t total_ns = 0, until_ns = facts->begin_ns;
-    for (uint32_t e = 0; e < trace->event_count && n < count; e++)
-        if (is_overhead(facts, e))
-            items[n++] = (struct keyed){trace->begin_ns[e], e, 0};
+    for (uint32_t e = 0; (e = next_overhead(facts, e)) < trace->event_count; e++)
+        items[n++] = (struct keyed){trace->begin_ns[e], e, 0};
     sort_keyed(items, items + count, n);
     for (uint32_t i = 0; i < n; i++) {
         int64_t end_ns = facts_event_end(trace, items[i].a);

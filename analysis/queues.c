@@ -113,10 +113,10 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
 {
     size_t count = facts->device_count;
     struct queue_memory memory = {
-        .launch_ns = arena_array(arena, count, sizeof(int64_t), err),
-        .begin_ns = arena_array(arena, count, sizeof(int64_t), err),
-        .scratch = arena_array(arena, count, sizeof(int64_t), err),
-        .level_ns = arena_array(arena, count + 1, sizeof(int64_t), err),
+        .launch_ns = arena_room(arena, count, sizeof(int64_t), err),
+        .begin_ns = arena_room(arena, count, sizeof(int64_t), err),
+        .scratch = arena_room(arena, count, sizeof(int64_t), err),
+        .level_ns = arena_room(arena, count + 1, sizeof(int64_t), err),
         .queued_on = arena_array(arena, facts->launch_count, sizeof(uint32_t), err),
     };
     struct streams streams;

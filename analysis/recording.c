@@ -140,23 +140,17 @@ static void count_launch(struct recording *recording, uint32_t index)
     count(recording, ITEM_SHAPES, args != ARGS_NONE && trace->op_args[args].inputs != ARGS_NONE);
 }
 
-static bool has_operators(const struct trace *trace)
+static bool has_kind(const struct trace *trace, enum event_kind kind)
 {
-    for (uint32_t e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_CPU_OP)
-            return true;
-    return false;
+    return trace->event_count && memchr(trace->kind, (int)kind, trace->event_count);
 }
 
 static void count_events(struct recording *recording)
 {
     const struct trace *trace = recording->facts->trace;
-    bool synced = false;
-    for (uint32_t e = 0; e < trace->event_count && !synced; e++)
-        synced = trace->kind[e] == EVENT_SYNC;
     if (recording->facts->device_count == 0)
-        count(recording, ITEM_OPERATORS, has_operators(trace));
-    count(recording, ITEM_SYNC_EVENTS, synced);
+        count(recording, ITEM_OPERATORS, has_kind(trace, EVENT_CPU_OP));
+    count(recording, ITEM_SYNC_EVENTS, has_kind(trace, EVENT_SYNC));
     count(recording, ITEM_MEMORY, trace->memory_args_count > 0);
 }
 

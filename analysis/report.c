@@ -26,7 +26,7 @@ static bool grow(struct report *report, struct table *table, size_t rows, struct
     size_t cap = table->row_cap ? table->row_cap * 2 : 8;
     if (cap < rows)
         cap = rows;
-    struct cell *cells = arena_array(report->arena, cap * width, sizeof *cells, err);
+    struct cell *cells = arena_room(report->arena, cap * width, sizeof *cells, err);
     if (!cells)
         return false;
     if (table->row_count)

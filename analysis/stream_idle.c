@@ -81,11 +81,11 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
     struct streams streams;
     struct stream_gaps gaps;
     for (int w = 0; w < WAIT_COUNT; w++) {
-        gaps.lengths_ns[w] = arena_array(arena, facts->device_count, sizeof(int64_t), err);
+        gaps.lengths_ns[w] = arena_room(arena, facts->device_count, sizeof(int64_t), err);
         if (!gaps.lengths_ns[w])
             return false;
     }
-    gaps.scratch = arena_array(arena, facts->device_count, sizeof(int64_t), err);
+    gaps.scratch = arena_room(arena, facts->device_count, sizeof(int64_t), err);
     if (!gaps.scratch || !streams_make(facts, arena, &streams, err))
         return false;
     for (uint32_t t = 0; t < facts->trace->track_count; t++) {

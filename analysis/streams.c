@@ -6,7 +6,7 @@ bool streams_make(const struct facts *facts, struct arena *arena, struct streams
                   struct err *err)
 {
     uint32_t tracks = facts->trace->track_count;
-    streams->devices = arena_array(arena, facts->device_count, sizeof(uint32_t), err);
+    streams->devices = arena_room(arena, facts->device_count, sizeof(uint32_t), err);
     streams->first = arena_array(arena, (size_t)tracks + 2, sizeof(uint32_t), err);
     if (!streams->devices || !streams->first)
         return false;

@@ -16,22 +16,18 @@ void tally_free(struct tally *tally)
     tally->cap = 0;
 }
 
-bool tally_add(struct tally *tally, uint32_t owner, uint32_t thing, int64_t amount, struct err *err)
+bool tally_grow(struct tally *tally, struct err *err)
 {
-    uint32_t known = tally->pairs.count, index;
-    if (!groups_index(&tally->pairs, owner, thing, &index, err))
-        return false;
-    if (tally->pairs.cap != tally->cap) {
+    uint32_t cap = tally->pairs.cap;
+    if (cap != tally->cap) {
         int64_t *sums = budget_realloc(tally->pairs.budget, tally->sums, tally->cap * sizeof *sums,
-                                       tally->pairs.cap * sizeof *sums, err);
+                                       cap * sizeof *sums, err);
         if (!sums)
             return false;
         tally->sums = sums;
-        tally->cap = tally->pairs.cap;
+        tally->cap = cap;
     }
-    if (index == known)
-        tally->sums[index] = 0;
-    tally->sums[index] += amount;
+    tally->sums[tally->pairs.count - 1] = 0;
     return true;
 }
 

@@ -15,8 +15,19 @@ struct tally {
 void tally_init(struct tally *tally, struct budget *budget);
 void tally_free(struct tally *tally);
 
-MUST_CHECK bool tally_add(struct tally *tally, uint32_t owner, uint32_t thing, int64_t amount,
-                          struct err *err);
+// Makes room for the sum of a new pair.
+MUST_CHECK bool tally_grow(struct tally *tally, struct err *err);
+
+MUST_CHECK static inline bool tally_add(struct tally *tally, uint32_t owner, uint32_t thing,
+                                        int64_t amount, struct err *err)
+{
+    uint32_t known = tally->pairs.count, index;
+    if (!groups_index(&tally->pairs, owner, thing, &index, err) ||
+        (index == known && !tally_grow(tally, err)))
+        return false;
+    tally->sums[index] += amount;
+    return true;
+}
 
 // Sets most[owner] to the thing with the largest sum, the first to come among equals; owners
 // without any keep what is there. best holds one number per owner, all lower than any sum.

@@ -6,12 +6,19 @@
 #include "analysis/member_json.h"
 #include "analysis/tally.h"
 
+// What was found last for some inputs; mostly one operator alone has them.
+struct memo {
+    str_id name; // 0: nothing yet
+    uint32_t row;
+};
+
 struct making {
     struct work_rows *rows;
     struct budget *budget;
     struct groups texts;    // (dims, types), then (that, strides), then (that, concrete)
     struct groups names;    // (operator, texts): the distinct tuples
     uint32_t *row_of_name;  // per tuple
+    struct memo *memo;      // per op_inputs of the trace, and one more for those without
     struct groups figures;  // (FLOPs, bytes), then (that, note): what a row is told by besides
     struct groups keys;     // of the rows: (operator and dims, types and figures)
     struct work_row *grown; // the rows, while they become more
@@ -19,16 +26,20 @@ struct making {
     struct tally kernels, modules;
 };
 
-static void begin(struct making *making, struct work_rows *rows)
+static bool begin(struct making *making, struct work_rows *rows, struct arena *arena,
+                  struct err *err)
 {
     struct budget *budget = rows->facts->budget;
     *making = (struct making){.rows = rows, .budget = budget};
+    size_t inputs = (size_t)rows->facts->trace->op_inputs_count + 1;
+    making->memo = arena_array(arena, inputs, sizeof *making->memo, err);
     groups_init(&making->texts, budget);
     groups_init(&making->names, budget);
     groups_init(&making->figures, budget);
     groups_init(&making->keys, budget);
     tally_init(&making->kernels, budget);
     tally_init(&making->modules, budget);
+    return making->memo;
 }
 
 static void end(struct making *making)
@@ -49,11 +60,12 @@ static void end(struct making *making)
 
 static const struct op_inputs no_inputs;
 
-static const struct op_inputs *inputs_of(const struct trace *trace, uint32_t op)
+// Index of an operator's inputs; one past the last for those without.
+static uint32_t inputs_of(const struct trace *trace, uint32_t op)
 {
     uint32_t args = trace->args[op];
     uint32_t inputs = args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
-    return inputs == ARGS_NONE ? &no_inputs : &trace->op_inputs[inputs];
+    return inputs == ARGS_NONE ? trace->op_inputs_count : inputs;
 }
 
 // Numbers the texts that formulas see; the module among the inputs is none of them. Numbers of the
@@ -125,21 +137,36 @@ static bool keep_name(struct making *making, uint32_t name, uint32_t row, struct
     return true;
 }
 
-static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct err *err)
+static bool look_up(struct making *making, str_id op, const struct op_inputs *inputs, uint32_t *row,
+                    struct err *err)
 {
-    const struct trace *trace = making->rows->facts->trace;
-    const struct op_inputs *inputs = inputs_of(trace, op);
     uint32_t texts, name, known = making->names.count;
     if (!number_texts(&making->texts, inputs, &texts, err) ||
-        !groups_index(&making->names, trace->name[op], texts, &name, err))
+        !groups_index(&making->names, op, texts, &name, err))
         return false;
     if (name != known) {
         *row = making->row_of_name[name];
         return true;
     }
-    struct work_row fresh = {.name = trace->name[op], .dims = inputs->dims, .types = inputs->types};
-    model(trace, fresh.name, inputs, &fresh.work);
+    struct work_row fresh = {.name = op, .dims = inputs->dims, .types = inputs->types};
+    model(making->rows->facts->trace, op, inputs, &fresh.work);
     return add_row(making, &fresh, row, err) && keep_name(making, name, *row, err);
+}
+
+static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct err *err)
+{
+    const struct trace *trace = making->rows->facts->trace;
+    uint32_t inputs = inputs_of(trace, op);
+    struct memo *memo = &making->memo[inputs];
+    if (memo->name != trace->name[op] || memo->name == 0) {
+        bool none = inputs == trace->op_inputs_count;
+        if (!look_up(making, trace->name[op], none ? &no_inputs : &trace->op_inputs[inputs],
+                     &memo->row, err))
+            return false;
+        memo->name = trace->name[op];
+    }
+    *row = memo->row;
+    return true;
 }
 
 // --- sums
@@ -262,7 +289,7 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
 static bool gather_samples(struct work_rows *rows, struct arena *arena, struct err *err)
 {
     uint32_t count = rows->calls->count, at = 0;
-    rows->samples = arena_array(arena, 2 * (size_t)count, sizeof *rows->samples, err);
+    rows->samples = arena_room(arena, 2 * (size_t)count, sizeof *rows->samples, err);
     if (!rows->samples)
         return false;
     for (uint32_t r = 0; r < rows->count; r++) {
@@ -317,11 +344,11 @@ bool work_rows_make(const struct facts *facts, struct arena *arena, struct work_
     rows->calls = facts->calls;
     if (!find_peak(rows, arena, err))
         return false;
-    rows->row_of_call = arena_array(arena, rows->calls->count, sizeof *rows->row_of_call, err);
+    rows->row_of_call = arena_room(arena, rows->calls->count, sizeof *rows->row_of_call, err);
     if (!rows->row_of_call)
         return false;
-    begin(&making, rows);
-    bool ok = add_calls(&making, err) && finish_rows(&making, arena, err);
+    bool ok = begin(&making, rows, arena, err) && add_calls(&making, err) &&
+              finish_rows(&making, arena, err);
     end(&making);
     return ok && gather_samples(rows, arena, err);
 }

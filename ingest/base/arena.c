@@ -58,7 +58,8 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zero
     return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size, struct err *err)
+// A block of size bytes; *zeroed says whether it is zero already.
+static void *take(struct arena *arena, size_t size, bool zeroes, bool *zeroed, struct err *err)
 {
     size_t need = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (need < size || need > SIZE_MAX / 2) {
@@ -66,10 +67,11 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
         return NULL;
     }
     struct arena_chunk *chunk = arena->chunks;
-    bool zeroed = false;
+    *zeroed = false;
     if (!chunk || chunk->size - chunk->used < need) {
-        bool large = zeroed = need > arena->chunk_bytes;
-        chunk = chunk_new(arena, large ? need : arena->chunk_bytes, large, err);
+        bool large = need > arena->chunk_bytes;
+        *zeroed = large && zeroes;
+        chunk = chunk_new(arena, large ? need : arena->chunk_bytes, *zeroed, err);
         if (!chunk)
             return NULL;
         // A large block goes behind the current chunk, whose free tail stays in use.
@@ -83,7 +85,34 @@ void *arena_alloc(struct arena *arena, size_t size, struct err *err)
     }
     void *block = (char *)chunk->data + chunk->used;
     chunk->used += need;
-    return zeroed ? block : memset(block, 0, need);
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size, struct err *err)
+{
+    bool zeroed;
+    void *block = take(arena, size, true, &zeroed, err);
+    return block && !zeroed ? memset(block, 0, size) : block;
+}
+
+static bool multiply(size_t count, size_t size, size_t *product, struct err *err)
+{
+    *product = count * size;
+    return !size || count <= SIZE_MAX / 2 / size ||
+           err_set(err, ERR_LIMIT, "cannot allocate %zu elements of %zu bytes", count, size);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err)
+{
+    size_t bytes;
+    return multiply(count, size, &bytes, err) ? arena_alloc(arena, bytes, err) : NULL;
+}
+
+void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err)
+{
+    size_t bytes;
+    bool zeroed;
+    return multiply(count, size, &bytes, err) ? take(arena, bytes, false, &zeroed, err) : NULL;
 }
 
 void arena_take(struct arena *arena, struct arena *other)
@@ -96,15 +125,6 @@ void arena_take(struct arena *arena, struct arena *other)
         end = &(*end)->next;
     *end = rest;
     other->chunks = NULL;
-}
-
-void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err)
-{
-    if (size && count > SIZE_MAX / 2 / size) {
-        err_set(err, ERR_LIMIT, "cannot allocate %zu elements of %zu bytes", count, size);
-        return NULL;
-    }
-    return arena_alloc(arena, count * size, err);
 }
 
 char *arena_strdup(struct arena *arena, struct str text, struct err *err)

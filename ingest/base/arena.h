@@ -28,6 +28,9 @@ MUST_CHECK void *arena_alloc(struct arena *arena, size_t size, struct err *err);
 // The same for count elements of size bytes; refuses overflow.
 MUST_CHECK void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err);
 
+// The same without zeroes, for what is filled from begin to end.
+MUST_CHECK void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err);
+
 // Copies text into the arena with a terminating NUL. NULL with ERR_LIMIT.
 MUST_CHECK char *arena_strdup(struct arena *arena, struct str text, struct err *err);
 
