@@ -227,7 +227,8 @@ static bool has_grown(const struct choices *choices, const struct series *series
             fprintf(stderr,
                     "bench_growth: %s takes %.2f times as long per event at most, expected "
                     "no more than %.2f times\n",
-                    stages[i].name, growth_of(series, i), choices->factor);
+                    stages[i].name + strspn(stages[i].name, " "), growth_of(series, i),
+                    choices->factor);
             grown = true;
         }
     return grown;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Counts instructions per event of each stage with callgrind: figures without noise, a column a file.
+# Counts instructions per event of each stage with callgrind: without noise, a column for each file.
 set -euo pipefail
 
 if (($# == 0)) || [[ $1 == -* ]]; then

@@ -310,8 +310,7 @@ error_code read_field(ondemand::field &field, event_state &state, simdjson_sums 
     return simdjson::SUCCESS;
 }
 
-template <simdjson_fields fields>
-error_code read_event(ondemand::value value, simdjson_sums &sums)
+template <simdjson_fields fields> error_code read_event(ondemand::value value, simdjson_sums &sums)
 {
     event_state state;
     ondemand::object event;
