@@ -6,20 +6,15 @@
 
 // None of these reads what another one wrote: they run side by side. Their rows come in this order.
 static const struct analysis *const independent[] = {
-    &breakdown_analysis,     &step_table_analysis,
-    &classes_analysis,       &kernels_analysis,
-    &ops_analysis,           &part_rows_analysis,
-    &collectives_analysis,   &short_kernels_analysis,
-    &launches_analysis,      &environment_analysis,
-    &quality_analysis,       &operators_analysis,
-    &op_shapes_analysis,     &op_tree_analysis,
-    &modules_analysis,       &categories_analysis,
-    &uncategorized_analysis, &idle_causes_analysis,
-    &idle_gaps_analysis,     &stream_idle_analysis,
-    &queues_analysis,        &launch_delays_analysis,
-    &work_analysis,          &memory_use_analysis,
-    &copies_analysis,        &process_groups_analysis,
-    &comm_sizes_analysis,    &recording_analysis,
+    &breakdown_analysis,     &step_table_analysis,    &classes_analysis,
+    &kernels_analysis,       &ops_analysis,           &part_rows_analysis,
+    &collectives_analysis,   &short_kernels_analysis, &launches_analysis,
+    &environment_analysis,   &quality_analysis,       &operators_analysis,
+    &op_shapes_analysis,     &op_tree_analysis,       &modules_analysis,
+    &categories_analysis,    &uncategorized_analysis, &idle_causes_analysis,
+    &idle_gaps_analysis,     &stream_idle_analysis,   &queues_analysis,
+    &launch_delays_analysis, &work_analysis,          &memory_use_analysis,
+    &copies_analysis,        &communication_analysis, &recording_analysis,
 };
 
 // These read the tables of those before them.

@@ -45,4 +45,10 @@ MUST_CHECK bool comm_calls_order(const struct comm_calls *calls, const uint32_t 
                                  uint32_t group_count, struct arena *arena,
                                  struct comm_order *order, struct err *err);
 
+// Add the tables of these names; there is one call at least.
+MUST_CHECK bool process_groups_add(const struct facts *facts, const struct comm_calls *calls,
+                                   struct report *report, struct err *err);
+MUST_CHECK bool comm_sizes_add(const struct facts *facts, const struct comm_calls *calls,
+                               struct report *report, struct err *err);
+
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication by process group, kind, type and size class, with its bandwidths.
-#include "analysis/analyses.h"
 #include "analysis/comm_calls.h"
 #include "analysis/ranked.h"
 #include "analysis/sort.h"
@@ -17,7 +16,7 @@
 
 struct comm_sizes {
     const struct facts *facts;
-    struct comm_calls calls;
+    const struct comm_calls *calls;
     struct groups process_groups, groups;
     uint32_t *group_of; // per call
     struct comm_order order;
@@ -63,13 +62,13 @@ static struct str class_text(unsigned class, char text[CLASS_TEXT])
 static bool key_of(struct comm_sizes *all, uint32_t index, struct group_key *key, struct err *err)
 {
     const struct facts *facts = all->facts;
-    const struct comm_call *call = &all->calls.calls[index];
+    const struct comm_call *call = &all->calls->calls[index];
     if (call->collective == ARGS_NONE) {
         *key = (struct group_key){facts_device_name(facts, call->device), NO_METADATA};
         return true;
     }
     const struct collective *c = &facts->trace->collectives[call->collective];
-    const struct comm_size *size = &all->calls.sizes[call->collective];
+    const struct comm_size *size = &all->calls->sizes[call->collective];
     struct group_key group = comm_calls_group(facts, call);
     uint32_t process_group;
     if (!groups_index(&all->process_groups, group.a, group.b, &process_group, err))
@@ -81,22 +80,22 @@ static bool key_of(struct comm_sizes *all, uint32_t index, struct group_key *key
 
 static bool group_calls(struct comm_sizes *all, struct arena *arena, struct err *err)
 {
-    all->group_of = arena_room(arena, all->calls.count, sizeof *all->group_of, err);
-    all->values = arena_room(arena, 2 * (size_t)all->calls.count, sizeof *all->values, err);
+    all->group_of = arena_room(arena, all->calls->count, sizeof *all->group_of, err);
+    all->values = arena_room(arena, 2 * (size_t)all->calls->count, sizeof *all->values, err);
     if (!all->group_of || !all->values)
         return false;
-    for (uint32_t i = 0; i < all->calls.count; i++) {
+    for (uint32_t i = 0; i < all->calls->count; i++) {
         struct group_key key;
         if (!key_of(all, i, &key, err) ||
             !groups_index(&all->groups, key.a, key.b, &all->group_of[i], err))
             return false;
     }
-    return comm_calls_order(&all->calls, all->group_of, all->groups.count, arena, &all->order, err);
+    return comm_calls_order(all->calls, all->group_of, all->groups.count, arena, &all->order, err);
 }
 
 static int64_t dur_of(const struct comm_sizes *all, uint32_t call)
 {
-    const struct device_event *device = &all->facts->devices[all->calls.calls[call].device];
+    const struct device_event *device = &all->facts->devices[all->calls->calls[call].device];
     return device->end_ns - device->begin_ns;
 }
 
@@ -113,7 +112,7 @@ static void rate(struct comm_sizes *all, uint32_t first, uint32_t end, struct si
     size_t count = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t call = all->order.order[i];
-        int64_t bytes = comm_calls_bytes(&all->calls, call), dur_ns = dur_of(all, call);
+        int64_t bytes = comm_calls_bytes(all->calls, call), dur_ns = dur_of(all, call);
         double algo = (double)bytes / (double)dur_ns; // bytes per ns are GB/s
         if (bytes > 0 && dur_ns > 0)
             memcpy(&all->values[count++], &algo, sizeof algo);
@@ -130,12 +129,12 @@ static void sum(struct comm_sizes *all, uint32_t group, struct size_sums *sums)
     *sums = (struct size_sums){0};
     for (uint32_t i = first; i < end; i++) {
         uint32_t call = all->order.order[i];
-        const struct device_event *device = &facts->devices[all->calls.calls[call].device];
+        const struct device_event *device = &facts->devices[all->calls->calls[call].device];
         sums->total_ns += all->values[i - first] = dur_of(all, call);
         sums->exposed_ns += device->owned_ns;
         sums->steady += device->step != FACTS_NONE && facts->steps[device->step].steady;
         sums->overflows |=
-            __builtin_add_overflow(sums->bytes, comm_calls_bytes(&all->calls, call), &sums->bytes);
+            __builtin_add_overflow(sums->bytes, comm_calls_bytes(all->calls, call), &sums->bytes);
     }
     sort_i64(all->values, all->values + (end - first), end - first);
     sums->stats = stats_of(all->values, end - first);
@@ -154,7 +153,7 @@ static void add_identity(const struct comm_sizes *all, const struct comm_call *c
         return;
     }
     const struct collective *c = &trace->collectives[call->collective];
-    struct str class = class_text(class_of(all->calls.sizes[call->collective].bytes), text);
+    struct str class = class_text(class_of(all->calls->sizes[call->collective].bytes), text);
     row_text_if(row, c->group != 0, trace_text(trace, c->group));
     row_word(row, bandwidth_kind_word(kind));
     row_text_if(row, c->dtype != 0, trace_text(trace, c->dtype));
@@ -165,11 +164,11 @@ static void add_identity(const struct comm_sizes *all, const struct comm_call *c
 static bool add_row(struct comm_sizes *all, uint32_t group, struct report *report, struct err *err)
 {
     const struct facts *facts = all->facts;
-    const struct comm_call *call = &all->calls.calls[all->order.order[all->order.first[group]]];
+    const struct comm_call *call = &all->calls->calls[all->order.order[all->order.first[group]]];
     bool named = call->collective != ARGS_NONE;
     struct str kernel = trace_text(facts->trace, facts_device_name(facts, call->device));
     enum collective_kind kind =
-        named ? all->calls.sizes[call->collective].kind : bandwidth_kind(kernel);
+        named ? all->calls->sizes[call->collective].kind : bandwidth_kind(kernel);
     int64_t ranks = named ? facts->trace->collectives[call->collective].group_size : VALUE_ABSENT;
     double factor = bandwidth_bus_factor(kind, ranks);
     struct size_sums sums;
@@ -179,7 +178,7 @@ static bool add_row(struct comm_sizes *all, uint32_t group, struct report *repor
     add_identity(all, call, kind, text, &row);
     row_i64(&row, (int64_t)sums.stats.count);
     row_share(&row, sums.steady, facts->steady_count);
-    row_i64_if(&row, named && all->calls.sizes[call->collective].bytes >= 0 && !sums.overflows,
+    row_i64_if(&row, named && all->calls->sizes[call->collective].bytes >= 0 && !sums.overflows,
                sums.bytes);
     row_i64(&row, sums.total_ns);
     row_i64(&row, sums.stats.median);
@@ -202,7 +201,7 @@ static bool add_rows(struct comm_sizes *all, struct arena *arena, struct report 
         return false;
     for (uint32_t g = 0; g < count; g++)
         ranked[g] = (struct ranked){0, STR(""), g};
-    for (uint32_t i = 0; i < all->calls.count; i++)
+    for (uint32_t i = 0; i < all->calls->count; i++)
         ranked[all->group_of[i]].total_ns += dur_of(all, i);
     ranked_sort(ranked, count);
     for (uint32_t i = 0; i < count; i++)
@@ -211,19 +210,17 @@ static bool add_rows(struct comm_sizes *all, struct arena *arena, struct report 
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+bool comm_sizes_add(const struct facts *facts, const struct comm_calls *calls,
+                    struct report *report, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
-    struct comm_sizes all = {.facts = facts};
+    struct comm_sizes all = {.facts = facts, .calls = calls};
     groups_init(&all.process_groups, facts->budget);
     groups_init(&all.groups, facts->budget);
-    bool ok = comm_calls_make(facts, &scratch, &all.calls, err) &&
-              group_calls(&all, &scratch, err) && add_rows(&all, &scratch, report, err);
+    bool ok = group_calls(&all, &scratch, err) && add_rows(&all, &scratch, report, err);
     groups_free(&all.groups);
     groups_free(&all.process_groups);
     arena_free(&scratch);
     return ok;
 }
-
-const struct analysis comm_sizes_analysis = {"comm_sizes", run};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication by process group: who takes part, how much, and what compute did not hide.
-#include "analysis/analyses.h"
 #include "analysis/comm_calls.h"
 #include "analysis/group_ranks.h"
 #include "analysis/ranked.h"
@@ -14,7 +13,7 @@ struct group_sums {
 
 struct process_groups {
     const struct facts *facts;
-    struct comm_calls calls;
+    const struct comm_calls *calls;
     struct groups groups;
     uint32_t *group_of; // per call
     struct group_sums *sums;
@@ -24,9 +23,9 @@ struct process_groups {
 
 static bool find_groups(struct process_groups *all, struct arena *arena, struct err *err)
 {
-    all->group_of = arena_room(arena, all->calls.count, sizeof *all->group_of, err);
-    for (uint32_t i = 0; all->group_of && i < all->calls.count; i++) {
-        struct group_key key = comm_calls_group(all->facts, &all->calls.calls[i]);
+    all->group_of = arena_room(arena, all->calls->count, sizeof *all->group_of, err);
+    for (uint32_t i = 0; all->group_of && i < all->calls->count; i++) {
+        struct group_key key = comm_calls_group(all->facts, &all->calls->calls[i]);
         if (!groups_index(&all->groups, key.a, key.b, &all->group_of[i], err))
             return false;
     }
@@ -45,10 +44,10 @@ static void tell(struct process_groups *all, uint32_t collective, struct group_s
 
 static void add_call(struct process_groups *all, uint32_t index)
 {
-    const struct comm_call *call = &all->calls.calls[index];
+    const struct comm_call *call = &all->calls->calls[index];
     const struct device_event *device = &all->facts->devices[call->device];
     struct group_sums *sums = &all->sums[all->group_of[index]];
-    int64_t bytes = comm_calls_bytes(&all->calls, index);
+    int64_t bytes = comm_calls_bytes(all->calls, index);
     tell(all, call->collective, sums);
     sums->calls++;
     sums->total_ns += device->end_ns - device->begin_ns;
@@ -96,7 +95,7 @@ static bool add_rows(struct process_groups *all, struct arena *arena, struct rep
         return false;
     for (uint32_t g = 0; g < count; g++)
         all->sums[g].about = group_about_none();
-    for (uint32_t i = 0; i < all->calls.count; i++)
+    for (uint32_t i = 0; i < all->calls->count; i++)
         add_call(all, i);
     for (uint32_t g = 0; g < count; g++)
         ranked[g] = (struct ranked){all->sums[g].total_ns, STR(""), g};
@@ -107,14 +106,15 @@ static bool add_rows(struct process_groups *all, struct arena *arena, struct rep
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+bool process_groups_add(const struct facts *facts, const struct comm_calls *calls,
+                        struct report *report, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
-    struct process_groups all = {.facts = facts};
+    struct process_groups all = {.facts = facts, .calls = calls};
     groups_init(&all.groups, facts->budget);
-    bool ok = comm_calls_make(facts, &scratch, &all.calls, err) && find_groups(&all, &scratch, err);
-    if (ok && all.calls.count) {
+    bool ok = find_groups(&all, &scratch, err);
+    if (ok) {
         group_places_open(&all.places, facts->trace);
         ok = add_rows(&all, &scratch, report, err);
         group_places_close(&all.places);
@@ -123,5 +123,3 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     arena_free(&scratch);
     return ok;
 }
-
-const struct analysis process_groups_analysis = {"process_groups", run};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication call by call, put together by process group and by size.
+#include "analysis/analyses.h"
+#include "analysis/comm_calls.h"
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct arena scratch;
+    struct comm_calls calls;
+    arena_init(&scratch, facts->budget);
+    bool ok = comm_calls_make(facts, &scratch, &calls, err) &&
+              (calls.count == 0 || (process_groups_add(facts, &calls, report, err) &&
+                                    comm_sizes_add(facts, &calls, report, err)));
+    arena_free(&scratch);
+    return ok;
+}
+
+const struct analysis communication_analysis = {"communication", run};
