@@ -25,6 +25,7 @@ struct reader {
     struct kineto_events events;
     struct kineto_categories categories;
     struct kineto_layouts *layouts; // NULL: every event is read member by member
+    struct text_guess guess;
     struct trace_builder *builder;
     struct progress *progress;
     enum place place, after_skip;
@@ -533,6 +534,7 @@ static bool read_with(struct reader *reader, struct source *source, struct budge
     if (!json_window_open(&reader->window, source, budget, err))
         return false;
     kineto_events_init(&reader->events, reader->builder, budget);
+    reader->events.guess = reader->layouts ? &reader->guess : NULL;
     bool ok = read_document(reader, err) && finish(reader, err);
     kineto_events_free(&reader->events);
     json_window_close(&reader->window);
@@ -543,7 +545,8 @@ static bool kineto_read(struct source *source, struct trace_builder *builder, st
                         struct progress *progress, struct err *err)
 {
     struct reader reader = {.builder = builder, .progress = progress};
-    reader.layouts = kineto_layouts_new(budget, err);
+    reader.guess.strings = trace_builder_strings(builder);
+    reader.layouts = kineto_layouts_new(budget, &reader.guess, err);
     bool ok = reader.layouts && read_with(&reader, source, budget, err);
     kineto_layouts_free(reader.layouts);
     return ok;

@@ -37,6 +37,13 @@ static bool intern_raw(struct kineto_events *events, struct str raw, uint64_t po
     return strtab_intern(strings, (struct str){events->scratch.at, events->scratch.len}, id, err);
 }
 
+static bool note(struct kineto_events *events, enum event_field field, str_id id)
+{
+    if (events->fields.asked >> field & 1)
+        text_guess_note(events->guess, field, id);
+    return true;
+}
+
 static bool intern_field(struct kineto_events *events, enum event_field field, uint64_t pos,
                          str_id *id, struct err *err)
 {
@@ -44,10 +51,24 @@ static bool intern_field(struct kineto_events *events, enum event_field field, u
     *id = 0;
     if (!event_has(fields, field))
         return true;
+    if (event_is_known(fields, field)) {
+        *id = fields->value[field].id;
+        return true;
+    }
     struct str text = fields->value[field].text;
-    if (fields->plain >> field & 1 && text.len <= MAX_TEXT)
-        return strtab_intern(trace_builder_strings(events->builder), text, id, err);
-    return intern_raw(events, text, pos, id, err);
+    bool plain = fields->plain >> field & 1 && text.len <= MAX_TEXT;
+    if (!plain)
+        return intern_raw(events, text, pos, id, err);
+    return strtab_intern(trace_builder_strings(events->builder), text, id, err) &&
+           note(events, field, *id);
+}
+
+static struct str field_text(const struct kineto_events *events, enum event_field field)
+{
+    const struct event_fields *fields = &events->fields;
+    if (event_is_known(fields, field))
+        return strtab_get(trace_builder_strings(events->builder), fields->value[field].id);
+    return fields->value[field].text;
 }
 
 // Processes, threads, devices and streams come as numbers, as quoted numbers or as texts.
@@ -140,13 +161,20 @@ static bool intern_list(struct kineto_events *events, enum event_field field, ui
                         str_id *id, struct err *err)
 {
     *id = 0;
-    if (!event_has(&events->fields, field))
+    const struct event_fields *fields = &events->fields;
+    if (!event_has(fields, field))
         return true;
-    struct str text = events->fields.value[field].text;
-    if (text.len <= MAX_TEXT)
-        return strtab_intern(trace_builder_strings(events->builder), text, id, err);
-    trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
-    return true;
+    if (event_is_known(fields, field)) {
+        *id = fields->value[field].id;
+        return true;
+    }
+    struct str text = fields->value[field].text;
+    if (text.len > MAX_TEXT) {
+        trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
+        return true;
+    }
+    return strtab_intern(trace_builder_strings(events->builder), text, id, err) &&
+           note(events, field, *id);
 }
 
 static bool fill_op(struct kineto_events *events, uint64_t pos, struct event_record *record,
@@ -247,9 +275,12 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
         return true;
     if (!intern_field(events, FIELD_NAME, pos, &record->name, err) ||
         !label_of(events, FIELD_PID, pos, &record->pid, err) ||
-        !label_of(events, FIELD_TID, pos, &record->tid, err))
+        !label_of(events, FIELD_TID, pos, &record->tid, err) ||
+        !fill_args(events, pos, record, err))
         return false;
-    return fill_args(events, pos, record, err) && trace_builder_add(events->builder, record, err);
+    if (events->guess)
+        text_guess_end(events->guess, record->name);
+    return trace_builder_add(events->builder, record, err);
 }
 
 // Of the instants only allocations are kept; the others tell nothing that an analysis reads.
@@ -257,7 +288,7 @@ static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *
 {
     struct event_fields *fields = &events->fields;
     if (fields->kind != EVENT_ALLOCATION || !event_has(fields, FIELD_NAME) ||
-        !str_equal(fields->value[FIELD_NAME].text, STR("[memory]")))
+        !str_equal(field_text(events, FIELD_NAME), STR("[memory]")))
         return true;
     event_set_number(fields, FIELD_DUR, 0);
     return add_complete(events, pos, err);
@@ -336,7 +367,7 @@ static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err 
 {
     const struct event_fields *fields = &events->fields;
     if (!event_has(fields, ARG_NAME) || !event_has(fields, FIELD_NAME) ||
-        !str_equal(fields->value[FIELD_NAME].text, STR("thread_name")))
+        !str_equal(field_text(events, FIELD_NAME), STR("thread_name")))
         return true;
     struct label pid, tid;
     str_id name;

@@ -6,11 +6,13 @@
 #include "ingest/base/buf.h"
 #include "ingest/kineto_fields.h"
 #include "ingest/open_begins.h"
+#include "ingest/text_guess.h"
 #include "ingest/trace/trace_builder.h"
 
 // What the events of one file share while they are read.
 struct kineto_events {
     struct trace_builder *builder;
+    struct text_guess *guess; // told what the texts were that it asks for; NULL without layouts
     struct open_begins begins;
     struct buf scratch;
     // Of the event at hand; too large to clear for each, so each use sets what it reads.

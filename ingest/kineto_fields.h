@@ -5,6 +5,7 @@
 
 #include "ingest/base/str.h"
 #include "ingest/trace/event_kind.h"
+#include "ingest/trace/strtab.h"
 
 enum event_field {
     FIELD_PHASE,
@@ -59,12 +60,15 @@ enum event_field {
 union event_value {
     struct str text; // raw: between the quotes, or the whole of a number or list
     int64_t number;  // nanoseconds of ts and dur
+    str_id id;
 };
 
 struct event_fields {
     uint64_t present; // bit f: value[f] was read; the others are not initialized
     uint64_t numeric; // of those, what is a number already; the others are texts
     uint64_t plain;   // of the texts, what is known to have no escapes
+    uint64_t known;   // of the texts, what is a str_id already
+    uint64_t asked;   // of the texts, what text_guess wants to be told
     enum event_kind kind;
     char phase;    // its letter, NUL when the event has none
     bool bad_args; // args are no JSON and were passed over
@@ -85,6 +89,12 @@ enum event_field kineto_arg_field(struct str key);
 
 enum number_form kineto_number_form(enum event_field field);
 
+// Whether a field is kept as the list that it is, without looking into it.
+static inline bool kineto_field_is_list(enum event_field field)
+{
+    return field >= ARG_DIMS && field <= ARG_CONCRETE;
+}
+
 // Whether the args of an event are read.
 static inline bool kineto_wants_args(enum event_kind kind, char phase)
 {
@@ -97,6 +107,11 @@ static inline bool event_has(const struct event_fields *fields, enum event_field
     return fields->present >> field & 1;
 }
 
+static inline bool event_is_known(const struct event_fields *fields, enum event_field field)
+{
+    return fields->known >> field & 1;
+}
+
 static inline bool event_is_numeric(const struct event_fields *fields, enum event_field field)
 {
     return fields->numeric >> field & 1;
@@ -104,7 +119,7 @@ static inline bool event_is_numeric(const struct event_fields *fields, enum even
 
 static inline void event_fields_clear(struct event_fields *fields)
 {
-    fields->present = fields->numeric = fields->plain = 0;
+    fields->present = fields->numeric = fields->plain = fields->known = fields->asked = 0;
     fields->kind = EVENT_OTHER;
     fields->phase = '\0';
     fields->bad_args = false;
@@ -118,6 +133,8 @@ static inline void event_set_text(struct event_fields *fields, enum event_field 
     fields->present |= bit;
     fields->numeric &= ~bit;
     fields->plain &= ~bit;
+    fields->known &= ~bit;
+    fields->asked &= ~bit;
 }
 
 static inline void event_set_number(struct event_fields *fields, enum event_field field,
@@ -127,6 +144,17 @@ static inline void event_set_number(struct event_fields *fields, enum event_fiel
     fields->value[field].number = number;
     fields->present |= bit;
     fields->numeric |= bit;
+    fields->known &= ~bit;
+}
+
+static inline void event_set_known(struct event_fields *fields, enum event_field field, str_id id)
+{
+    uint64_t bit = UINT64_C(1) << field;
+    fields->value[field].id = id;
+    fields->present |= bit;
+    fields->known |= bit;
+    fields->numeric &= ~bit;
+    fields->plain &= ~bit;
 }
 
 #endif

@@ -9,10 +9,13 @@
 #include "ingest/base/budget.h"
 #include "ingest/json_walk.h"
 #include "ingest/kineto_fields.h"
+#include "ingest/text_guess.h"
 
 struct kineto_layouts;
 
-MUST_CHECK struct kineto_layouts *kineto_layouts_new(struct budget *budget, struct err *err);
+// guess outlives the layouts; texts that it foretells come as known fields.
+MUST_CHECK struct kineto_layouts *kineto_layouts_new(struct budget *budget,
+                                                     struct text_guess *guess, struct err *err);
 void kineto_layouts_free(struct kineto_layouts *layouts); // NULL is allowed
 
 // Reads the event whose separating comma comes next at `at`, if its layout is known. The text ends

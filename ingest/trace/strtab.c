@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interned strings: one text block, one span per id, one open-addressing table.
 #include "ingest/trace/strtab.h"
+#include "ingest/base/simd.h"
 
 #include <assert.h>
 
@@ -128,7 +129,7 @@ static bool make_room(struct strtab *table, size_t len, struct err *err)
         table->span = span;
         table->span_cap *= 2;
     }
-    if (table->text_cap - table->text_len <= len) {
+    if (table->text_cap - table->text_len <= len + SIMD_SLACK) {
         size_t cap = table->text_cap * 2 + len;
         char *text = budget_realloc(table->budget, table->text, table->text_cap, cap, err);
         if (!text)

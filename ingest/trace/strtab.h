@@ -34,7 +34,8 @@ MUST_CHECK bool strtab_intern(struct strtab *table, struct str text, str_id *id,
 // The id of text if it is already there, else 0.
 str_id strtab_find(const struct strtab *table, struct str text);
 
-// The text of an id; NUL-terminated, valid until the next intern.
+// The text of an id; NUL-terminated, valid until the next intern. While texts are still interned,
+// SIMD_SLACK bytes behind it can be read.
 struct str strtab_get(const struct strtab *table, str_id id);
 
 // A table as it is stored: count texts that stand in text[0..text_len) as the spans tell.

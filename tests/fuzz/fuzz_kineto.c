@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes go through the whole trace reader without harm, and give the same in one piece as in
-// pieces of the size that the first byte says.
+// Any bytes go through the whole trace reader without harm, and give the same in one piece, in
+// pieces of the size that the first byte says, and without knowing layouts.
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -20,6 +20,20 @@ static void check_promises(struct str bytes)
         abort();
 }
 
+// What no format takes is no matter of layouts.
+static void check_layouts(struct str bytes, const struct buf *expected)
+{
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct err err = {0};
+    struct buf plain = {0};
+    if (!format_kineto.probe(bytes))
+        return;
+    dump_result(&plain, dump_read_plain(bytes, &budget, &err), &err);
+    if (!str_equal((struct str){plain.at, plain.len}, (struct str){expected->at, expected->len}))
+        abort();
+    buf_free(&plain);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -32,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (budget.used ||
         !str_equal((struct str){whole.at, whole.len}, (struct str){pieces.at, pieces.len}))
         abort();
+    check_layouts(bytes, &whole);
     buf_free(&whole);
     buf_free(&pieces);
     check_promises(bytes);

@@ -7,6 +7,8 @@
 #include "ingest/format.h"
 #include "ingest/trace/trace_builder.h"
 
+#include "ingest/format_kineto.h"
+
 #include <inttypes.h>
 
 // Reads bytes as a trace on this thread, `step` at a time (0: all at once). NULL with *err set.
@@ -18,6 +20,20 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
     struct source *source = format ? source_mem_open(bytes.at, bytes.len, step, err) : NULL;
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
     bool ok = builder && format->read(source, builder, budget, NULL, err);
+    source_close(source);
+    if (ok)
+        return trace_builder_seal(builder, err);
+    trace_builder_free(builder);
+    return NULL;
+}
+
+// The same, every event member by member.
+static inline struct trace *dump_read_plain(struct str bytes, struct budget *budget,
+                                            struct err *err)
+{
+    struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
+    struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
+    bool ok = builder && kineto_read_plain(source, builder, budget, NULL, err);
     source_close(source);
     if (ok)
         return trace_builder_seal(builder, err);
@@ -204,19 +220,24 @@ static inline void dump_trace(struct buf *out, const struct trace *trace)
 }
 
 // The same with errors: what reading `bytes` gives, whatever it is.
-static inline void dump_bytes(struct buf *out, struct str bytes, size_t step, struct budget *budget)
+// Of what reading gave; the trace is freed.
+static inline void dump_result(struct buf *out, struct trace *trace, const struct err *err)
 {
-    struct err err = {0};
-    struct trace *trace = dump_read(bytes, step, budget, &err);
     if (trace) {
         dump_trace(out, trace);
     } else {
-        buf_printf(out, "error %s", err_code_word(err.code));
-        if (err.pos != ERR_NO_POS)
-            buf_printf(out, " at byte %" PRIu64, err.pos);
-        buf_printf(out, ": %s\n", err.msg);
+        buf_printf(out, "error %s", err_code_word(err->code));
+        if (err->pos != ERR_NO_POS)
+            buf_printf(out, " at byte %" PRIu64, err->pos);
+        buf_printf(out, ": %s\n", err->msg);
     }
     trace_free(trace);
+}
+
+static inline void dump_bytes(struct buf *out, struct str bytes, size_t step, struct budget *budget)
+{
+    struct err err = {0};
+    dump_result(out, dump_read(bytes, step, budget, &err), &err);
 }
 
 // What every sealed trace promises; NULL or the promise that is broken.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training repeats itself: what follows two names once mostly follows them again. A guessed text is
+// one comparison, where looking for its end, hashing and looking it up is ten times that.
+#ifndef INGEST_TEXT_GUESS_H
+#define INGEST_TEXT_GUESS_H
+
+#include "ingest/base/hash.h"
+#include "ingest/trace/strtab.h"
+
+#define TEXT_GUESS_SLOTS 8192u
+
+struct text_guess {
+    const struct strtab *strings;
+    str_id id[TEXT_GUESS_SLOTS]; // 0: no guess
+    str_id before[2];            // the names of the two events before
+    uint64_t context;            // of the event at hand
+};
+
+static inline str_id *text_guess_slot(struct text_guess *guess, unsigned field)
+{
+    // The fields of one event stand side by side, in one or two cache lines.
+    return &guess->id[(guess->context + field) % TEXT_GUESS_SLOTS];
+}
+
+// Begins an event whose layout begins with `begin`.
+static inline void text_guess_begin(struct text_guess *guess, unsigned begin)
+{
+    uint64_t names = (uint64_t)guess->before[0] << 32 | guess->before[1];
+    guess->context = hash_u64(names + begin * UINT64_C(0x9E3779B97F4A7C15)) & ~UINT64_C(31);
+}
+
+// The guess of a field's text, {NULL, 0} without one.
+static inline struct str text_guess_of(struct text_guess *guess, unsigned field, str_id *id)
+{
+    *id = *text_guess_slot(guess, field);
+    return *id ? strtab_get(guess->strings, *id) : (struct str){NULL, 0};
+}
+
+// Tells what a field's text was, for the next time.
+static inline void text_guess_note(struct text_guess *guess, unsigned field, str_id id)
+{
+    *text_guess_slot(guess, field) = id;
+}
+
+// Ends an event of this name.
+static inline void text_guess_end(struct text_guess *guess, str_id name)
+{
+    guess->before[1] = guess->before[0];
+    guess->before[0] = name;
+}
+
+#endif
