@@ -12,97 +12,154 @@ struct kernel {
     int64_t total_ns, owned_ns, exposed_ns;
     uint32_t steady_calls;
     uint32_t by_op;    // a device event with the (name, op) pair that has most time
-    uint32_t by_shape; // a device event with the shape of most calls
+    uint32_t by_shape; // a device event with the shape of most calls; FACTS_NONE without shapes
+};
+
+// Device events of one name, operator, class and shape.
+struct kind {
+    int64_t total_ns, owned_ns;
+    uint32_t calls, steady_calls;
+    uint32_t device; // the last of them
+    uint32_t kernel; // index of its name
 };
 
 struct kernels {
     const struct facts *facts;
     struct arena *arena;
+    struct kind *kinds;
+    uint32_t kind_count;
     struct grouping names;
     struct kernel *kernels; // per group of names
 };
 
-static bool name_key(const struct facts *facts, uint32_t device, struct group_key *key)
-{
-    *key = (struct group_key){facts_device_name(facts, device), 0};
-    return true;
-}
-
-static bool op_key(const struct facts *facts, uint32_t device, struct group_key *key)
-{
-    *key = (struct group_key){facts_device_name(facts, device),
-                              (uint64_t)facts_device_op(facts, device) << 2 |
-                                  facts->devices[device].class};
-    return true;
-}
-
-static bool shape_key(const struct facts *facts, uint32_t device, struct group_key *key)
+static uint32_t shape_number(const struct facts *facts, uint32_t device)
 {
     uint32_t args = facts->trace->args[facts->devices[device].event];
-    if (args == ARGS_NONE)
-        return false;
-    *key =
-        (struct group_key){facts_device_name(facts, device), facts->trace->device_args[args].shape};
-    return true;
+    return args == ARGS_NONE ? FACTS_NONE : facts->trace->device_args[args].shape;
 }
 
-// How much weighs a subgroup of a name, and one of its device events.
-struct subgroup {
-    int64_t weight;
-    uint32_t device;
-};
+static bool kind_key(const struct facts *facts, uint32_t device, struct group_key *key)
+{
+    uint64_t op = facts_device_op(facts, device), shape = shape_number(facts, device);
+    *key = (struct group_key){op << 32 | facts_device_name(facts, device),
+                              shape << 2 | facts->devices[device].class};
+    return true;
+}
 
 static int64_t time_of(const struct device_event *device)
 {
     return device->end_ns - device->begin_ns;
 }
 
-static int64_t one(const struct device_event *device)
-{
-    (void)device;
-    return 1;
-}
-
-// The heaviest subgroup of each name; heaviest[] per group of names.
-static bool pick(const struct kernels *all, grouping_key *key,
-                 int64_t (*weight)(const struct device_event *), struct subgroup *heaviest,
-                 struct err *err)
+// Names the kernels; names.group_of, which has the kinds, becomes that of the kernels.
+static bool sum_kinds(struct kernels *all, struct groups *names, struct err *err)
 {
     const struct facts *facts = all->facts;
-    struct grouping grouping;
-    struct subgroup *subgroups = NULL;
-    if (grouping_make(facts, key, all->arena, &grouping, err))
-        subgroups = arena_array(all->arena, grouping.groups.count, sizeof *subgroups, err);
-    for (uint32_t i = 0; subgroups && i < facts->device_count; i++) {
-        if (grouping.group_of[i] == FACTS_NONE)
-            continue;
-        struct subgroup *subgroup = &subgroups[grouping.group_of[i]];
-        subgroup->weight += weight(&facts->devices[i]);
-        subgroup->device = i;
+    for (uint32_t k = 0; k < all->kind_count; k++) {
+        str_id name = (str_id)all->names.groups.keys[k].a;
+        if (!groups_index(names, name, 0, &all->kinds[k].kernel, err))
+            return false;
     }
-    for (uint32_t g = 0; subgroups && g < grouping.groups.count; g++) {
-        struct subgroup *best = &heaviest[all->names.group_of[subgroups[g].device]];
-        if (best->device == FACTS_NONE || subgroups[g].weight > best->weight)
-            *best = subgroups[g];
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        struct kind *kind = &all->kinds[all->names.group_of[i]];
+        kind->calls++;
+        kind->total_ns += time_of(device);
+        kind->owned_ns += device->owned_ns;
+        kind->steady_calls += device->step != FACTS_NONE && facts->steps[device->step].steady;
+        kind->device = i;
+        all->names.group_of[i] = kind->kernel;
     }
-    grouping_free(&grouping);
-    return subgroups != NULL;
+    return true;
 }
 
-static struct subgroup *no_subgroups(const struct kernels *all, struct err *err)
+static bool find_kinds(struct kernels *all, struct err *err)
+{
+    struct groups names;
+    groups_init(&names, all->facts->budget);
+    bool ok = grouping_make(all->facts, kind_key, all->arena, &all->names, err);
+    if (ok) {
+        all->kind_count = all->names.groups.count;
+        all->kinds = arena_array(all->arena, all->kind_count, sizeof *all->kinds, err);
+    }
+    ok = ok && all->kinds && sum_kinds(all, &names, err);
+    if (all->names.groups.budget)
+        groups_free(&all->names.groups);
+    all->names.groups = names;
+    return ok;
+}
+
+// A part of the kinds of a name: those with one operator, or with one shape.
+struct part {
+    int64_t weight;
+    uint32_t kernel, device;
+};
+
+static bool op_part(const struct kernels *all, const struct kind *kind, struct group_key *key)
+{
+    *key = (struct group_key){(uint64_t)facts_device_op(all->facts, kind->device) << 2 |
+                                  all->facts->devices[kind->device].class,
+                              kind->kernel};
+    return true;
+}
+
+static bool shape_part(const struct kernels *all, const struct kind *kind, struct group_key *key)
+{
+    *key = (struct group_key){shape_number(all->facts, kind->device), kind->kernel};
+    return key->a != FACTS_NONE;
+}
+
+typedef bool part_key(const struct kernels *all, const struct kind *kind, struct group_key *key);
+
+static bool sum_parts(const struct kernels *all, part_key *key_of, struct groups *groups,
+                      struct part *parts, struct err *err)
+{
+    for (uint32_t k = 0; k < all->kind_count; k++) {
+        const struct kind *kind = &all->kinds[k];
+        struct group_key key;
+        uint32_t p;
+        if (!key_of(all, kind, &key))
+            continue;
+        if (!groups_index(groups, key.a, key.b, &p, err))
+            return false;
+        parts[p].weight += key_of == op_part ? kind->total_ns : kind->calls;
+        parts[p].kernel = kind->kernel;
+        if (kind->device > parts[p].device)
+            parts[p].device = kind->device;
+    }
+    return true;
+}
+
+// The heaviest part of each kernel, the first to come among equals; heaviest[] per kernel.
+static bool pick(const struct kernels *all, part_key *key_of, struct part *heaviest,
+                 struct err *err)
+{
+    struct groups groups;
+    groups_init(&groups, all->facts->budget);
+    struct part *parts = arena_array(all->arena, all->kind_count, sizeof *parts, err);
+    bool ok = parts && sum_parts(all, key_of, &groups, parts, err);
+    for (uint32_t p = 0; ok && p < groups.count; p++) {
+        struct part *best = &heaviest[parts[p].kernel];
+        if (best->device == FACTS_NONE || parts[p].weight > best->weight)
+            *best = parts[p];
+    }
+    groups_free(&groups);
+    return ok;
+}
+
+static struct part *no_parts(const struct kernels *all, struct err *err)
 {
     uint32_t count = all->names.groups.count;
-    struct subgroup *subgroups = arena_array(all->arena, count, sizeof *subgroups, err);
-    for (uint32_t g = 0; subgroups && g < count; g++)
-        subgroups[g].device = FACTS_NONE;
-    return subgroups;
+    struct part *parts = arena_array(all->arena, count, sizeof *parts, err);
+    for (uint32_t g = 0; parts && g < count; g++)
+        parts[g].device = FACTS_NONE;
+    return parts;
 }
 
 static bool describe(struct kernels *all, struct err *err)
 {
-    struct subgroup *ops = no_subgroups(all, err), *shapes = no_subgroups(all, err);
-    if (!ops || !shapes || !pick(all, op_key, time_of, ops, err) ||
-        !pick(all, shape_key, one, shapes, err))
+    struct part *ops = no_parts(all, err), *shapes = no_parts(all, err);
+    if (!ops || !shapes || !pick(all, op_part, ops, err) || !pick(all, shape_part, shapes, err))
         return false;
     for (uint32_t g = 0; g < all->names.groups.count; g++) {
         all->kernels[g].by_op = ops[g].device;
@@ -113,18 +170,18 @@ static bool describe(struct kernels *all, struct err *err)
 
 static bool sum(struct kernels *all, struct err *err)
 {
-    const struct facts *facts = all->facts;
     uint32_t count = all->names.groups.count;
     all->kernels = arena_array(all->arena, count, sizeof *all->kernels, err);
     if (!all->kernels)
         return false;
-    for (uint32_t i = 0; i < facts->device_count; i++) {
-        const struct device_event *device = &facts->devices[i];
-        struct kernel *kernel = &all->kernels[all->names.group_of[i]];
-        kernel->total_ns += time_of(device);
-        kernel->owned_ns += device->owned_ns;
-        kernel->exposed_ns += device->class == CLASS_COMPUTE ? 0 : device->owned_ns;
-        kernel->steady_calls += device->step != FACTS_NONE && facts->steps[device->step].steady;
+    for (uint32_t k = 0; k < all->kind_count; k++) {
+        const struct kind *kind = &all->kinds[k];
+        struct kernel *kernel = &all->kernels[kind->kernel];
+        bool computes = all->facts->devices[kind->device].class == CLASS_COMPUTE;
+        kernel->total_ns += kind->total_ns;
+        kernel->owned_ns += kind->owned_ns;
+        kernel->exposed_ns += computes ? 0 : kind->owned_ns;
+        kernel->steady_calls += kind->steady_calls;
     }
     return describe(all, err);
 }
@@ -219,9 +276,8 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     struct arena scratch;
     arena_init(&scratch, facts->budget);
     struct kernels all = {.facts = facts, .arena = &scratch};
-    bool ok = grouping_make(facts, name_key, &scratch, &all.names, err) &&
-              grouping_sort(facts, &scratch, &all.names, err) && sum(&all, err) &&
-              add_rows(&all, report, err);
+    bool ok = find_kinds(&all, err) && grouping_sort(facts, &scratch, &all.names, err) &&
+              sum(&all, err) && add_rows(&all, report, err);
     grouping_free(&all.names);
     arena_free(&scratch);
     return ok;

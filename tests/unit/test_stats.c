@@ -96,28 +96,33 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+enum { MOST_VALUES = 3000 };
+
+static void compare_quantiles(size_t count, unsigned bits, uint64_t *seed)
+{
+    static int64_t values[MOST_VALUES], sorted[MOST_VALUES], scratch[MOST_VALUES];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t drawn = next_random(seed);
+        values[i] = (int64_t)(bits ? drawn >> (64 - bits) : 5);
+        if (drawn % 101 == 0) // outliers crowd the others into one bucket
+            values[i] = INT64_MIN + (int64_t)(drawn % 3);
+        sorted[i] = values[i];
+    }
+    sort_i64(sorted, scratch, count);
+    struct quantiles found = stats_quantiles(values, scratch, count);
+    assert_true(found.min == (count ? sorted[0] : 0));
+    assert_true(found.median == stats_median(sorted, count));
+    assert_true(found.p95 == stats_percentile(sorted, count, 95));
+    assert_true(found.max == (count ? sorted[count - 1] : 0));
+}
+
 static void quantiles_need_no_order(void **state)
 {
     (void)state;
-    enum { MOST = 3000 };
-    static int64_t values[MOST], sorted[MOST], scratch[MOST];
     uint64_t seed = 7;
-    for (size_t count = 0; count < MOST; count += count < 70 ? 1 : 97)
-        for (unsigned bits = 0; bits <= 64; bits += 8) {
-            for (size_t i = 0; i < count; i++) {
-                uint64_t drawn = next_random(&seed);
-                values[i] = (int64_t)(bits ? drawn >> (64 - bits) : 5);
-                if (drawn % 101 == 0) // outliers crowd the others into one bucket
-                    values[i] = INT64_MIN + (int64_t)(drawn % 3);
-                sorted[i] = values[i];
-            }
-            sort_i64(sorted, scratch, count);
-            struct quantiles found = stats_quantiles(values, scratch, count);
-            assert_true(found.min == (count ? sorted[0] : 0));
-            assert_true(found.median == stats_median(sorted, count));
-            assert_true(found.p95 == stats_percentile(sorted, count, 95));
-            assert_true(found.max == (count ? sorted[count - 1] : 0));
-        }
+    for (size_t count = 0; count < MOST_VALUES; count += count < 70 ? 1 : 97)
+        for (unsigned bits = 0; bits <= 64; bits += 8)
+            compare_quantiles(count, bits, &seed);
 }
 
 int main(void)
