@@ -72,7 +72,7 @@ struct event_fields {
     enum event_kind kind;
     char phase;    // its letter, NUL when the event has none
     bool bad_args; // args are no JSON and were passed over
-    union event_value value[FIELD_NONE];
+    union event_value value[FIELD_NONE + 1]; // the last one takes what nobody reads
 };
 
 // How a field is read where it is written as a plain number.

@@ -3,6 +3,7 @@
 // of the same parent are what may come after its value.
 #include "ingest/kineto_layout.h"
 #include "ingest/base/simd.h"
+#include "ingest/trace/trace.h"
 
 #define MAX_NODES     1024u
 #define MAX_SIBLINGS  32u
@@ -30,6 +31,7 @@ struct node {
     uint8_t form;   // enum form
     uint8_t field;  // enum event_field
     bool guessed;   // its texts are foretold
+    bool has_point; // the time before had three digits behind a point
     uint8_t kind;   // of an end: enum event_kind
     char phase;     // of an end
     uint16_t brace; // of the begin of an event: where its brace stands in the literal
@@ -38,8 +40,7 @@ struct node {
     int64_t number;
     // What may come next; after an end: which events may.
     struct node *first, *recent, *sibling;
-    // Of an end: fields of the event, those that are numbers, and those that are plain texts.
-    uint64_t present, numeric, plain;
+    uint64_t present, numeric; // of an end: fields of the event, and those that are numbers
 };
 
 struct kineto_layouts {
@@ -172,12 +173,12 @@ static inline const char *take_integer(const char *at, int64_t *value)
     return take_digits(at + 1, &cut);
 }
 
-// Microseconds of up to 15 digits to nanoseconds, cut.
+// Microseconds to nanoseconds, cut.
 static const char *take_time(const char *at, int64_t *ns)
 {
     uint64_t whole, part;
     const char *end = take_digits(at, &whole);
-    if (!end || end - at > 15)
+    if (!end || whole >= TRACE_MAX_NS / 1000)
         return NULL;
     *ns = (int64_t)(whole * 1000);
     if (*end != '.')
@@ -219,26 +220,41 @@ static inline const char *skip_number(const char *at)
     }
 }
 
-static inline const char *text_end(const char *at)
+// The end of a text in which there may be anything.
+static const char *odd_text_end(const char *at)
+{
+    while (*at != '"' && *at != '\0')
+        at += *at == '\\' && at[1] != '\0' ? 2 : 1;
+    return *at == '"' ? at : NULL;
+}
+
+// The end of a text; *plain says whether it has no escapes, control characters or bytes past ASCII.
+static inline const char *text_end(const char *at, bool *plain)
 {
     uint32_t stops;
     while (!(stops = simd_text_stops16(at)))
         at += 16;
     at += __builtin_ctz(stops);
-    return *at == '"' ? at : NULL;
+    *plain = *at == '"';
+    return *plain ? at : odd_text_end(at);
 }
 
 // Its opening bracket is the byte before.
 static const char *list_end(const char *at)
 {
     size_t depth = 1;
+    const char *escaped = NULL;
     bool in_text = false;
     for (;; at += 16)
         for (uint32_t marks = simd_list_marks16(at); marks; marks &= marks - 1) {
             const char *mark = at + __builtin_ctz(marks);
-            if (*mark == '\0' || *mark == '\\')
+            if (*mark == '\0' || (*mark == '\\' && !in_text))
                 return NULL;
-            if (*mark == '"')
+            if (mark == escaped)
+                continue;
+            if (*mark == '\\')
+                escaped = mark + 1;
+            else if (*mark == '"')
                 in_text = !in_text;
             else if (!in_text)
                 depth += *mark == '[' || *mark == '{' ? 1 : SIZE_MAX;
@@ -287,23 +303,30 @@ static inline const char *take_number(struct node *node, const char *at, int64_t
     return end;
 }
 
-// Times of day are as long as the one before, end with a point and three digits, and begin with the
-// same digits but for the eight before the point.
-#define TIME_TAIL 12u
+// Times of day are as long as the one before and begin with the same digits, but for the eight
+// before the point or the end; behind a point stand three.
+#define POINT_DIGITS 4u // ".000"
+
+// The part behind the point; above 999 when it is none.
+static inline uint32_t point_digits(const char *at)
+{
+    uint32_t part;
+    memcpy(&part, at, sizeof part);
+    part ^= UINT32_C(0x3030302E); // ".000" in the order of bytes
+    if ((part | (part + UINT32_C(0x76767600))) & UINT32_C(0x808080FF))
+        return UINT32_MAX;
+    return (part >> 8 & 0xF) * 100 + (part >> 16 & 0xF) * 10 + (part >> 24);
+}
 
 static inline const char *take_usual_time(const struct node *node, const char *at, int64_t *ns)
 {
-    const char *end = at + node->usual;
-    uint32_t part;
-    memcpy(&part, end - 4, sizeof part);
-    uint64_t zeros = eight_bytes(end - TIME_TAIL) ^ EACH_BYTE('0');
-    part ^= UINT32_C(0x3030302E); // ".000" in the order of bytes
-    uint32_t beyond = (part | (part + UINT32_C(0x76767600))) & UINT32_C(0x808080FF);
-    if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || beyond)
+    const char *end = at + node->usual, *point = end - (node->has_point ? POINT_DIGITS : 0);
+    uint32_t part = node->has_point ? point_digits(point) : 0;
+    uint64_t zeros = eight_bytes(point - 8) ^ EACH_BYTE('0');
+    if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999)
         return NULL;
     uint64_t whole = (uint64_t)node->number + eight_digits(zeros);
-    *ns =
-        (int64_t)(whole * 1000 + (part >> 8 & 0xF) * 100 + (part >> 16 & 0xF) * 10 + (part >> 24));
+    *ns = (int64_t)(whole * 1000 + part);
     return end;
 }
 
@@ -312,11 +335,15 @@ static const char *take_new_time(struct node *node, const char *at, int64_t *ns)
     const char *end = take_time(at, ns);
     if (!end)
         return NULL;
-    size_t len = (size_t)(end - at);
-    bool usual = len > TIME_TAIL && end[-4] == '.';
-    node->usual = usual ? (uint16_t)len : 0;
+    const char *point = memchr(at, '.', (size_t)(end - at));
+    size_t whole = (size_t)((point ? point : end) - at);
+    // The digits that the next eight are added to must not lead past the latest time.
+    bool usual = whole > 8 && whole <= 16 && (!point || end - point == POINT_DIGITS) &&
+                 *ns < TRACE_MAX_NS / 2;
+    node->usual = usual ? (uint16_t)(end - at) : 0;
+    node->has_point = point;
     if (usual) {
-        node->same_mask = low_bytes((unsigned)(len - TIME_TAIL));
+        node->same_mask = low_bytes((unsigned)whole - 8);
         node->same = eight_bytes(at) & node->same_mask;
         node->number = *ns / 1000 / 100000000 * 100000000;
     }
@@ -350,9 +377,13 @@ static inline const char *take_text(struct text_guess *guess, const struct node 
         fields->known |= bit;
         return end;
     }
-    end = text_end(at);
+    bool plain;
+    end = text_end(at, &plain);
+    if (!end)
+        return NULL;
     fields->value[node->field].text = (struct str){at, (size_t)(end - at)};
-    fields->asked |= node->guessed ? bit : 0;
+    fields->plain |= plain ? bit : 0;
+    fields->asked |= plain && node->guessed ? bit : 0;
     return end;
 }
 
@@ -366,6 +397,8 @@ static inline const char *take_list(struct text_guess *guess, const struct node 
         return end;
     }
     end = list_end(at);
+    if (!end)
+        return NULL;
     fields->value[node->field].text = (struct str){at - 1, (size_t)(end - at + 1)};
     fields->asked |= node->guessed ? bit : 0;
     return end;
@@ -375,6 +408,7 @@ static inline const char *take_value(struct text_guess *guess, struct node *node
                                      struct event_fields *fields)
 {
     int64_t *number = &fields->value[node->field].number;
+    bool plain; // of no interest
     switch ((enum form)node->form) {
     case FORM_END: return at;
     case FORM_TEXT: return take_text(guess, node, at, fields);
@@ -383,7 +417,7 @@ static inline const char *take_value(struct text_guess *guess, struct node *node
     case FORM_LABEL: return take_number(node, at, number);
     case FORM_TIME: return take_any_time(node, at, number);
     case FORM_SKIP: return settle(node, at, skip_number(at));
-    case FORM_SKIP_TEXT: return text_end(at);
+    case FORM_SKIP_TEXT: return text_end(at, &plain);
     case FORM_SKIP_LIST: return list_end(at);
     }
     return NULL;
@@ -413,7 +447,6 @@ static void end_fields(const struct node *end, struct event_fields *fields)
 {
     fields->present = end->present;
     fields->numeric = end->numeric;
-    fields->plain = end->plain & ~fields->known;
     fields->kind = (enum event_kind)end->kind;
     fields->phase = end->phase;
     fields->bad_args = false;
@@ -426,7 +459,7 @@ const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,
     if (!node)
         return NULL;
     *brace = at + node->brace;
-    fields->known = fields->asked = 0;
+    fields->known = fields->plain = fields->asked = 0;
     text_guess_begin(layouts->guess, (unsigned)(node - layouts->nodes));
     for (;;) {
         at = take_value(layouts->guess, node, at + node->len, fields);
@@ -453,7 +486,7 @@ struct lesson {
     const char *from;  // the bytes before the next value begin here
     const char *brace; // of the event
     bool has_args;
-    uint64_t present, numeric, plain;
+    uint64_t present, numeric;
 };
 
 static bool same_node(const struct node *a, const struct node *b, const char *literal)
@@ -513,10 +546,11 @@ static bool learn_value(struct lesson *lesson, struct node node, const char *beg
     if (!read)
         return true;
     uint64_t bit = UINT64_C(1) << node.field;
+    if (lesson->present & bit)
+        return false; // the last one counts, and which that is, the walk knows
     bool text = node.form == FORM_TEXT || node.form == FORM_LIST;
     lesson->present |= bit;
     lesson->numeric = text ? lesson->numeric & ~bit : lesson->numeric | bit;
-    lesson->plain = node.form == FORM_TEXT ? lesson->plain | bit : lesson->plain & ~bit;
     return true;
 }
 
@@ -652,7 +686,6 @@ void kineto_layouts_learn(struct kineto_layouts *layouts, struct json_walk walk,
                        .kind = (uint8_t)fields->kind,
                        .phase = fields->phase,
                        .present = (lesson.present | phase) & read,
-                       .numeric = lesson.numeric & read,
-                       .plain = lesson.plain & read};
+                       .numeric = lesson.numeric & read};
     learn_node(&lesson, walk.at, end);
 }

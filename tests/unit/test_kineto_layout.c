@@ -32,6 +32,10 @@ static const char *const events[] = {
     "{\"name\": \"[memory]\", \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"pid\": 1, \"tid\": "
     "1, \"s\": \"t\","
     " \"ts\": 10#.5, \"args\": {\"Addr\": 14023423423423#, \"Bytes\": -#, \"Device Type\": 1}}",
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"b\\\\\\\"#\", \"pid\": 542, \"tid\": 639, "
+    "\"ts\": 168272589823#567,"
+    " \"dur\": 3, \"args\": {\"note\": \"C:\\\\new\\\"\", \"Concrete Inputs\": [\"a\\\"]\", "
+    "\"\\\\\"]}}",
     "{\"args\": {\"stream\": 7, \"correlation\": #, \"bytes\": #}, \"ph\": \"X\", \"cat\": "
     "\"gpu_memcpy\","
     " \"name\": \"Memcpy HtoD\", \"pid\": \"a\", \"tid\": \"8\", \"ts\": #.5, \"dur\": 1e1}",
