@@ -10,12 +10,6 @@ static uint32_t own_collective(const struct facts *facts, uint32_t device)
     return args == ARGS_NONE ? ARGS_NONE : facts->trace->device_args[args].collective;
 }
 
-static bool lacks_metadata(const struct facts *facts, uint32_t device)
-{
-    return facts->devices[device].class == CLASS_COMMUNICATION &&
-           own_collective(facts, device) == ARGS_NONE;
-}
-
 // --- metadata of operators ----------------------------------------------------------------------
 
 static uint32_t op_collective(const struct trace *trace, uint32_t event)
@@ -25,21 +19,17 @@ static uint32_t op_collective(const struct trace *trace, uint32_t event)
     return has ? trace->op_args[args].collective : ARGS_NONE;
 }
 
-static bool launch_lacks(const struct facts *facts, uint32_t launch)
-{
-    for (uint32_t d = facts->launches[launch].first; d != FACTS_NONE; d = facts->devices[d].next)
-        if (lacks_metadata(facts, d))
-            return true;
-    return false;
-}
-
 static bool anything_to_lend(const struct facts *facts)
 {
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
     bool recorded = false, lacking = false;
     for (uint32_t i = 0; i < facts->trace->op_args_count && !recorded; i++)
         recorded = facts->trace->op_args[i].collective != ARGS_NONE;
-    for (uint32_t l = 0; recorded && l < facts->launch_count && !lacking; l++)
-        lacking = launch_lacks(facts, l);
+    for (uint32_t i = first[0]; recorded && i < first[1] && !lacking; i++) {
+        uint32_t device = facts->class_devices[i];
+        lacking = facts->devices[device].launch != FACTS_NONE &&
+                  own_collective(facts, device) == ARGS_NONE;
+    }
     return lacking;
 }
 
@@ -100,16 +90,14 @@ static bool measure(const struct trace *trace, struct arena *arena, struct comm_
 static bool collect(const struct facts *facts, const uint32_t *lent, struct arena *arena,
                     struct comm_calls *calls, struct err *err)
 {
-    for (uint32_t i = 0; i < facts->device_count; i++)
-        calls->count += facts->devices[i].class == CLASS_COMMUNICATION;
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
+    calls->count = first[1] - first[0];
     calls->calls = arena_room(arena, calls->count, sizeof *calls->calls, err);
-    uint32_t n = 0;
-    for (uint32_t i = 0; calls->calls && i < facts->device_count; i++) {
-        if (facts->devices[i].class != CLASS_COMMUNICATION)
-            continue;
-        struct comm_call *call = &calls->calls[n++];
-        *call = (struct comm_call){i, own_collective(facts, i)};
-        uint32_t launch = facts->devices[i].launch;
+    for (uint32_t n = 0; calls->calls && n < calls->count; n++) {
+        uint32_t device = facts->class_devices[first[0] + n];
+        struct comm_call *call = &calls->calls[n];
+        *call = (struct comm_call){device, own_collective(facts, device)};
+        uint32_t launch = facts->devices[device].launch;
         if (call->collective == ARGS_NONE && lent && launch != FACTS_NONE)
             call->collective = lent[launch];
     }

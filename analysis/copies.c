@@ -3,7 +3,6 @@
 #include "analysis/analyses.h"
 #include "analysis/copy_kind.h"
 #include "analysis/row.h"
-#include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 
@@ -22,8 +21,10 @@ struct copy_walk {
     const struct facts *facts;
     struct copy_names names;
     struct copies rows[KIND_COUNT];
-    uint32_t *row_of; // per device event: its row, FACTS_NONE when it is no copy
-    int64_t *dur_ns;  // by row, ascending
+    const uint32_t *devices; // the device events of class memory
+    uint32_t count;
+    uint32_t *row_of; // per one of them
+    int64_t *dur_ns;  // by row, and room for as many
 };
 
 static uint32_t row_of(const struct copy_kind *kind)
@@ -42,14 +43,15 @@ static int64_t host_ns_of(const struct copy_walk *walk, uint32_t device)
     return facts->trace->dur_ns[facts->launches[launch].event];
 }
 
-static void count_copy(struct copy_walk *walk, uint32_t device)
+static void count_copy(struct copy_walk *walk, uint32_t index)
 {
+    uint32_t device = walk->devices[index];
     const struct device_event *event = &walk->facts->devices[device];
     struct copy_kind kind = copy_kind_of(&walk->names, device);
     uint32_t at = row_of(&kind);
     struct copies *row = &walk->rows[at];
     int64_t dur_ns = event->end_ns - event->begin_ns;
-    walk->row_of[device] = at;
+    walk->row_of[index] = at;
     row->kind = kind;
     row->count++;
     row->total_ns += dur_ns;
@@ -65,16 +67,12 @@ static void count_copy(struct copy_walk *walk, uint32_t device)
 
 static bool count_all(struct copy_walk *walk, struct arena *arena, struct err *err)
 {
-    const struct facts *facts = walk->facts;
     uint32_t first = 0;
-    walk->row_of = arena_room(arena, facts->device_count, sizeof *walk->row_of, err);
+    walk->row_of = arena_room(arena, walk->count, sizeof *walk->row_of, err);
     if (!walk->row_of)
         return false;
-    for (uint32_t i = 0; i < facts->device_count; i++) {
-        walk->row_of[i] = FACTS_NONE;
-        if (facts->devices[i].class == CLASS_MEMORY)
-            count_copy(walk, i);
-    }
+    for (uint32_t i = 0; i < walk->count; i++)
+        count_copy(walk, i);
     for (uint32_t k = 0; k < KIND_COUNT; k++) {
         walk->rows[k].first = first;
         first += walk->rows[k].count;
@@ -83,21 +81,16 @@ static bool count_all(struct copy_walk *walk, struct arena *arena, struct err *e
     return walk->dur_ns;
 }
 
-// Durations of each row, ascending.
-static void sort_durations(struct copy_walk *walk)
+static void part_durations(struct copy_walk *walk)
 {
     const struct facts *facts = walk->facts;
-    uint32_t next[KIND_COUNT], total = 0;
-    for (uint32_t k = 0; k < KIND_COUNT; k++) {
-        next[k] = walk->rows[k].first;
-        total += walk->rows[k].count;
-    }
-    for (uint32_t i = 0; i < facts->device_count; i++)
-        if (walk->row_of[i] != FACTS_NONE)
-            walk->dur_ns[next[walk->row_of[i]]++] =
-                facts->devices[i].end_ns - facts->devices[i].begin_ns;
+    uint32_t next[KIND_COUNT];
     for (uint32_t k = 0; k < KIND_COUNT; k++)
-        sort_i64(walk->dur_ns + walk->rows[k].first, walk->dur_ns + total, walk->rows[k].count);
+        next[k] = walk->rows[k].first;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        const struct device_event *device = &facts->devices[walk->devices[i]];
+        walk->dur_ns[next[walk->row_of[i]]++] = device->end_ns - device->begin_ns;
+    }
 }
 
 static void add_kind(struct row *row, const struct copy_kind *kind)
@@ -117,7 +110,8 @@ static void add_kind(struct row *row, const struct copy_kind *kind)
 static bool add_row(const struct copy_walk *walk, const struct copies *copies,
                     struct report *report, struct err *err)
 {
-    struct stats stats = stats_of(walk->dur_ns + copies->first, copies->count);
+    struct quantiles dur_ns =
+        stats_quantiles(walk->dur_ns + copies->first, walk->dur_ns + walk->count, copies->count);
     bool sized = copies->sized_calls > 0 && !copies->overflow;
     struct row row = {0};
     add_kind(&row, &copies->kind);
@@ -127,9 +121,9 @@ static bool add_row(const struct copy_walk *walk, const struct copies *copies,
     row_i64(&row, copies->total_ns);
     row_f64_if(&row, sized && copies->sized_ns > 0, // bytes per ns are GB/s
                (double)copies->bytes / (double)copies->sized_ns);
-    row_i64(&row, stats.median);
-    row_i64(&row, stats.p95);
-    row_i64(&row, stats.max);
+    row_i64(&row, dur_ns.median);
+    row_i64(&row, dur_ns.p95);
+    row_i64(&row, dur_ns.max);
     row_i64(&row, copies->exposed_ns);
     row_i64_if(&row, !copies->host_overflow, copies->host_ns);
     return row_end(&row, &table_copies, report, err);
@@ -157,10 +151,12 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
-    struct copy_walk walk = {.facts = facts};
+    const uint32_t *first = facts->class_first + CLASS_MEMORY;
+    struct copy_walk walk = {
+        .facts = facts, .devices = facts->class_devices + first[0], .count = first[1] - first[0]};
     bool ok = copy_names_make(facts, &scratch, &walk.names, err) && count_all(&walk, &scratch, err);
     if (ok) {
-        sort_durations(&walk);
+        part_durations(&walk);
         ok = add_rows(&walk, report, err);
     }
     arena_free(&scratch);

@@ -68,13 +68,12 @@ bool copy_names_make(const struct facts *facts, struct arena *arena, struct copy
         facts, arena_array(arena, facts->trace->strings.count, sizeof *names->names, err)};
     if (!names->names)
         return false;
-    for (uint32_t i = 0; i < facts->device_count; i++) {
-        const struct device_event *device = &facts->devices[i];
-        if (device->class != CLASS_MEMORY)
-            continue;
-        read_once(names, facts_device_name(facts, i));
-        if (device->launch != FACTS_NONE)
-            read_once(names, call_name(facts, device->launch));
+    const uint32_t *first = facts->class_first + CLASS_MEMORY;
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        uint32_t launch = facts->devices[facts->class_devices[i]].launch;
+        read_once(names, facts_device_name(facts, facts->class_devices[i]));
+        if (launch != FACTS_NONE)
+            read_once(names, call_name(facts, launch));
     }
     return true;
 }

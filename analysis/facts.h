@@ -94,6 +94,8 @@ struct facts {
     uint32_t *track_gpu;   // per track of the trace: index into gpus, for tracks of devices
     uint32_t *gpu_devices; // device events by device, g's from gpu_first[g] up to gpu_first[g + 1]
     uint32_t *gpu_first;
+    uint32_t *class_devices; // the same by class, c's from class_first[c] up to class_first[c + 1]
+    uint32_t class_first[DEVICE_CLASS_COUNT + 1];
     struct gap_list gaps;      // of all devices merged
     struct gap_list *gpu_gaps; // per device; with one device NULL, its gaps are those above
     struct quarantine quarantine;

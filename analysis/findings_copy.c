@@ -56,8 +56,10 @@ static bool measure(const struct finding_case *the_case, struct copies *copies, 
     *copies = (struct copies){.facts = facts};
     if (!copy_names_make(facts, the_case->arena, &copies->names, err))
         return false;
+    const uint32_t *first = facts->class_first + CLASS_MEMORY;
     int64_t owned_ns = 0;
-    for (uint32_t i = 0; i < facts->device_count; i++) {
+    for (uint32_t at = first[0]; at < first[1]; at++) {
+        uint32_t i = facts->class_devices[at];
         const struct device_event *device = &facts->devices[i];
         struct copy_kind kind;
         if (!blocks(copies, i, &kind))
