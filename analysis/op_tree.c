@@ -41,17 +41,9 @@ static bool append(struct op_tree *tree, struct tree_node node, struct err *err)
     return true;
 }
 
-// The node of that name and kind below parent, added when new; past MAX_NODES only NODE_MORE is
-// added, of which each node has one at most.
-static bool child(struct op_tree *tree, uint32_t parent, str_id name, enum node_kind kind,
-                  uint32_t *node, struct err *err)
+static bool add_child(struct op_tree *tree, uint32_t parent, str_id name, enum node_kind kind,
+                      struct err *err)
 {
-    uint32_t index;
-    if (!groups_index(&tree->keys, parent, (uint64_t)kind << 32 | name, &index, err))
-        return false;
-    *node = index + 1;
-    if (*node < tree->count)
-        return true;
     tree->nodes[parent].children++;
     return append(tree,
                   (struct tree_node){.parent = parent,
@@ -59,6 +51,18 @@ static bool child(struct op_tree *tree, uint32_t parent, str_id name, enum node_
                                      .name = name,
                                      .kind = (uint8_t)kind},
                   err);
+}
+
+// The node of that name and kind below parent, added when new; past MAX_NODES only NODE_MORE is
+// added, of which each node has one at most.
+static inline bool child(struct op_tree *tree, uint32_t parent, str_id name, enum node_kind kind,
+                         uint32_t *node, struct err *err)
+{
+    uint32_t index;
+    if (!groups_index(&tree->keys, parent, (uint64_t)kind << 32 | name, &index, err))
+        return false;
+    *node = index + 1;
+    return *node < tree->count || add_child(tree, parent, name, kind, err);
 }
 
 // A kernel is a leaf below the node that launched it.
