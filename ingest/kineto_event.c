@@ -266,17 +266,42 @@ static bool times_of(struct kineto_events *events, uint64_t pos, struct event_re
     return true;
 }
 
+// Fills in what every event has, if it came as numbers and with a name that is known: then there is
+// nothing to check, and nothing to count.
+static inline bool fill_known(const struct event_fields *fields, struct event_record *record)
+{
+    const uint64_t numbers = UINT64_C(1) << FIELD_TS | UINT64_C(1) << FIELD_DUR |
+                             UINT64_C(1) << FIELD_PID | UINT64_C(1) << FIELD_TID;
+    if ((fields->numeric & numbers) != numbers || !event_is_known(fields, FIELD_NAME))
+        return false;
+    record->name = fields->value[FIELD_NAME].id;
+    record->begin_ns = fields->value[FIELD_TS].number;
+    record->dur_ns = fields->value[FIELD_DUR].number;
+    record->pid = (struct label){fields->value[FIELD_PID].number, 0};
+    record->tid = (struct label){fields->value[FIELD_TID].number, 0};
+    return true;
+}
+
+static bool fill_place(struct kineto_events *events, uint64_t pos, struct event_record *record,
+                       struct err *err)
+{
+    return intern_field(events, FIELD_NAME, pos, &record->name, err) &&
+           label_of(events, FIELD_PID, pos, &record->pid, err) &&
+           label_of(events, FIELD_TID, pos, &record->tid, err);
+}
+
 static bool add_complete(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_record *record = &events->record;
     record->kind = events->fields.kind;
     record->correlation = VALUE_ABSENT;
-    if (!times_of(events, pos, record))
-        return true;
-    if (!intern_field(events, FIELD_NAME, pos, &record->name, err) ||
-        !label_of(events, FIELD_PID, pos, &record->pid, err) ||
-        !label_of(events, FIELD_TID, pos, &record->tid, err) ||
-        !fill_args(events, pos, record, err))
+    if (!fill_known(&events->fields, record)) {
+        if (!times_of(events, pos, record))
+            return true;
+        if (!fill_place(events, pos, record, err))
+            return false;
+    }
+    if (!fill_args(events, pos, record, err))
         return false;
     if (events->guess)
         text_guess_end(events->guess, record->name);

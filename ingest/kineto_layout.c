@@ -323,7 +323,9 @@ static inline const char *take_usual_time(const struct node *node, const char *a
     const char *end = at + node->usual, *point = end - (node->has_point ? POINT_DIGITS : 0);
     uint32_t part = node->has_point ? point_digits(point) : 0;
     uint64_t zeros = eight_bytes(point - 8) ^ EACH_BYTE('0');
-    if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999)
+    bool goes_on = *end == '.' || (*end >= '0' && *end <= '9');
+    if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999 ||
+        goes_on)
         return NULL;
     uint64_t whole = (uint64_t)node->number + eight_digits(zeros);
     *ns = (int64_t)(whole * 1000 + part);
