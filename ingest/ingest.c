@@ -19,6 +19,7 @@ static struct trace *read_and_seal(struct source *source, struct str head, struc
         trace_builder_free(builder);
         return NULL;
     }
+    trace_builder_use(builder, progress ? progress->cores : NULL);
     return trace_builder_seal(builder, err);
 }
 

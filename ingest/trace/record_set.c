@@ -51,12 +51,13 @@ static bool grow(struct record_set *set, struct err *err)
     return true;
 }
 
-bool record_set_add(struct record_set *set, const void *record, uint32_t *index, struct err *err)
+bool record_set_add_near(struct record_set *set, const void *record, uint32_t hint, uint32_t *index,
+                         struct err *err)
 {
-    if (set->count && memcmp(set->items + set->last * set->size, record, set->size) == 0) {
-        *index = set->last;
+    uint32_t *near = &set->near[hint % RECORD_SET_NEAR];
+    *index = *near;
+    if (*index < set->count && memcmp(set->items + *index * set->size, record, set->size) == 0)
         return true;
-    }
     if (set->count == set->cap && !grow(set, err))
         return false;
     uint32_t at = probe(set, record);
@@ -64,8 +65,13 @@ bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
         memcpy(set->items + set->count * set->size, record, set->size);
         set->slots[at] = ++set->count;
     }
-    *index = set->last = set->slots[at] - 1;
+    *index = *near = set->slots[at] - 1;
     return true;
+}
+
+bool record_set_add(struct record_set *set, const void *record, uint32_t *index, struct err *err)
+{
+    return record_set_add_near(set, record, 0, index, err);
 }
 
 bool record_set_find(const struct record_set *set, const void *record, uint32_t *index)

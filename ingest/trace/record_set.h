@@ -6,13 +6,15 @@
 #include "ingest/base/budget.h"
 #include "ingest/base/hash.h"
 
+#define RECORD_SET_NEAR 64u
+
 struct record_set {
     struct budget *budget;
     size_t size;     // of one record; records must have no padding
     char *items;     // count records, in the order of their first addition
     uint32_t *slots; // open addressing: index + 1, 0 when free
     uint32_t count, cap, slot_cap;
-    uint32_t last; // index found last, tried first
+    uint32_t near[RECORD_SET_NEAR]; // index found last for a hint, tried first
     struct hash_key key;
 };
 
@@ -22,6 +24,10 @@ void record_set_free(struct record_set *set);
 // The index of the record, which is added when new. ERR_LIMIT when memory runs out.
 MUST_CHECK bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
                                struct err *err);
+
+// The same, told something that often goes with the same record.
+MUST_CHECK bool record_set_add_near(struct record_set *set, const void *record, uint32_t hint,
+                                    uint32_t *index, struct err *err);
 
 // The index of the record when it is there.
 bool record_set_find(const struct record_set *set, const void *record, uint32_t *index);

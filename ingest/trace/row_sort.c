@@ -2,22 +2,16 @@
 // Bottom-up merge sort that leaves runs alone which already follow each other.
 #include "ingest/trace/row_sort.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define RUN 16
-
-static bool before(const struct row_key *a, const struct row_key *b)
-{
-    return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns && a->second < b->second);
-}
 
 static void insertion_sort(struct row_key *keys, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         struct row_key key = keys[i];
         size_t at = i;
-        for (; at > 0 && before(&key, &keys[at - 1]); at--)
+        for (; at > 0 && row_key_before(&key, &keys[at - 1]); at--)
             keys[at] = keys[at - 1];
         keys[at] = key;
     }
@@ -26,12 +20,13 @@ static void insertion_sort(struct row_key *keys, size_t count)
 // Merges keys[0..middle) and keys[middle..count); only the left run is copied.
 static void merge(struct row_key *keys, size_t middle, size_t count, struct row_key *scratch)
 {
-    if (!before(&keys[middle], &keys[middle - 1]))
+    if (!row_key_before(&keys[middle], &keys[middle - 1]))
         return;
     memcpy(scratch, keys, middle * sizeof *keys);
     size_t left = 0, right = middle, out = 0;
     while (left < middle && right < count)
-        keys[out++] = before(&keys[right], &scratch[left]) ? keys[right++] : scratch[left++];
+        keys[out++] =
+            row_key_before(&keys[right], &scratch[left]) ? keys[right++] : scratch[left++];
     memcpy(keys + out, scratch + left, (middle - left) * sizeof *keys);
 }
 

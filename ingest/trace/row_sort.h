@@ -4,6 +4,7 @@
 #ifndef INGEST_TRACE_ROW_SORT_H
 #define INGEST_TRACE_ROW_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,11 @@ struct row_key {
     int64_t second; // decides between equal begins
     uint32_t event;
 };
+
+static inline bool row_key_before(const struct row_key *a, const struct row_key *b)
+{
+    return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns && a->second < b->second);
+}
 
 // Sorts count keys by (begin_ns, second), keeping the order of equal ones. scratch holds count
 // keys.

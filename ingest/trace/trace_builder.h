@@ -3,6 +3,7 @@
 #ifndef INGEST_TRACE_TRACE_BUILDER_H
 #define INGEST_TRACE_TRACE_BUILDER_H
 
+#include "ingest/base/cores.h"
 #include "ingest/trace/trace.h"
 
 struct trace_builder;
@@ -49,6 +50,16 @@ void trace_builder_count_input(struct trace_builder *builder, uint64_t events, u
 
 // Latest end of all events so far, 0 without any.
 int64_t trace_builder_last_ns(const struct trace_builder *builder);
+
+// Appends what a part collected and leaves it without: its events, in order, as if they had been
+// added here one by one. Texts and tables of the part stay known to it, and to this builder, so
+// that a part that goes on collecting is absorbed at little cost. A part goes into one builder
+// only. On failure (ERR_LIMIT) neither is of use any more.
+MUST_CHECK bool trace_builder_absorb(struct trace_builder *builder, struct trace_builder *part,
+                                     struct err *err);
+
+// Free cores of these help to seal; NULL for none.
+void trace_builder_use(struct trace_builder *builder, struct cores *cores);
 
 // Sorts and freezes. The builder is used up, also on failure. Free with trace_free.
 MUST_CHECK struct trace *trace_builder_seal(struct trace_builder *builder, struct err *err);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace builder holds while it collects; for collecting, absorbing and sealing only.
+#ifndef INGEST_TRACE_TRACE_BUILDER_INNER_H
+#define INGEST_TRACE_TRACE_BUILDER_INNER_H
+
+#include "ingest/trace/record_set.h"
+#include "ingest/trace/trace_builder.h"
+
+// Fixed chunks grow without copying and are given back one column at a time while sealing.
+#define CHUNK_EVENTS ((uint32_t)1 << 15)
+#define MAX_EVENTS   (UINT32_MAX - 2)
+
+enum column_id { COL_BEGIN, COL_DUR, COL_NAME, COL_KIND, COL_ARGS, COL_TRACK, COL_COUNT };
+
+static const size_t column_size[COL_COUNT] = {
+    [COL_BEGIN] = sizeof(int64_t), [COL_DUR] = sizeof(int64_t),   [COL_NAME] = sizeof(str_id),
+    [COL_KIND] = sizeof(uint8_t),  [COL_ARGS] = sizeof(uint32_t), [COL_TRACK] = sizeof(uint32_t),
+};
+
+struct chunked {
+    char **chunks;
+    uint32_t count;
+};
+
+struct growing {
+    char *at;
+    uint32_t count, cap;
+};
+
+// Where the columns are written: the chunk that the next event falls into.
+struct column_tail {
+    int64_t *begin_ns, *dur_ns;
+    str_id *name;
+    uint8_t *kind;
+    uint32_t *args, *track;
+};
+
+struct track_key {
+    int64_t pid, tid;
+    str_id pid_text, tid_text;
+    uint32_t family;
+    uint32_t reserved;
+};
+
+// Two labels without padding, to be compared as bytes.
+struct thread_key {
+    int64_t pid, tid;
+    str_id pid_text, tid_text;
+};
+
+// What a part calls by one index and the builder that absorbs it by another.
+enum renamed {
+    RENAMED_TEXT,
+    RENAMED_SHAPE,
+    RENAMED_COLLECTIVE,
+    RENAMED_COPY,
+    RENAMED_INPUTS,
+    RENAMED_TRACK,
+    RENAMED_COUNT
+};
+
+struct trace_builder {
+    struct budget *budget;
+    struct cores *cores; // that may help to seal
+    struct strtab strings;
+    struct chunked columns[COL_COUNT];
+    struct column_tail tail;
+    uint32_t event_count;
+    struct growing device_args, launch_args, op_args, memory_args, members;
+    struct record_set shapes, collectives, copy_calls, op_inputs, tracks;
+    struct record_set member_keys; // str_id; the index is that of members
+    struct record_set threads;     // struct thread_key; the index is that of thread_names
+    struct growing thread_names;   // str_id
+    int64_t last_ns;
+    struct repair_note repairs[REPAIR_COUNT];
+    uint64_t input_events, text_bytes;
+    // Of a part: what was absorbed of it goes by these indexes (uint32_t) in the whole.
+    struct growing renamed[RENAMED_COUNT];
+    uint32_t absorbed_threads;
+};
+
+static inline void *column_at(const struct trace_builder *builder, enum column_id id,
+                              uint32_t event)
+{
+    char *chunk = builder->columns[id].chunks[event / CHUNK_EVENTS];
+    return chunk + event % CHUNK_EVENTS * column_size[id];
+}
+
+void trace_builder_free_column(struct trace_builder *builder, enum column_id id);
+
+// Makes room for one more event and points the tail at its chunk.
+MUST_CHECK bool trace_builder_make_room(struct trace_builder *builder, struct err *err);
+
+// Makes room for `more` elements of size bytes in an array that grows by half.
+MUST_CHECK bool trace_builder_reserve(struct trace_builder *builder, struct growing *array,
+                                      uint32_t more, size_t size, struct err *err);
+
+#endif
