@@ -541,22 +541,24 @@ static bool read_with(struct reader *reader, struct source *source, struct budge
     return ok;
 }
 
-static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,
-                        struct progress *progress, struct err *err)
+bool kineto_read_by(const struct kineto_match *match, struct source *source,
+                    struct trace_builder *builder, struct budget *budget, struct progress *progress,
+                    struct err *err)
 {
     struct reader reader = {.builder = builder, .progress = progress};
+    if (!match)
+        return read_with(&reader, source, budget, err);
     reader.guess.strings = trace_builder_strings(builder);
-    reader.layouts = kineto_layouts_new(budget, &reader.guess, err);
+    reader.layouts = kineto_layouts_new(match, &reader.guess, budget, err);
     bool ok = reader.layouts && read_with(&reader, source, budget, err);
     kineto_layouts_free(reader.layouts);
     return ok;
 }
 
-bool kineto_read_plain(struct source *source, struct trace_builder *builder, struct budget *budget,
-                       struct progress *progress, struct err *err)
+static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,
+                        struct progress *progress, struct err *err)
 {
-    struct reader reader = {.builder = builder, .progress = progress};
-    return read_with(&reader, source, budget, err);
+    return kineto_read_by(kineto_match_variants(), source, builder, budget, progress, err);
 }
 
 static bool kineto_probe(struct str head)

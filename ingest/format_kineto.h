@@ -7,9 +7,12 @@
 
 extern const struct format format_kineto;
 
-// Reads as format_kineto does, every event member by member: the twin that tests hold beside it.
-MUST_CHECK bool kineto_read_plain(struct source *source, struct trace_builder *builder,
-                                  struct budget *budget, struct progress *progress,
-                                  struct err *err);
+struct kineto_match;
+
+// Reads as format_kineto does, with one variant of matching (kineto_layout.h), or with NULL every
+// event member by member: for tests, which hold them beside each other.
+MUST_CHECK bool kineto_read_by(const struct kineto_match *match, struct source *source,
+                               struct trace_builder *builder, struct budget *budget,
+                               struct progress *progress, struct err *err);
 
 #endif

@@ -1,58 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts in a tree: each node is the bytes up to the next value and how that value is read; nodes
-// of the same parent are what may come after its value.
-#include "ingest/kineto_layout.h"
+// Learns the layouts of events and chooses how they are matched.
 #include "ingest/base/simd.h"
-#include "ingest/trace/trace.h"
+#include "ingest/kineto_layout_node.h"
 
-#define MAX_NODES     1024u
 #define MAX_SIBLINGS  32u
 #define MAX_LITERAL   512u
-#define LITERAL_BYTES ((size_t)96 << 10)
 #define LEARNING_COST 16u
-#define MAX_CREDIT    1024u
-
-enum form {
-    FORM_END,
-    FORM_TEXT,
-    FORM_LIST,
-    FORM_INTEGER,
-    FORM_LABEL,
-    FORM_TIME,
-    FORM_SKIP, // from here on nobody reads the value
-    FORM_SKIP_TEXT,
-    FORM_SKIP_LIST,
-};
-
-struct node {
-    const char *literal; // what stands before the value
-    uint16_t len;
-    uint16_t usual; // length of the value the time before
-    uint8_t form;   // enum form
-    uint8_t field;  // enum event_field
-    bool guessed;   // its texts are foretold
-    bool has_point; // the time before had three digits behind a point
-    uint8_t kind;   // of an end: enum event_kind
-    char phase;     // of an end
-    uint16_t brace; // of the begin of an event: where its brace stands in the literal
-    // Of a number: its first bytes the time before and which of them count, and what they mean.
-    uint64_t same, same_mask;
-    int64_t number;
-    // What may come next; after an end: which events may.
-    struct node *first, *recent, *sibling;
-    uint64_t present, numeric; // of an end: fields of the event, and those that are numbers
-};
-
-struct kineto_layouts {
-    struct budget *budget;
-    struct text_guess *guess;
-    struct node nodes[MAX_NODES]; // 0 is the root
-    char literals[LITERAL_BYTES];
-    unsigned node_count;
-    size_t literal_len;
-    unsigned credit;   // learning is paid for by events, so that it cannot cost more than they do
-    struct node *last; // the end of the event before, or the root
-};
 
 static void forget(struct kineto_layouts *layouts)
 {
@@ -62,13 +15,51 @@ static void forget(struct kineto_layouts *layouts)
     layouts->last = layouts->nodes;
 }
 
-struct kineto_layouts *kineto_layouts_new(struct budget *budget, struct text_guess *guess,
+#if defined(__x86_64__)
+
+// What the files of each variant are compiled for.
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+const struct kineto_match *kineto_match_variants(void)
+{
+    static const struct kineto_match variants[] = {
+        {"AVX-512", kineto_match_avx512},
+        {"AVX2", kineto_match_avx2},
+        {"SSE2", kineto_match_base},
+        {0},
+    };
+    return has_avx512() ? variants : has_avx2() ? variants + 1 : variants + 2;
+}
+
+#else
+
+const struct kineto_match *kineto_match_variants(void)
+{
+    static const struct kineto_match variants[] = {{"base", kineto_match_base}, {0}};
+    return variants;
+}
+
+#endif
+
+struct kineto_layouts *kineto_layouts_new(const struct kineto_match *match,
+                                          struct text_guess *guess, struct budget *budget,
                                           struct err *err)
 {
     struct kineto_layouts *layouts = budget_alloc(budget, sizeof *layouts, err);
     if (!layouts)
         return NULL;
     layouts->budget = budget;
+    layouts->match = match->run;
     layouts->guess = guess;
     layouts->credit = MAX_CREDIT;
     forget(layouts);
@@ -81,402 +72,10 @@ void kineto_layouts_free(struct kineto_layouts *layouts)
         budget_free(layouts->budget, layouts, sizeof *layouts);
 }
 
-// Whether text, behind which SIMD_SLACK bytes can be read, stands at `at`.
-static inline bool text_is_at(const char *text, size_t len, const char *at)
-{
-    for (; len > 16; len -= 16, text += 16, at += 16)
-        if (simd_equal16(text, at) != 0xFFFF)
-            return false;
-    uint32_t needed = (1u << len) - 1;
-    return (simd_equal16(text, at) & needed) == needed;
-}
-
-// ---- values
-// --------------------------------------------------------------------------------------
-// Each returns the end of the value at `at`, or NULL for one that is left to the walk. Where a
-// value ends too early, the bytes that must follow it will not be there.
-
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
-
-static inline uint64_t eight_bytes(const char *at)
-{
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-// Of bytes from which '0' was taken: the high bit of each that is no digit.
-static inline uint64_t no_digits(uint64_t zeros)
-{
-    return (zeros | ((zeros & EACH_BYTE(0x7F)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80);
-}
-
-static inline unsigned first_byte(uint64_t high_bits)
-{
-    return high_bits ? (unsigned)__builtin_ctzll(high_bits) / 8 : 8;
-}
-
-// Eight digits to their number: pairs, then fours, then all, each in one multiplication.
-static inline uint64_t eight_digits(uint64_t zeros)
-{
-    zeros = zeros * 10 + (zeros >> 8);
-    return (((zeros & 0x000000FF000000FFu) * 0x000F424000000064u) +
-            (((zeros >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
-           32;
-}
-
-// The same of the first `count` digits, which is not 0.
-static inline uint64_t some_digits(uint64_t zeros, unsigned count)
-{
-    return eight_digits(zeros << (64 - 8 * count));
-}
-
-// The digits among the first eight bytes: how many, and their number.
-static inline unsigned leading_digits(const char *at, uint64_t *number)
-{
-    uint64_t zeros = eight_bytes(at) ^ EACH_BYTE('0');
-    unsigned count = first_byte(no_digits(zeros));
-    *number = count ? some_digits(zeros, count) : 0;
-    return count;
-}
-
-static const uint32_t power_of_ten[] = {1,      10,      100,      1000,     10000,
-                                        100000, 1000000, 10000000, 100000000};
-
-// Up to 16 digits.
-static inline const char *take_digits(const char *at, uint64_t *number)
-{
-    unsigned count = leading_digits(at, number);
-    if (count < 8)
-        return count ? at + count : NULL;
-    uint64_t low;
-    unsigned more = leading_digits(at + 8, &low);
-    *number = *number * power_of_ten[more] + low;
-    return at + 8 + more;
-}
-
-static inline const char *take_label(const char *at, int64_t *value)
-{
-    bool negative = *at == '-';
-    uint64_t number;
-    at = take_digits(at + negative, &number);
-    *value = negative ? -(int64_t)number : (int64_t)number;
-    return at;
-}
-
-static inline const char *take_integer(const char *at, int64_t *value)
-{
-    at = take_label(at, value);
-    if (!at || *at != '.')
-        return at;
-    uint64_t cut;
-    return take_digits(at + 1, &cut);
-}
-
-// Microseconds to nanoseconds, cut.
-static const char *take_time(const char *at, int64_t *ns)
-{
-    uint64_t whole, part;
-    const char *end = take_digits(at, &whole);
-    if (!end || whole >= TRACE_MAX_NS / 1000)
-        return NULL;
-    *ns = (int64_t)(whole * 1000);
-    if (*end != '.')
-        return end;
-    unsigned count = leading_digits(end + 1, &part);
-    if (count <= 3)
-        *ns += (int64_t)(part * power_of_ten[3 - count]);
-    else
-        *ns += (int64_t)(part / power_of_ten[count - 3]);
-    return count ? end + 1 + count : NULL;
-}
-
-// Up to four digits, a point and three more, which is nearly every duration.
-static inline const char *take_short_time(const char *at, int64_t *ns)
-{
-    uint64_t bytes = eight_bytes(at), zeros = bytes ^ EACH_BYTE('0'), ends = no_digits(zeros);
-    unsigned whole = first_byte(ends), all = first_byte(ends & (ends - 1));
-    if (whole == 0 || all != whole + 4 || (bytes >> 8 * whole & 0xFF) != '.')
-        return NULL;
-    uint64_t before = zeros & ((UINT64_C(1) << 8 * whole) - 1);
-    uint64_t behind = zeros >> 8 * (whole + 1) & 0xFFFFFF;
-    *ns = (int64_t)some_digits(before | behind << 8 * whole, whole + 3);
-    return at + all;
-}
-
-// Passes over a number that nobody reads.
-static inline const char *skip_number(const char *at)
-{
-    const char *from = at;
-    for (;; at += 8) {
-        uint64_t bytes = eight_bytes(at), low = bytes & EACH_BYTE(0x7F);
-        uint64_t above = low + EACH_BYTE(0x7F - '9');   // beyond 9
-        uint64_t numeric = low + EACH_BYTE(0x80 - '-'); // - . / 0..9 and beyond
-        uint64_t ends = (bytes | above | ~numeric) & EACH_BYTE(0x80);
-        if (!ends)
-            continue;
-        at += first_byte(ends);
-        return at > from ? at : NULL;
-    }
-}
-
-// The end of a text in which there may be anything.
-static const char *odd_text_end(const char *at)
-{
-    while (*at != '"' && *at != '\0')
-        at += *at == '\\' && at[1] != '\0' ? 2 : 1;
-    return *at == '"' ? at : NULL;
-}
-
-// The end of a text; *plain says whether it has no escapes, control characters or bytes past ASCII.
-static inline const char *text_end(const char *at, bool *plain)
-{
-    uint32_t stops;
-    while (!(stops = simd_text_stops16(at)))
-        at += 16;
-    at += __builtin_ctz(stops);
-    *plain = *at == '"';
-    return *plain ? at : odd_text_end(at);
-}
-
-// Its opening bracket is the byte before.
-static const char *list_end(const char *at)
-{
-    size_t depth = 1;
-    const char *escaped = NULL;
-    bool in_text = false;
-    for (;; at += 16)
-        for (uint32_t marks = simd_list_marks16(at); marks; marks &= marks - 1) {
-            const char *mark = at + __builtin_ctz(marks);
-            if (*mark == '\0' || (*mark == '\\' && !in_text))
-                return NULL;
-            if (mark == escaped)
-                continue;
-            if (*mark == '\\')
-                escaped = mark + 1;
-            else if (*mark == '"')
-                in_text = !in_text;
-            else if (!in_text)
-                depth += *mark == '[' || *mark == '{' ? 1 : SIZE_MAX;
-            if (depth == 0)
-                return mark + 1;
-        }
-}
-
-// Where a value ends is known only when it is read, and the next one cannot begin before: a chain
-// of some 15 cycles a value. Most values are as long as the last time, so going on from there and
-// checking breaks the chain.
-static inline const char *settle(struct node *node, const char *at, const char *end)
-{
-    const char *usual = at + node->usual;
-    if (usual == end) {
-        __asm__("" : "+r"(usual)); // else the compiler returns end, which is the same, but late
-        return usual;
-    }
-    if (end)
-        node->usual = (uint16_t)(end - at);
-    return end;
-}
-
-static inline uint64_t low_bytes(unsigned count)
-{
-    return count < 8 ? (UINT64_C(1) << 8 * count) - 1 : UINT64_MAX;
-}
-
-// A process, thread, stream or launch shape is mostly what it was the time before.
-static inline const char *take_number(struct node *node, const char *at, int64_t *number)
-{
-    uint64_t bytes = eight_bytes(at);
-    if ((bytes & node->same_mask) == node->same) {
-        *number = node->number;
-        return at + node->usual;
-    }
-    const char *end = node->form == FORM_LABEL ? take_label(at, number) : take_integer(at, number);
-    if (!end)
-        return NULL;
-    // With the byte behind, else 12 would be taken for the begin of 123.
-    bool fits = end - at < 8;
-    node->usual = (uint16_t)(end - at);
-    node->same_mask = fits ? low_bytes(node->usual + 1u) : 0;
-    node->same = fits ? bytes & node->same_mask : 1; // no bytes under an empty mask are 1
-    node->number = *number;
-    return end;
-}
-
-// Times of day are as long as the one before and begin with the same digits, but for the eight
-// before the point or the end; behind a point stand three.
-#define POINT_DIGITS 4u // ".000"
-
-// The part behind the point; above 999 when it is none.
-static inline uint32_t point_digits(const char *at)
-{
-    uint32_t part;
-    memcpy(&part, at, sizeof part);
-    part ^= UINT32_C(0x3030302E); // ".000" in the order of bytes
-    if ((part | (part + UINT32_C(0x76767600))) & UINT32_C(0x808080FF))
-        return UINT32_MAX;
-    return (part >> 8 & 0xF) * 100 + (part >> 16 & 0xF) * 10 + (part >> 24);
-}
-
-static inline const char *take_usual_time(const struct node *node, const char *at, int64_t *ns)
-{
-    const char *end = at + node->usual, *point = end - (node->has_point ? POINT_DIGITS : 0);
-    uint32_t part = node->has_point ? point_digits(point) : 0;
-    uint64_t zeros = eight_bytes(point - 8) ^ EACH_BYTE('0');
-    bool goes_on = *end == '.' || (*end >= '0' && *end <= '9');
-    if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999 ||
-        goes_on)
-        return NULL;
-    uint64_t whole = (uint64_t)node->number + eight_digits(zeros);
-    *ns = (int64_t)(whole * 1000 + part);
-    return end;
-}
-
-static const char *take_new_time(struct node *node, const char *at, int64_t *ns)
-{
-    const char *end = take_time(at, ns);
-    if (!end)
-        return NULL;
-    const char *point = memchr(at, '.', (size_t)(end - at));
-    size_t whole = (size_t)((point ? point : end) - at);
-    // The digits that the next eight are added to must not lead past the latest time.
-    bool usual = whole > 8 && whole <= 16 && (!point || end - point == POINT_DIGITS) &&
-                 *ns < TRACE_MAX_NS / 2;
-    node->usual = usual ? (uint16_t)(end - at) : 0;
-    node->has_point = point;
-    if (usual) {
-        node->same_mask = low_bytes((unsigned)whole - 8);
-        node->same = eight_bytes(at) & node->same_mask;
-        node->number = *ns / 1000 / 100000000 * 100000000;
-    }
-    return end;
-}
-
-static inline const char *take_any_time(struct node *node, const char *at, int64_t *ns)
-{
-    const char *end = node->usual ? take_usual_time(node, at, ns) : take_short_time(at, ns);
-    return end ? end : take_new_time(node, at, ns);
-}
-
-// The end of the text at `at` if it is the one foretold for this field, else NULL.
-static inline const char *take_foretold(struct text_guess *guess, const struct node *node,
-                                        const char *at, struct event_fields *fields)
-{
-    str_id id;
-    struct str text = text_guess_of(guess, node->field, &id);
-    if (!id || !text_is_at(text.at, text.len, at))
-        return NULL;
-    fields->value[node->field].id = id;
-    return at + text.len;
-}
-
-static inline const char *take_text(struct text_guess *guess, const struct node *node,
-                                    const char *at, struct event_fields *fields)
-{
-    uint64_t bit = UINT64_C(1) << node->field;
-    const char *end = node->guessed ? take_foretold(guess, node, at, fields) : NULL;
-    if (end && *end == '"') {
-        fields->known |= bit;
-        return end;
-    }
-    bool plain;
-    end = text_end(at, &plain);
-    if (!end)
-        return NULL;
-    fields->value[node->field].text = (struct str){at, (size_t)(end - at)};
-    fields->plain |= plain ? bit : 0;
-    fields->asked |= plain && node->guessed ? bit : 0;
-    return end;
-}
-
-static inline const char *take_list(struct text_guess *guess, const struct node *node,
-                                    const char *at, struct event_fields *fields)
-{
-    uint64_t bit = UINT64_C(1) << node->field;
-    const char *end = node->guessed ? take_foretold(guess, node, at - 1, fields) : NULL;
-    if (end) {
-        fields->known |= bit;
-        return end;
-    }
-    end = list_end(at);
-    if (!end)
-        return NULL;
-    fields->value[node->field].text = (struct str){at - 1, (size_t)(end - at + 1)};
-    fields->asked |= node->guessed ? bit : 0;
-    return end;
-}
-
-static inline const char *take_value(struct text_guess *guess, struct node *node, const char *at,
-                                     struct event_fields *fields)
-{
-    int64_t *number = &fields->value[node->field].number;
-    bool plain; // of no interest
-    switch ((enum form)node->form) {
-    case FORM_END: return at;
-    case FORM_TEXT: return take_text(guess, node, at, fields);
-    case FORM_LIST: return take_list(guess, node, at, fields);
-    case FORM_INTEGER:
-    case FORM_LABEL: return take_number(node, at, number);
-    case FORM_TIME: return take_any_time(node, at, number);
-    case FORM_SKIP: return settle(node, at, skip_number(at));
-    case FORM_SKIP_TEXT: return text_end(at, &plain);
-    case FORM_SKIP_LIST: return list_end(at);
-    }
-    return NULL;
-}
-
-// ---- matching
-// ------------------------------------------------------------------------------------
-
-// What follows `from` at `at`, the recent one first; an event that ended is followed by what
-// follows the root. NULL when it is nothing known.
-static inline struct node *next_node(const struct kineto_layouts *layouts, struct node *from,
-                                     const char *at)
-{
-    struct node *node = from->recent;
-    if (node && text_is_at(node->literal, node->len, at))
-        return node;
-    node = from->form == FORM_END ? layouts->nodes[0].first : from->first;
-    while (node && !text_is_at(node->literal, node->len, at))
-        node = node->sibling;
-    if (node)
-        from->recent = node;
-    return node;
-}
-
-// What the path to an end says of the event; the args that nobody reads are not among it.
-static void end_fields(const struct node *end, struct event_fields *fields)
-{
-    fields->present = end->present;
-    fields->numeric = end->numeric;
-    fields->kind = (enum event_kind)end->kind;
-    fields->phase = end->phase;
-    fields->bad_args = false;
-}
-
 const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,
                                  struct event_fields *fields, const char **brace)
 {
-    struct node *node = next_node(layouts, layouts->last, at);
-    if (!node)
-        return NULL;
-    *brace = at + node->brace;
-    fields->known = fields->plain = fields->asked = 0;
-    text_guess_begin(layouts->guess, (unsigned)(node - layouts->nodes));
-    for (;;) {
-        at = take_value(layouts->guess, node, at + node->len, fields);
-        if (!at)
-            return NULL;
-        if (node->form == FORM_END)
-            break;
-        node = next_node(layouts, node, at);
-        if (!node)
-            return NULL;
-    }
-    end_fields(node, fields);
-    layouts->last = node;
-    layouts->credit += layouts->credit < MAX_CREDIT;
-    return at;
+    return layouts->match(layouts, at, fields, brace);
 }
 
 // ---- learning

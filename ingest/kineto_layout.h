@@ -13,9 +13,23 @@
 
 struct kineto_layouts;
 
-// guess outlives the layouts; texts that it foretells come as known fields.
-MUST_CHECK struct kineto_layouts *kineto_layouts_new(struct budget *budget,
-                                                     struct text_guess *guess, struct err *err);
+// kineto_layouts_match for one width of the processor's instructions.
+typedef const char *kineto_match_fn(struct kineto_layouts *layouts, const char *at,
+                                    struct event_fields *fields, const char **brace);
+
+struct kineto_match {
+    const char *name; // "AVX2", ...
+    kineto_match_fn *run;
+};
+
+// The variants that this processor runs, the widest first; behind the last one without a name.
+const struct kineto_match *kineto_match_variants(void);
+
+// match is one of the variants. guess outlives the layouts; texts that it foretells come as known
+// fields.
+MUST_CHECK struct kineto_layouts *kineto_layouts_new(const struct kineto_match *match,
+                                                     struct text_guess *guess,
+                                                     struct budget *budget, struct err *err);
 void kineto_layouts_free(struct kineto_layouts *layouts); // NULL is allowed
 
 // Reads the event whose separating comma comes next at `at`, if its layout is known. The text ends

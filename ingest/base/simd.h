@@ -1,95 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen bytes at a time, with what every x86-64 and every aarch64 has, and a scalar twin.
+// A step of bytes at a time, as wide as the including file is compiled for: 64 with AVX-512, 32
+// with AVX2, 16 with what every x86-64 and every aarch64 has. Each function has a scalar twin.
 #ifndef INGEST_BASE_SIMD_H
 #define INGEST_BASE_SIMD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Bytes that must be readable behind a text whose end is looked for with these functions.
-#define SIMD_SLACK 16
+// Bytes that must be readable behind a text that is read in steps, whatever their width.
+#define SIMD_SLACK 64
 
-// Each returns a mask: bit i speaks of byte i.
-static inline uint32_t simd_equal16_scalar(const char *a, const char *b)
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#define SIMD_BYTES 64
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define SIMD_BYTES 32
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#define SIMD_BYTES 16
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#define SIMD_BYTES 16
+#define SIMD_BITS  4 // the highest of the four stands for the byte
+#else
+#define SIMD_BYTES 16
+#endif
+
+#ifndef SIMD_BITS
+#define SIMD_BITS 1
+#endif
+
+// One bit for each byte, the first byte lowest, at distances of SIMD_BITS.
+typedef uint64_t simd_mask;
+
+#define SIMD_EVERY (SIMD_BITS == 4 ? UINT64_C(0x8888888888888888) : UINT64_MAX)
+
+static inline unsigned simd_first(simd_mask mask)
 {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++)
-        mask |= (uint32_t)(a[i] == b[i]) << i;
+    return (unsigned)__builtin_ctzll(mask) / SIMD_BITS;
+}
+
+// The first count bytes, 1 to SIMD_BYTES.
+static inline simd_mask simd_low(unsigned count)
+{
+    return SIMD_EVERY & UINT64_MAX >> (64 - SIMD_BITS * count);
+}
+
+static inline simd_mask simd_bit_scalar(bool is, unsigned byte)
+{
+    return (simd_mask)is << (SIMD_BITS * (byte + 1) - 1);
+}
+
+static inline simd_mask simd_equal_scalar(const char *a, const char *b)
+{
+    simd_mask mask = 0;
+    for (unsigned i = 0; i < SIMD_BYTES; i++)
+        mask |= simd_bit_scalar(a[i] == b[i], i);
     return mask;
 }
 
-static inline uint32_t simd_text_stops16_scalar(const char *at)
+static inline simd_mask simd_text_stops_scalar(const char *at)
 {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++)
-        mask |= (uint32_t)(at[i] == '"' || at[i] == '\\' || (signed char)at[i] < 0x20) << i;
+    simd_mask mask = 0;
+    for (unsigned i = 0; i < SIMD_BYTES; i++)
+        mask |= simd_bit_scalar(at[i] == '"' || at[i] == '\\' || (signed char)at[i] < 0x20, i);
     return mask;
 }
 
-static inline uint32_t simd_list_marks16_scalar(const char *at)
+static inline simd_mask simd_list_marks_scalar(const char *at)
 {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++) {
-        char folded = (char)(at[i] | 0x20);
-        bool mark =
-            at[i] == '"' || at[i] == '\0' || at[i] == '\\' || folded == '{' || folded == '}';
-        mask |= (uint32_t)mark << i;
+    simd_mask mask = 0;
+    for (unsigned i = 0; i < SIMD_BYTES; i++) {
+        char c = at[i], folded = (char)(c | 0x20); // [ becomes {, ] becomes }
+        bool bracket = folded == '{' || folded == '}';
+        mask |= simd_bit_scalar(bracket || c == '"' || c == '\\' || c == '\0', i);
     }
     return mask;
 }
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+// simd_equal: where a and b have the same byte.
+// simd_text_stops: quotes, backslashes, control characters and bytes beyond ASCII.
+// simd_list_marks: quotes, backslashes, brackets and NULs.
+#if SIMD_BYTES == 64
 
-static inline __m128i simd_load16(const char *at)
+static inline simd_mask simd_is(__m512i bytes, char c)
 {
-    return _mm_loadu_si128((const void *)at);
+    return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(c));
 }
 
-static inline __m128i simd_is16(__m128i bytes, char c)
+static inline simd_mask simd_equal(const char *a, const char *b)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+}
+
+static inline simd_mask simd_text_stops(const char *at)
+{
+    __m512i bytes = _mm512_loadu_si512(at);
+    // As signed numbers, control characters and all beyond ASCII are less than a space.
+    return _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0x20)) | simd_is(bytes, '"') |
+           simd_is(bytes, '\\');
+}
+
+static inline simd_mask simd_list_marks(const char *at)
+{
+    __m512i bytes = _mm512_loadu_si512(at);
+    __m512i folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+    return simd_is(folded, '{') | simd_is(folded, '}') | simd_is(bytes, '"') |
+           simd_is(bytes, '\\') | simd_is(bytes, '\0');
+}
+
+#elif SIMD_BYTES == 32
+
+static inline __m256i simd_is(__m256i bytes, char c)
+{
+    return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c));
+}
+
+static inline __m256i simd_load(const char *at)
+{
+    return _mm256_loadu_si256((const void *)at);
+}
+
+static inline simd_mask simd_mask_of(__m256i bytes)
+{
+    return (uint32_t)_mm256_movemask_epi8(bytes);
+}
+
+static inline simd_mask simd_equal(const char *a, const char *b)
+{
+    return simd_mask_of(_mm256_cmpeq_epi8(simd_load(a), simd_load(b)));
+}
+
+static inline simd_mask simd_text_stops(const char *at)
+{
+    __m256i bytes = simd_load(at), odd = _mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes);
+    __m256i marks = _mm256_or_si256(simd_is(bytes, '"'), simd_is(bytes, '\\'));
+    return simd_mask_of(_mm256_or_si256(odd, marks));
+}
+
+static inline simd_mask simd_list_marks(const char *at)
+{
+    __m256i bytes = simd_load(at), folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+    __m256i brackets = _mm256_or_si256(simd_is(folded, '{'), simd_is(folded, '}'));
+    __m256i marks = _mm256_or_si256(simd_is(bytes, '"'), simd_is(bytes, '\\'));
+    marks = _mm256_or_si256(marks, simd_is(bytes, '\0'));
+    return simd_mask_of(_mm256_or_si256(marks, brackets));
+}
+
+#elif defined(__SSE2__)
+
+static inline __m128i simd_is(__m128i bytes, char c)
 {
     return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
 }
 
-static inline uint32_t simd_equal16(const char *a, const char *b)
+static inline __m128i simd_load(const char *at)
 {
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(simd_load16(a), simd_load16(b)));
+    return _mm_loadu_si128((const void *)at);
 }
 
-static inline uint32_t simd_text_stops16(const char *at)
+static inline simd_mask simd_mask_of(__m128i bytes)
 {
-    __m128i bytes = simd_load16(at);
-    // As signed numbers, control characters and all beyond ASCII are less than a space.
-    __m128i odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
-    __m128i marks = _mm_or_si128(simd_is16(bytes, '"'), simd_is16(bytes, '\\'));
-    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(odd, marks));
+    return (uint32_t)_mm_movemask_epi8(bytes);
 }
 
-static inline uint32_t simd_list_marks16(const char *at)
+static inline simd_mask simd_equal(const char *a, const char *b)
 {
-    __m128i bytes = simd_load16(at);
-    __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20)); // [ becomes {, ] becomes }
-    __m128i brackets = _mm_or_si128(simd_is16(folded, '{'), simd_is16(folded, '}'));
-    __m128i marks = _mm_or_si128(simd_is16(bytes, '"'), simd_is16(bytes, '\\'));
-    marks = _mm_or_si128(marks, simd_is16(bytes, '\0'));
-    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(marks, brackets));
+    return simd_mask_of(_mm_cmpeq_epi8(simd_load(a), simd_load(b)));
+}
+
+static inline simd_mask simd_text_stops(const char *at)
+{
+    __m128i bytes = simd_load(at), odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+    __m128i marks = _mm_or_si128(simd_is(bytes, '"'), simd_is(bytes, '\\'));
+    return simd_mask_of(_mm_or_si128(odd, marks));
+}
+
+static inline simd_mask simd_list_marks(const char *at)
+{
+    __m128i bytes = simd_load(at), folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    __m128i brackets = _mm_or_si128(simd_is(folded, '{'), simd_is(folded, '}'));
+    __m128i marks = _mm_or_si128(simd_is(bytes, '"'), simd_is(bytes, '\\'));
+    marks = _mm_or_si128(marks, simd_is(bytes, '\0'));
+    return simd_mask_of(_mm_or_si128(marks, brackets));
+}
+
+#elif defined(__aarch64__)
+
+static inline uint8x16_t simd_is(uint8x16_t bytes, char c)
+{
+    return vceqq_u8(bytes, vdupq_n_u8((uint8_t)c));
+}
+
+static inline uint8x16_t simd_load(const char *at)
+{
+    return vld1q_u8((const uint8_t *)at);
+}
+
+static inline simd_mask simd_mask_of(uint8x16_t bytes)
+{
+    uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(nibbles), 0) & SIMD_EVERY;
+}
+
+static inline simd_mask simd_equal(const char *a, const char *b)
+{
+    return simd_mask_of(vceqq_u8(simd_load(a), simd_load(b)));
+}
+
+static inline simd_mask simd_text_stops(const char *at)
+{
+    uint8x16_t bytes = simd_load(at);
+    uint8x16_t odd = vcltq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(0x20));
+    return simd_mask_of(vorrq_u8(odd, vorrq_u8(simd_is(bytes, '"'), simd_is(bytes, '\\'))));
+}
+
+static inline simd_mask simd_list_marks(const char *at)
+{
+    uint8x16_t bytes = simd_load(at), folded = vorrq_u8(bytes, vdupq_n_u8(0x20));
+    uint8x16_t brackets = vorrq_u8(simd_is(folded, '{'), simd_is(folded, '}'));
+    uint8x16_t marks = vorrq_u8(simd_is(bytes, '"'), simd_is(bytes, '\\'));
+    return simd_mask_of(vorrq_u8(vorrq_u8(marks, simd_is(bytes, '\0')), brackets));
 }
 
 #else
 
-static inline uint32_t simd_equal16(const char *a, const char *b)
+static inline simd_mask simd_equal(const char *a, const char *b)
 {
-    return simd_equal16_scalar(a, b);
+    return simd_equal_scalar(a, b);
 }
 
-static inline uint32_t simd_text_stops16(const char *at)
+static inline simd_mask simd_text_stops(const char *at)
 {
-    return simd_text_stops16_scalar(at);
+    return simd_text_stops_scalar(at);
 }
 
-static inline uint32_t simd_list_marks16(const char *at)
+static inline simd_mask simd_list_marks(const char *at)
 {
-    return simd_list_marks16_scalar(at);
+    return simd_list_marks_scalar(at);
 }
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes go through the whole trace reader without harm, and give the same in one piece, in
-// pieces of the size that the first byte says, and without knowing layouts.
+// pieces of the size that the first byte says, and by each way of matching
+// layouts or none.
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "ingest/kineto_layout.h"
 #include "tests/golden/trace_dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,18 +22,26 @@ static void check_promises(struct str bytes)
         abort();
 }
 
-// What no format takes is no matter of layouts.
-static void check_layouts(struct str bytes, const struct buf *expected)
+static void check_variant(const struct kineto_match *match, struct str bytes,
+                          const struct buf *expected)
 {
     struct budget budget = {.limit = (uint64_t)64 << 20};
     struct err err = {0};
-    struct buf plain = {0};
+    struct buf dump = {0};
+    dump_result(&dump, dump_read_by(match, bytes, &budget, &err), &err);
+    if (!str_equal((struct str){dump.at, dump.len}, (struct str){expected->at, expected->len}))
+        abort();
+    buf_free(&dump);
+}
+
+// What no format takes is no matter of layouts.
+static void check_variants(struct str bytes, const struct buf *expected)
+{
     if (!format_kineto.probe(bytes))
         return;
-    dump_result(&plain, dump_read_plain(bytes, &budget, &err), &err);
-    if (!str_equal((struct str){plain.at, plain.len}, (struct str){expected->at, expected->len}))
-        abort();
-    buf_free(&plain);
+    check_variant(NULL, bytes, expected);
+    for (const struct kineto_match *match = kineto_match_variants(); match->name; match++)
+        check_variant(match, bytes, expected);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (budget.used ||
         !str_equal((struct str){whole.at, whole.len}, (struct str){pieces.at, pieces.len}))
         abort();
-    check_layouts(bytes, &whole);
+    check_variants(bytes, &whole);
     buf_free(&whole);
     buf_free(&pieces);
     check_promises(bytes);

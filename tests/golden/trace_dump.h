@@ -27,13 +27,13 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
     return NULL;
 }
 
-// The same, every event member by member.
-static inline struct trace *dump_read_plain(struct str bytes, struct budget *budget,
-                                            struct err *err)
+// The same by one variant of matching, NULL: every event member by member.
+static inline struct trace *dump_read_by(const struct kineto_match *match, struct str bytes,
+                                         struct budget *budget, struct err *err)
 {
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
-    bool ok = builder && kineto_read_plain(source, builder, budget, NULL, err);
+    bool ok = builder && kineto_read_by(match, source, builder, budget, NULL, err);
     source_close(source);
     if (ok)
         return trace_builder_seal(builder, err);

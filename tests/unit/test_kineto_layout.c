@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ingest/kineto_layout.h"
 #include "tests/golden/trace_dump.h"
 
 // One event a line, as the profilers of several versions print them; # is the number of the
@@ -63,28 +64,39 @@ static void make_document(struct buf *out, int repeats)
     buf_puts(out, "\n]}\n");
 }
 
-static void expect_twins_agree(struct str text)
+static void read_by(const struct kineto_match *match, struct str text, struct buf *dump)
 {
     struct budget budget = {0};
     struct err err = {0};
-    struct buf plain = {0}, known = {0};
-    dump_result(&plain, dump_read_plain(text, &budget, &err), &err);
-    err = (struct err){0};
-    dump_result(&known, dump_read(text, 0, &budget, &err), &err);
-    buf_putc(&plain, '\0');
-    buf_putc(&known, '\0');
-    assert_true(buf_ok(&plain, &err) && buf_ok(&known, &err));
-    size_t same = 0;
-    while (same < plain.len && same < known.len && plain.at[same] == known.at[same])
-        same++;
-    bool agree = same == plain.len && same == known.len;
-    if (!agree)
-        print_error("member by member: %.300s\nby layout: %.300s\n", plain.at + same,
-                    known.at + same);
-    assert_true(agree);
+    dump_result(dump, dump_read_by(match, text, &budget, &err), &err);
+    buf_putc(dump, '\0');
+    assert_true(buf_ok(dump, &err));
     assert_int_equal(budget.used, 0);
+}
+
+static void expect_same(const struct buf *plain, const struct buf *matched, const char *name)
+{
+    size_t same = 0;
+    while (same < plain->len && same < matched->len && plain->at[same] == matched->at[same])
+        same++;
+    bool agree = same == plain->len && same == matched->len;
+    if (!agree)
+        print_error("member by member: %.300s\nby %s: %.300s\n", plain->at + same, name,
+                    matched->at + same);
+    assert_true(agree);
+}
+
+static void expect_twins_agree(struct str text)
+{
+    struct buf plain = {0};
+    read_by(NULL, text, &plain);
+    for (const struct kineto_match *match = kineto_match_variants(); match->name; match++) {
+        struct buf matched = {0};
+        read_by(match, text, &matched);
+        expect_same(&plain, &matched, match->name);
+        buf_free(&matched);
+    }
     buf_free(&plain);
-    buf_free(&known);
 }
 
 static void events_of_known_layouts_give_the_same(void **state)
