@@ -70,8 +70,8 @@ struct event_fields {
     uint64_t known;   // of the texts, what is a str_id already
     uint64_t asked;   // of the texts, what text_guess wants to be told
     enum event_kind kind;
-    char phase;    // its letter, NUL when the event has none
-    bool bad_args; // args are no JSON and were passed over
+    char phase;                              // its letter, NUL when the event has none
+    bool bad_args;                           // args are no JSON and were passed over
     union event_value value[FIELD_NONE + 1]; // the last one takes what nobody reads
 };
 
