@@ -18,11 +18,13 @@ program() {
     shift
     # Static, so that qemu needs no libraries of the other machine.
     aarch64-linux-gnu-gcc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -static -D_GNU_SOURCE \
-        -Itests/cross -I. -o "$out/$name" "$@" ingest/json_index*.c
+        -Itests/cross -I. -o "$out/$name" "$@"
 }
 
-program test_json_index tests/unit/test_json_index.c
+program test_json_index tests/unit/test_json_index.c ingest/json_index*.c
 qemu-aarch64 "$out/test_json_index"
-program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay.c
+program test_simd tests/unit/test_simd.c
+qemu-aarch64 "$out/test_simd"
+program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay.c ingest/json_index*.c
 qemu-aarch64 "$out/fuzz_json_index" tests/fuzz/corpus/fuzz_json_index
 echo "neon: ok"
