@@ -166,28 +166,47 @@ static inline const char *text_end(const char *at, bool *plain)
     return *plain ? at : odd_text_end(at);
 }
 
+// The end of a list in which there may be anything but a NUL, or a backslash outside of its texts.
 // Its opening bracket is the byte before.
-static const char *list_end(const char *at)
+static const char *odd_list_end(const char *at)
+{
+    for (size_t depth = 1; depth;)
+        switch (*at++) {
+        case '[':
+        case '{': depth++; break;
+        case ']':
+        case '}': depth--; break;
+        case '"':
+            at = odd_text_end(at);
+            if (!at)
+                return NULL;
+            at++;
+            break;
+        case '\\':
+        case '\0': return NULL;
+        default: break;
+        }
+    return at;
+}
+
+// Its opening bracket is the byte before. Texts are masked out, so that only brackets are walked.
+static const char *list_end(const char *from)
 {
     size_t depth = 1;
-    const char *escaped = NULL;
-    bool in_text = false;
-    for (;; at += SIMD_BYTES)
-        for (simd_mask marks = simd_list_marks(at); marks; marks &= marks - 1) {
-            const char *mark = at + simd_first(marks);
-            if (*mark == '\0' || (*mark == '\\' && !in_text))
-                return NULL;
-            if (mark == escaped)
-                continue;
-            if (*mark == '\\')
-                escaped = mark + 1;
-            else if (*mark == '"')
-                in_text = !in_text;
-            else if (!in_text)
-                depth += *mark == '[' || *mark == '{' ? 1 : SIZE_MAX;
+    simd_mask inside = 0; // all ones where a step begins in a text
+    for (const char *at = from;; at += SIMD_BYTES) {
+        struct simd_list list = simd_list(at);
+        if (list.odd)
+            return odd_list_end(from);
+        simd_mask texts = simd_parity(list.quotes) ^ inside;
+        simd_mask brackets = (list.opens | list.closes) & ~texts;
+        for (; brackets; brackets &= brackets - 1) {
+            depth += list.opens & brackets & -brackets ? 1 : SIZE_MAX;
             if (depth == 0)
-                return mark + 1;
+                return at + simd_first(brackets) + 1;
         }
+        inside = texts & simd_bit(SIMD_BYTES - 1) ? UINT64_MAX : 0;
+    }
 }
 
 // Where a value ends is known only when it is read, and the next one cannot begin before: a chain

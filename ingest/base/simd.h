@@ -47,16 +47,17 @@ static inline simd_mask simd_low(unsigned count)
     return SIMD_EVERY & UINT64_MAX >> (64 - SIMD_BITS * count);
 }
 
-static inline simd_mask simd_bit_scalar(bool is, unsigned byte)
+// The bit of one byte.
+static inline simd_mask simd_bit(unsigned byte)
 {
-    return (simd_mask)is << (SIMD_BITS * (byte + 1) - 1);
+    return UINT64_C(1) << (SIMD_BITS * (byte + 1) - 1);
 }
 
 static inline simd_mask simd_equal_scalar(const char *a, const char *b)
 {
     simd_mask mask = 0;
     for (unsigned i = 0; i < SIMD_BYTES; i++)
-        mask |= simd_bit_scalar(a[i] == b[i], i);
+        mask |= a[i] == b[i] ? simd_bit(i) : 0;
     return mask;
 }
 
@@ -64,24 +65,39 @@ static inline simd_mask simd_text_stops_scalar(const char *at)
 {
     simd_mask mask = 0;
     for (unsigned i = 0; i < SIMD_BYTES; i++)
-        mask |= simd_bit_scalar(at[i] == '"' || at[i] == '\\' || (signed char)at[i] < 0x20, i);
+        mask |= at[i] == '"' || at[i] == '\\' || (signed char)at[i] < 0x20 ? simd_bit(i) : 0;
     return mask;
 }
 
-static inline simd_mask simd_list_marks_scalar(const char *at)
+// Where a list has what: brackets and braces count alike; odd are backslashes and NULs.
+struct simd_list {
+    simd_mask quotes, opens, closes, odd;
+};
+
+static inline struct simd_list simd_list_scalar(const char *at)
 {
-    simd_mask mask = 0;
+    struct simd_list list = {0};
     for (unsigned i = 0; i < SIMD_BYTES; i++) {
-        char c = at[i], folded = (char)(c | 0x20); // [ becomes {, ] becomes }
-        bool bracket = folded == '{' || folded == '}';
-        mask |= simd_bit_scalar(bracket || c == '"' || c == '\\' || c == '\0', i);
+        char c = at[i];
+        list.quotes |= c == '"' ? simd_bit(i) : 0;
+        list.opens |= c == '[' || c == '{' ? simd_bit(i) : 0;
+        list.closes |= c == ']' || c == '}' ? simd_bit(i) : 0;
+        list.odd |= c == '\\' || c == '\0' ? simd_bit(i) : 0;
     }
-    return mask;
+    return list;
+}
+
+// Of every byte, whether an odd number of the marked ones stands before it or at it.
+static inline simd_mask simd_parity(simd_mask marks)
+{
+    for (unsigned shift = SIMD_BITS; shift < 64; shift *= 2)
+        marks ^= marks << shift;
+    return marks;
 }
 
 // simd_equal: where a and b have the same byte.
 // simd_text_stops: quotes, backslashes, control characters and bytes beyond ASCII.
-// simd_list_marks: quotes, backslashes, brackets and NULs.
+// simd_list: see above.
 #if SIMD_BYTES == 64
 
 static inline simd_mask simd_is(__m512i bytes, char c)
@@ -102,12 +118,12 @@ static inline simd_mask simd_text_stops(const char *at)
            simd_is(bytes, '\\');
 }
 
-static inline simd_mask simd_list_marks(const char *at)
+static inline struct simd_list simd_list(const char *at)
 {
     __m512i bytes = _mm512_loadu_si512(at);
-    __m512i folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
-    return simd_is(folded, '{') | simd_is(folded, '}') | simd_is(bytes, '"') |
-           simd_is(bytes, '\\') | simd_is(bytes, '\0');
+    __m512i folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20)); // [ becomes {, ] becomes }
+    return (struct simd_list){simd_is(bytes, '"'), simd_is(folded, '{'), simd_is(folded, '}'),
+                              simd_is(bytes, '\\') | simd_is(bytes, '\0')};
 }
 
 #elif SIMD_BYTES == 32
@@ -139,13 +155,13 @@ static inline simd_mask simd_text_stops(const char *at)
     return simd_mask_of(_mm256_or_si256(odd, marks));
 }
 
-static inline simd_mask simd_list_marks(const char *at)
+static inline struct simd_list simd_list(const char *at)
 {
-    __m256i bytes = simd_load(at), folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-    __m256i brackets = _mm256_or_si256(simd_is(folded, '{'), simd_is(folded, '}'));
-    __m256i marks = _mm256_or_si256(simd_is(bytes, '"'), simd_is(bytes, '\\'));
-    marks = _mm256_or_si256(marks, simd_is(bytes, '\0'));
-    return simd_mask_of(_mm256_or_si256(marks, brackets));
+    __m256i bytes = simd_load(at);
+    __m256i folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20)); // [ becomes {, ] becomes }
+    __m256i odd = _mm256_or_si256(simd_is(bytes, '\\'), simd_is(bytes, '\0'));
+    return (struct simd_list){simd_mask_of(simd_is(bytes, '"')), simd_mask_of(simd_is(folded, '{')),
+                              simd_mask_of(simd_is(folded, '}')), simd_mask_of(odd)};
 }
 
 #elif defined(__SSE2__)
@@ -177,13 +193,13 @@ static inline simd_mask simd_text_stops(const char *at)
     return simd_mask_of(_mm_or_si128(odd, marks));
 }
 
-static inline simd_mask simd_list_marks(const char *at)
+static inline struct simd_list simd_list(const char *at)
 {
-    __m128i bytes = simd_load(at), folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    __m128i brackets = _mm_or_si128(simd_is(folded, '{'), simd_is(folded, '}'));
-    __m128i marks = _mm_or_si128(simd_is(bytes, '"'), simd_is(bytes, '\\'));
-    marks = _mm_or_si128(marks, simd_is(bytes, '\0'));
-    return simd_mask_of(_mm_or_si128(marks, brackets));
+    __m128i bytes = simd_load(at);
+    __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20)); // [ becomes {, ] becomes }
+    __m128i odd = _mm_or_si128(simd_is(bytes, '\\'), simd_is(bytes, '\0'));
+    return (struct simd_list){simd_mask_of(simd_is(bytes, '"')), simd_mask_of(simd_is(folded, '{')),
+                              simd_mask_of(simd_is(folded, '}')), simd_mask_of(odd)};
 }
 
 #elif defined(__aarch64__)
@@ -216,12 +232,13 @@ static inline simd_mask simd_text_stops(const char *at)
     return simd_mask_of(vorrq_u8(odd, vorrq_u8(simd_is(bytes, '"'), simd_is(bytes, '\\'))));
 }
 
-static inline simd_mask simd_list_marks(const char *at)
+static inline struct simd_list simd_list(const char *at)
 {
-    uint8x16_t bytes = simd_load(at), folded = vorrq_u8(bytes, vdupq_n_u8(0x20));
-    uint8x16_t brackets = vorrq_u8(simd_is(folded, '{'), simd_is(folded, '}'));
-    uint8x16_t marks = vorrq_u8(simd_is(bytes, '"'), simd_is(bytes, '\\'));
-    return simd_mask_of(vorrq_u8(vorrq_u8(marks, simd_is(bytes, '\0')), brackets));
+    uint8x16_t bytes = simd_load(at);
+    uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20)); // [ becomes {, ] becomes }
+    uint8x16_t odd = vorrq_u8(simd_is(bytes, '\\'), simd_is(bytes, '\0'));
+    return (struct simd_list){simd_mask_of(simd_is(bytes, '"')), simd_mask_of(simd_is(folded, '{')),
+                              simd_mask_of(simd_is(folded, '}')), simd_mask_of(odd)};
 }
 
 #else
@@ -236,9 +253,9 @@ static inline simd_mask simd_text_stops(const char *at)
     return simd_text_stops_scalar(at);
 }
 
-static inline simd_mask simd_list_marks(const char *at)
+static inline struct simd_list simd_list(const char *at)
 {
-    return simd_list_marks_scalar(at);
+    return simd_list_scalar(at);
 }
 
 #endif

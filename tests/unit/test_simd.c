@@ -14,7 +14,9 @@ static void expect_twins_agree(const char *bytes, const char *others)
 {
     assert_true(simd_equal(bytes, others) == simd_equal_scalar(bytes, others));
     assert_true(simd_text_stops(bytes) == simd_text_stops_scalar(bytes));
-    assert_true(simd_list_marks(bytes) == simd_list_marks_scalar(bytes));
+    struct simd_list list = simd_list(bytes), twin = simd_list_scalar(bytes);
+    assert_true(list.quotes == twin.quotes && list.odd == twin.odd);
+    assert_true(list.opens == twin.opens && list.closes == twin.closes);
 }
 
 static void every_byte_is_told_at_every_place(void **state)
@@ -60,12 +62,23 @@ static void the_first_bytes_are_counted(void **state)
     }
 }
 
+static void parity_tells_what_stands_between_marks(void **state)
+{
+    (void)state;
+    simd_mask marks = simd_bit(2) | simd_bit(5) | simd_bit(9);
+    for (unsigned at = 0; at < SIMD_BYTES; at++) {
+        bool odd = (at >= 2 && at < 5) || at >= 9;
+        assert_true(((simd_parity(marks) & simd_bit(at)) != 0) == odd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_is_told_at_every_place),
         cmocka_unit_test(mixed_bytes_are_told),
         cmocka_unit_test(the_first_bytes_are_counted),
+        cmocka_unit_test(parity_tells_what_stands_between_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
