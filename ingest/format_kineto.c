@@ -6,9 +6,15 @@
 #include "ingest/json_window.h"
 #include "ingest/kineto_event.h"
 #include "ingest/kineto_layout.h"
+#include "ingest/kineto_part.h"
 #include "ingest/kineto_walk.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
+
+// Pieces for other cores: long enough that learning layouts and absorbing cost little beside
+// reading them. A shorter file is read before a second core has begun.
+#define PIECE_BYTES ((size_t)2 << 20)
+#define SPLIT_BEHIND ((uint64_t)4 << 20)
 
 // Where in the document the reader stands.
 enum place {
@@ -27,7 +33,11 @@ struct reader {
     struct kineto_layouts *layouts; // NULL: every event is read member by member
     struct text_guess guess;
     struct trace_builder *builder;
+    struct budget *budget;
     struct progress *progress;
+    struct split *split; // NULL while all is read here
+    size_t piece_bytes;
+    uint64_t split_behind; // offset in the stream up to which nothing is split
     enum place place, after_skip;
     bool comma_due;
     bool bare_array;   // the root is the event list
@@ -447,6 +457,42 @@ static bool report_progress(struct reader *reader, struct err *err)
     return true;
 }
 
+// Lets free cores read ahead, once the list of events is long enough.
+static bool begin_split(struct reader *reader, struct err *err)
+{
+    struct json_window *window = &reader->window;
+    struct split_plan plan = {.ops = &kineto_split_ops,
+                              .budget = reader->budget,
+                              .cores = reader->progress ? reader->progress->cores : NULL,
+                              .piece_bytes = reader->piece_bytes};
+    if (reader->split || !reader->layouts || reader->place != PLACE_EVENTS ||
+        position(reader) < reader->split_behind)
+        return true;
+    if (!split_open(&reader->split, &plan, window->source, window->base + window->len, err))
+        return false;
+    if (reader->split)
+        window->source = split_source(reader->split);
+    return true;
+}
+
+// Takes over what another core read from here on; *taken says whether there was anything.
+static bool take_piece(struct reader *reader, bool *taken, struct err *err)
+{
+    const struct json_window *window = &reader->window;
+    *taken = false;
+    if (!reader->split || reader->place != PLACE_EVENTS || !reader->comma_due ||
+        window->pos < window->len)
+        return true;
+    struct kineto_whole whole = {reader->builder, &reader->event_count};
+    uint64_t at;
+    if (!split_take(reader->split, &whole, &at, err))
+        return false;
+    *taken = at != position(reader);
+    if (*taken)
+        json_window_seek(&reader->window, at);
+    return true;
+}
+
 // Brings in more of the stream for an item that is not complete. *more is false at the end.
 static bool bring_more(struct reader *reader, bool *more, struct err *err)
 {
@@ -457,7 +503,9 @@ static bool bring_more(struct reader *reader, bool *more, struct err *err)
         give_up_item(reader);
         return true;
     }
-    return json_window_more(&reader->window, more, err) && report_progress(reader, err);
+    bool taken;
+    return begin_split(reader, err) && take_piece(reader, &taken, err) &&
+           (taken || json_window_more(&reader->window, more, err)) && report_progress(reader, err);
 }
 
 static bool read_document(struct reader *reader, struct err *err)
@@ -528,16 +576,26 @@ static bool finish(struct reader *reader, struct err *err)
     return kineto_events_finish(&reader->events, err);
 }
 
-static bool read_with(struct reader *reader, struct source *source, struct budget *budget,
-                      struct err *err)
+static bool read_with(struct reader *reader, struct source *source, struct err *err)
 {
-    if (!json_window_open(&reader->window, source, budget, err))
+    if (!json_window_open(&reader->window, source, reader->budget, err))
         return false;
-    kineto_events_init(&reader->events, reader->builder, budget);
+    kineto_events_init(&reader->events, reader->builder, reader->budget);
     reader->events.guess = reader->layouts ? &reader->guess : NULL;
     bool ok = read_document(reader, err) && finish(reader, err);
+    split_close(reader->split);
     kineto_events_free(&reader->events);
     json_window_close(&reader->window);
+    return ok;
+}
+
+static bool read_by(struct reader *reader, const struct kineto_match *match, struct source *source,
+                    struct err *err)
+{
+    reader->guess.strings = trace_builder_strings(reader->builder);
+    reader->layouts = kineto_layouts_new(match, &reader->guess, reader->budget, err);
+    bool ok = reader->layouts && read_with(reader, source, err);
+    kineto_layouts_free(reader->layouts);
     return ok;
 }
 
@@ -545,14 +603,22 @@ bool kineto_read_by(const struct kineto_match *match, struct source *source,
                     struct trace_builder *builder, struct budget *budget, struct progress *progress,
                     struct err *err)
 {
-    struct reader reader = {.builder = builder, .progress = progress};
-    if (!match)
-        return read_with(&reader, source, budget, err);
-    reader.guess.strings = trace_builder_strings(builder);
-    reader.layouts = kineto_layouts_new(match, &reader.guess, budget, err);
-    bool ok = reader.layouts && read_with(&reader, source, budget, err);
-    kineto_layouts_free(reader.layouts);
-    return ok;
+    struct reader reader = {.builder = builder,
+                            .budget = budget,
+                            .progress = progress,
+                            .piece_bytes = PIECE_BYTES,
+                            .split_behind = SPLIT_BEHIND};
+    return match ? read_by(&reader, match, source, err) : read_with(&reader, source, err);
+}
+
+bool kineto_read_pieces(size_t piece_bytes, struct source *source, struct trace_builder *builder,
+                        struct progress *progress, struct err *err)
+{
+    struct reader reader = {.builder = builder,
+                            .budget = trace_builder_budget(builder),
+                            .progress = progress,
+                            .piece_bytes = piece_bytes};
+    return read_by(&reader, kineto_match_variants(), source, err);
 }
 
 static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,

@@ -15,4 +15,10 @@ MUST_CHECK bool kineto_read_by(const struct kineto_match *match, struct source *
                                struct trace_builder *builder, struct budget *budget,
                                struct progress *progress, struct err *err);
 
+// Reads as format_kineto does, but lets the free cores of progress read pieces of this size from
+// the first event on: for tests, which hold it beside reading in one go.
+MUST_CHECK bool kineto_read_pieces(size_t piece_bytes, struct source *source,
+                                   struct trace_builder *builder, struct progress *progress,
+                                   struct err *err);
+
 #endif

@@ -50,6 +50,24 @@ void json_window_close(struct json_window *window)
     budget_free(window->budget, window->tokens, window->token_cap * sizeof *window->tokens);
 }
 
+void json_window_view(struct json_window *window, struct str text, uint64_t offset)
+{
+    // A view has ended: its text is never moved or written.
+    union {
+        const char *borrowed;
+        char *text;
+    } view = {text.at};
+    *window = (struct json_window){.budget = window->budget,
+                                   .index = json_index_best(),
+                                   .text = view.text,
+                                   .len = text.len,
+                                   .base = offset,
+                                   .step = FIRST_BYTES,
+                                   .tokens = window->tokens,
+                                   .token_cap = window->token_cap,
+                                   .ended = true};
+}
+
 static void drop_tokens(struct json_window *window)
 {
     if (window->token == 0)
@@ -82,6 +100,14 @@ void json_window_restart(struct json_window *window, size_t pos)
     window->indexed = pos;
     window->pos = pos;
     window->step = FIRST_BYTES;
+}
+
+void json_window_seek(struct json_window *window, uint64_t offset)
+{
+    json_window_restart(window, 0);
+    window->base = offset;
+    window->len = 0;
+    memset(window->text, 0, TEXT_SLACK);
 }
 
 void json_window_advance(struct json_window *window, size_t pos)

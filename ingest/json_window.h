@@ -33,6 +33,14 @@ MUST_CHECK bool json_window_open(struct json_window *window, struct source *sour
                                  struct budget *budget, struct err *err);
 void json_window_close(struct json_window *window); // the source stays open
 
+// Makes a window on text that is in memory, with the NUL and the readable bytes behind it, and
+// stays the caller's; offset is where it stands in the stream. Only the budget, and room for
+// tokens, are kept of what the window was.
+void json_window_view(struct json_window *window, struct str text, uint64_t offset);
+
+// Goes on with an empty window where the source stands, at an offset of the stream between items.
+void json_window_seek(struct json_window *window, uint64_t offset);
+
 // Brings in more tokens, or more text when all of it is indexed; what lies before pos and token may
 // move out, and both are adjusted. *more is false at the end of the stream. A damaged compressed
 // stream ends it (see cut); other failures are failures.

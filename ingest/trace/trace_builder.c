@@ -68,6 +68,11 @@ void trace_builder_use(struct trace_builder *builder, struct cores *cores)
     builder->cores = cores;
 }
 
+struct budget *trace_builder_budget(struct trace_builder *builder)
+{
+    return builder->budget;
+}
+
 struct strtab *trace_builder_strings(struct trace_builder *builder)
 {
     return &builder->strings;

@@ -27,6 +27,9 @@ struct event_record {
 MUST_CHECK struct trace_builder *trace_builder_new(struct budget *budget, struct err *err);
 void trace_builder_free(struct trace_builder *builder); // NULL is allowed
 
+// What it counts its memory in.
+struct budget *trace_builder_budget(struct trace_builder *builder);
+
 // The strings of the trace being built; ids stay valid in the sealed trace.
 struct strtab *trace_builder_strings(struct trace_builder *builder);
 

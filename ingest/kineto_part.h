@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the ordinary events of a piece of a trace: those that are understood without what comes
+// before or behind them. The rest is left to the reader of the whole.
+#ifndef INGEST_KINETO_PART_H
+#define INGEST_KINETO_PART_H
+
+#include "ingest/split.h"
+#include "ingest/trace/trace_builder.h"
+
+struct kineto_whole {
+    struct trace_builder *builder;
+    uint64_t *event_count; // items of the event list
+};
+
+// A whole is a struct kineto_whole.
+extern const struct split_ops kineto_split_ops;
+
+#endif
