@@ -29,6 +29,9 @@ bool api_get_summary(struct request *request, struct response *response, struct 
 // The row's table (api_tables.c).
 bool api_get_table(struct request *request, struct response *response, struct err *err);
 
+// A window of a rank's trace (api_timeline.c).
+bool api_get_timeline(struct request *request, struct response *response, struct err *err);
+
 // Two runs (api_compare.c).
 bool api_get_compare(struct request *request, struct response *response, struct err *err);
 bool api_get_waterfall(struct request *request, struct response *response, struct err *err);
@@ -48,6 +51,10 @@ MUST_CHECK bool api_find_run(struct request *request, struct response *response,
                              struct run *run, struct err *err);
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest);
+
+// The rank whose figures stand for the run, -1 while no trace of it is done (api_tables.c).
+MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
+                                  int64_t *rank, struct err *err);
 
 // Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag).
 // When the client has that already the answer is 304.

@@ -46,9 +46,8 @@ static bool is_listed(const struct table_desc *const *tables, const struct table
     return *tables != NULL;
 }
 
-// The rank whose figures stand for the run, or -1 while no trace of it is done.
-static bool headline_rank(const struct request *request, const struct run *run, int64_t *rank,
-                          struct err *err)
+bool api_headline_rank(const struct request *request, const struct run *run, int64_t *rank,
+                       struct err *err)
 {
     struct table_page page;
     struct table_query query = {.limit = 1};
@@ -95,7 +94,7 @@ static bool settle(const struct request *request, const struct run *run, struct 
         return false;
     if (given && !detail)
         asked->desc = trace_table(desc->name);
-    return given || !detail || headline_rank(request, run, &asked->rank, err);
+    return given || !detail || api_headline_rank(request, run, &asked->rank, err);
 }
 
 bool api_get_table(struct request *request, struct response *response, struct err *err)

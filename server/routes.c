@@ -38,6 +38,7 @@ const struct route routes[] = {
     {"DELETE", RUN, api_delete_run, NULL},
     {"POST", RUN "/reanalyse", api_reanalyse_run, NULL},
     {"GET", RUN "/summary", api_get_summary, NULL},
+    {"GET", RUN "/timeline", api_get_timeline, NULL},
 
     {"GET", RUN "/breakdown", api_get_table, &table_run_breakdown},
     {"GET", RUN "/steps", api_get_table, &table_run_steps},

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a window: of each track the level that is just fine enough, of it the blocks that the
+// window touches.
+#include "ingest/trace/timeline.h"
+
+#include "ingest/trace/timeline_names.h"
+
+#include <stdlib.h>
+
+// One of the two families of columns: events, and the slices of all levels.
+struct source {
+    enum section_id begin, dur, name, kind, row, times;
+    bool merged; // has the columns of merged slices
+};
+
+static const struct source event_source = {SECTION_BEGIN, SECTION_DUR,   SECTION_NAME, SECTION_KIND,
+                                           SECTION_ROW,   SECTION_TIMES, false};
+static const struct source slice_source = {SECTION_SLICE_BEGIN,
+                                           SECTION_SLICE_DUR,
+                                           SECTION_SLICE_NAME,
+                                           SECTION_SLICE_KIND,
+                                           SECTION_SLICE_ROW,
+                                           SECTION_SLICE_TIMES,
+                                           true};
+
+struct block {
+    const struct source *source; // NULL: none yet
+    uint64_t number;
+    size_t count;
+    int64_t begin_ns[COLUMN_BLOCK], dur_ns[COLUMN_BLOCK], idle_ns[COLUMN_BLOCK],
+        others_ns[COLUMN_BLOCK];
+    str_id name[COLUMN_BLOCK];
+    uint32_t events[COLUMN_BLOCK];
+    uint8_t kind[COLUMN_BLOCK], row[COLUMN_BLOCK];
+};
+
+struct reader {
+    const struct trace_file *file;
+    const struct timeline_query *query;
+    int64_t resolution_ns;
+    struct block *block;
+    struct block_times *event_times, *slice_times;
+    struct level_entry *levels;
+    size_t level_count, next_level;
+    struct slice open[TIMELINE_ROWS];
+    uint64_t is_open;
+    struct slice *slices; // malloc
+    size_t slice_count, slice_cap;
+};
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "out of memory for the timeline");
+}
+
+static bool push(struct reader *reader, const struct slice *slice, struct err *err)
+{
+    if (reader->slice_count == reader->slice_cap) {
+        size_t cap = reader->slice_cap ? reader->slice_cap * 2 : 4096;
+        struct slice *slices = realloc(reader->slices, cap * sizeof *slices);
+        if (!slices)
+            return no_memory(err);
+        reader->slices = slices;
+        reader->slice_cap = cap;
+    }
+    reader->slices[reader->slice_count++] = *slice;
+    return true;
+}
+
+static bool add(struct reader *reader, const struct slice *slice, struct err *err)
+{
+    struct slice *open = &reader->open[slice->row];
+    uint64_t bit = (uint64_t)1 << slice->row;
+    bool was_open = reader->is_open & bit;
+    if (was_open && slice_merge(open, slice, reader->resolution_ns))
+        return true;
+    if (was_open && !push(reader, open, err))
+        return false;
+    *open = *slice;
+    reader->is_open |= bit;
+    return true;
+}
+
+static bool close_rows(struct reader *reader, struct err *err)
+{
+    for (; reader->is_open; reader->is_open &= reader->is_open - 1)
+        if (!push(reader, &reader->open[__builtin_ctzll(reader->is_open)], err))
+            return false;
+    return true;
+}
+
+// --- blocks -------------------------------------------------------------------------------------
+
+static bool unpack(struct reader *reader, const struct source *source, uint64_t number,
+                   struct err *err)
+{
+    struct block *b = reader->block;
+    const struct trace_file *file = reader->file;
+    if (b->source == source && b->number == number)
+        return true;
+    b->source = NULL;
+    if (!trace_file_block(file, source->begin, number, b->begin_ns, err) ||
+        !trace_file_block(file, source->dur, number, b->dur_ns, err) ||
+        !trace_file_block(file, source->name, number, b->name, err) ||
+        !trace_file_block(file, source->kind, number, b->kind, err) ||
+        !trace_file_block(file, source->row, number, b->row, err))
+        return false;
+    if (source->merged &&
+        (!trace_file_block(file, SECTION_SLICE_IDLE, number, b->idle_ns, err) ||
+         !trace_file_block(file, SECTION_SLICE_OTHERS, number, b->others_ns, err) ||
+         !trace_file_block(file, SECTION_SLICE_COUNT, number, b->events, err)))
+        return false;
+    b->source = source;
+    b->number = number;
+    b->count = trace_file_block_count(file, source->begin, number);
+    return true;
+}
+
+// The slice at a place of a block. Only slices in shown rows are checked: others are not used.
+static bool slice_at(const struct reader *reader, size_t i, struct slice *slice)
+{
+    const struct block *b = reader->block;
+    bool merged = b->source->merged;
+    int64_t begin_ns = b->begin_ns[i], dur_ns = b->dur_ns[i];
+    if (begin_ns < -TRACE_MAX_NS || begin_ns > TRACE_MAX_NS || dur_ns > 2 * TRACE_MAX_NS ||
+        dur_ns < (merged ? 0 : -2 * TRACE_MAX_NS) || b->kind[i] >= EVENT_KIND_COUNT ||
+        b->name[i] >= trace_file_count(reader->file, SECTION_SPANS))
+        return false;
+    dur_ns = dur_ns < 0 ? 0 : dur_ns;
+    *slice = (struct slice){begin_ns,
+                            begin_ns + dur_ns,
+                            dur_ns,
+                            dur_ns,
+                            b->name[i],
+                            1,
+                            b->kind[i],
+                            b->row[i] & (TIMELINE_COMM - 1),
+                            b->row[i] & TIMELINE_COMM};
+    if (!merged)
+        return true;
+    return !__builtin_sub_overflow(dur_ns, b->idle_ns[i], &slice->busy_ns) &&
+           !__builtin_sub_overflow(slice->busy_ns, b->others_ns[i], &slice->longest_ns) &&
+           slice->longest_ns >= 0 && slice->longest_ns <= slice->busy_ns &&
+           (slice->count = b->events[i]) > 0;
+}
+
+// Adds elements from .. to - 1 of the unpacked block, as far as they lie in the window.
+static bool add_block(struct reader *reader, size_t from, size_t to, struct err *err)
+{
+    const struct block *b = reader->block;
+    const struct timeline_query *query = reader->query;
+    for (size_t i = from; i < to; i++) {
+        struct slice slice;
+        if ((b->row[i] & (TIMELINE_COMM - 1)) >= query->rows || b->begin_ns[i] >= query->to_ns)
+            continue;
+        if (!slice_at(reader, i, &slice))
+            return trace_file_damaged(reader->file, "a value of the timeline is out of bounds",
+                                      err);
+        if ((slice.end_ns > query->from_ns || slice.begin_ns >= query->from_ns) &&
+            !add(reader, &slice, err))
+            return false;
+    }
+    return true;
+}
+
+// Adds elements first .. first + count - 1 of a source.
+static bool add_range(struct reader *reader, const struct source *source, uint64_t first,
+                      uint64_t count, struct err *err)
+{
+    const struct block_times *times = source->merged ? reader->slice_times : reader->event_times;
+    uint64_t end = first + count;
+    for (uint64_t number = first / COLUMN_BLOCK; number * COLUMN_BLOCK < end; number++) {
+        if (times[number].end_ns < reader->query->from_ns ||
+            times[number].begin_ns >= reader->query->to_ns)
+            continue;
+        uint64_t base = number * COLUMN_BLOCK;
+        if (!unpack(reader, source, number, err) ||
+            !add_block(reader, first > base ? (size_t)(first - base) : 0,
+                       end - base < COLUMN_BLOCK ? (size_t)(end - base) : COLUMN_BLOCK, err))
+            return false;
+    }
+    return true;
+}
+
+// --- tracks -------------------------------------------------------------------------------------
+
+// The coarsest level of a track that the resolution allows, NULL: its events. Levels stand by
+// track.
+static const struct level_entry *level_for(struct reader *reader, size_t track)
+{
+    const struct level_entry *best = NULL;
+    for (; reader->next_level < reader->level_count; reader->next_level++) {
+        const struct level_entry *level = &reader->levels[reader->next_level];
+        if (level->track > track)
+            break;
+        if (level->track == track && level->width_ns <= reader->resolution_ns &&
+            (!best || level->width_ns > best->width_ns))
+            best = level;
+    }
+    return best;
+}
+
+// Sorts a lane's slices by row; within a row they are in order.
+static bool sort_rows(struct reader *reader, struct timeline_lane *lane, struct err *err)
+{
+    struct slice *slices = reader->slices + lane->first;
+    size_t place[TIMELINE_ROWS + 1] = {0};
+    for (size_t i = 0; i < lane->count; i++)
+        place[slices[i].row + 1]++;
+    for (uint32_t row = 0; row < TIMELINE_ROWS; row++) {
+        lane->rows = place[row + 1] ? row + 1 : lane->rows;
+        place[row + 1] += place[row];
+    }
+    if (lane->rows < 2)
+        return true;
+    struct slice *sorted = malloc(lane->count * sizeof *sorted);
+    if (!sorted)
+        return no_memory(err);
+    for (size_t i = 0; i < lane->count; i++)
+        sorted[place[slices[i].row]++] = slices[i];
+    memcpy(slices, sorted, lane->count * sizeof *sorted);
+    free(sorted);
+    return true;
+}
+
+static bool read_lane(struct reader *reader, size_t track, struct timeline_lane *lane,
+                      struct err *err)
+{
+    const struct level_entry *level = level_for(reader, track);
+    lane->first = reader->slice_count;
+    bool ok = level ? add_range(reader, &slice_source, level->first, level->count, err)
+                    : add_range(reader, &event_source, lane->track.first, lane->track.count, err);
+    if (!ok || !close_rows(reader, err))
+        return false;
+    lane->count = reader->slice_count - lane->first;
+    return sort_rows(reader, lane, err);
+}
+
+static bool is_device(const struct track *track)
+{
+    return track->family == TRACK_DEVICE || track->family == TRACK_DEVICE_NOTE;
+}
+
+static bool unpack_track(const struct trace_file *file, const int64_t *f, struct track *track)
+{
+    int64_t texts = (int64_t)trace_file_count(file, SECTION_SPANS);
+    int64_t events = (int64_t)trace_file_count(file, SECTION_BEGIN);
+    if (f[0] < 0 || f[0] > TRACK_OTHER || f[2] < 0 || f[2] >= texts || f[4] < 0 || f[4] >= texts ||
+        f[5] < 0 || f[5] >= texts || f[6] < 0 || f[6] > events || f[7] < 1 || f[7] > events - f[6])
+        return false;
+    *track = (struct track){.family = (enum track_family)f[0],
+                            .pid = {f[1], (str_id)f[2]},
+                            .tid = {f[3], (str_id)f[4]},
+                            .name = (str_id)f[5],
+                            .first = (uint32_t)f[6],
+                            .count = (uint32_t)f[7]};
+    return true;
+}
+
+static bool read_lanes(struct reader *reader, const int64_t *fields, struct timeline *timeline,
+                       struct err *err)
+{
+    size_t count = (size_t)trace_file_count(reader->file, SECTION_TRACKS);
+    for (size_t i = 0; i < count; i++) {
+        struct timeline_lane *lane = &timeline->lanes[timeline->lane_count];
+        *lane = (struct timeline_lane){.rows = 0};
+        if (!unpack_track(reader->file, fields + i * TRACK_FIELDS, &lane->track))
+            return trace_file_damaged(reader->file, "a track is out of bounds", err);
+        if (reader->query->device_only && !is_device(&lane->track))
+            continue;
+        if (!read_lane(reader, i, lane, err))
+            return false;
+        timeline->lane_count++;
+    }
+    return true;
+}
+
+// --- the whole ----------------------------------------------------------------------------------
+
+// A section in the arena; never NULL, also when it is empty.
+static void *section(const struct trace_file *file, enum section_id id, struct arena *arena,
+                     struct err *err)
+{
+    void *to = arena_room(arena, (size_t)trace_file_count(file, id) + 1, section_element(id), err);
+    return to && trace_file_section(file, id, to, err) ? to : NULL;
+}
+
+static bool check_levels(const struct reader *reader, struct err *err)
+{
+    uint64_t slices = trace_file_count(reader->file, SECTION_SLICE_BEGIN);
+    for (size_t i = 0; i < reader->level_count; i++)
+        if (reader->levels[i].first > slices ||
+            reader->levels[i].count > slices - reader->levels[i].first)
+            return trace_file_damaged(reader->file, "a level is out of bounds", err);
+    return true;
+}
+
+// Two neighbours on a row last longer than this together, so that in the window there are at most
+// px: of those that lie within it half as many, and four at its ends.
+static int64_t resolution(const struct timeline_query *query)
+{
+    int64_t pairs = (query->px - 4) / 2;
+    return (query->to_ns - query->from_ns + pairs - 1) / pairs;
+}
+
+static bool read_all(struct reader *reader, struct arena *arena, struct timeline *timeline,
+                     struct err *err)
+{
+    const struct trace_file *file = reader->file;
+    const int64_t *fields = section(file, SECTION_TRACKS, arena, err);
+    reader->level_count = (size_t)trace_file_count(file, SECTION_LEVELS);
+    if (!fields || !(reader->event_times = section(file, SECTION_TIMES, arena, err)) ||
+        !(reader->slice_times = section(file, SECTION_SLICE_TIMES, arena, err)) ||
+        !(reader->levels = section(file, SECTION_LEVELS, arena, err)) ||
+        !(reader->block = arena_room(arena, 1, sizeof *reader->block, err)) ||
+        !check_levels(reader, err))
+        return false;
+    reader->block->source = NULL;
+    timeline->lanes = arena_array(arena, (size_t)trace_file_count(file, SECTION_TRACKS) + 1,
+                                  sizeof *timeline->lanes, err);
+    return timeline->lanes && read_lanes(reader, fields, timeline, err);
+}
+
+bool timeline_read(const struct trace_file *file, const struct timeline_query *query,
+                   struct arena *arena, struct timeline *timeline, struct err *err)
+{
+    struct reader reader = {.file = file, .query = query, .resolution_ns = resolution(query)};
+    *timeline = (struct timeline){.resolution_ns = reader.resolution_ns};
+    bool ok = read_all(&reader, arena, timeline, err);
+    if (ok) {
+        size_t bytes = reader.slice_count * sizeof *reader.slices;
+        timeline->slice_count = reader.slice_count;
+        timeline->slices = arena_room(arena, reader.slice_count + 1, sizeof *reader.slices, err);
+        ok = timeline->slices;
+        if (ok && bytes)
+            memcpy(timeline->slices, reader.slices, bytes);
+    }
+    free(reader.slices);
+    return ok && timeline_names_read(file, arena, timeline, err);
+}

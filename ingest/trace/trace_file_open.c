@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapping trace files and unpacking their blocks.
+#include "ingest/trace/trace_file_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+struct trace_file {
+    struct trace_file_header header;
+    ZSTD_DCtx *zstd;
+    const char *bytes;
+    size_t size;
+    char path[256]; // for messages
+};
+
+bool trace_file_damaged(const struct trace_file *file, const char *what, struct err *err)
+{
+    return err_set(err, ERR_FORMAT, "%s is damaged: %s", file->path, what);
+}
+
+const struct trace_file_header *trace_file_header(const struct trace_file *file)
+{
+    return &file->header;
+}
+
+uint64_t trace_file_count(const struct trace_file *file, enum section_id id)
+{
+    return file->header.sections[id].count;
+}
+
+size_t trace_file_block_count(const struct trace_file *file, enum section_id id, uint64_t block)
+{
+    const struct stored_section *section = &file->header.sections[id];
+    if (block >= section->block_count)
+        return 0;
+    uint64_t left = section->count - block * section_block(id);
+    return left < section_block(id) ? (size_t)left : section_block(id);
+}
+
+static void from_differences(int64_t *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        values[i] = (int64_t)((uint64_t)values[i] + (uint64_t)values[i - 1]);
+}
+
+bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_t block, void *to,
+                      struct err *err)
+{
+    size_t count = trace_file_block_count(file, id, block);
+    struct stored_block stored;
+    if (count == 0)
+        return err_set(err, ERR_INTERNAL, "%s has no such block", file->path);
+    memcpy(&stored,
+           file->bytes + file->header.blocks_offset +
+               (file->header.sections[id].first_block + block) * sizeof stored,
+           sizeof stored);
+    if (stored.offset > file->size || stored.length > file->size - stored.offset)
+        return trace_file_damaged(file, "a block is cut", err);
+    size_t size = count * section_element(id);
+    size_t got =
+        ZSTD_decompressDCtx(file->zstd, to, size, file->bytes + stored.offset, stored.length);
+    if (ZSTD_isError(got) || got != size)
+        return trace_file_damaged(file, "a block does not decompress", err);
+    if (section_is_ordered(id))
+        from_differences(to, count);
+    return true;
+}
+
+bool trace_file_section(const struct trace_file *file, enum section_id id, void *to,
+                        struct err *err)
+{
+    char *at = to;
+    for (uint64_t block = 0; block < file->header.sections[id].block_count; block++) {
+        if (!trace_file_block(file, id, block, at, err))
+            return false;
+        at += section_block(id) * section_element(id);
+    }
+    return true;
+}
+
+static bool good_counts(const struct stored_section *s)
+{
+    uint64_t events = s[SECTION_BEGIN].count, slices = s[SECTION_SLICE_BEGIN].count;
+    if (events > UINT32_MAX - 2 || s[SECTION_REPAIRS].count != REPAIR_COUNT ||
+        s[SECTION_ROW].count != events || s[SECTION_SPANS].count > UINT32_MAX ||
+        s[SECTION_TIMES].count != s[SECTION_BEGIN].block_count ||
+        s[SECTION_SLICE_TIMES].count != s[SECTION_SLICE_BEGIN].block_count)
+        return false;
+    for (enum section_id id = SECTION_BEGIN; id <= SECTION_ARGS; id++)
+        if (s[id].count != events)
+            return false;
+    for (enum section_id id = SECTION_SLICE_BEGIN; id <= SECTION_SLICE_ROW; id++)
+        if (s[id].count != slices)
+            return false;
+    for (enum section_id id = SECTION_TRACKS; id <= SECTION_MEMBERS; id++)
+        if (s[id].count > UINT32_MAX)
+            return false;
+    return true;
+}
+
+// Blocks of the sections follow each other in the table, which ends the file.
+static bool good_sections(const struct trace_file *file)
+{
+    const struct trace_file_header *header = &file->header;
+    uint64_t next = 0;
+    for (enum section_id id = 0; id < SECTION_COUNT; id++) {
+        const struct stored_section *section = &header->sections[id];
+        uint64_t room = section_block(id);
+        if (section->count > UINT32_MAX * (uint64_t)64 || section->first_block != next ||
+            section->block_count != (section->count + room - 1) / room)
+            return false;
+        next += section->block_count;
+    }
+    return header->blocks_offset <= file->size &&
+           next * sizeof(struct stored_block) == file->size - header->blocks_offset;
+}
+
+static uint64_t blocks_checksum(const struct trace_file *file)
+{
+    uint64_t sum = 0;
+    const char *at = file->bytes + file->header.blocks_offset;
+    for (enum section_id id = 0; id < SECTION_COUNT; id++) {
+        const struct stored_section *section = &file->header.sections[id];
+        size_t size = section->block_count * sizeof(struct stored_block);
+        if (size)
+            sum =
+                hash_mix(sum, hash_bytes(at, size)) ^ (section->first_block + section->block_count);
+        at += size;
+    }
+    return sum;
+}
+
+// Whether sums match; in fuzzing builds they do not matter.
+static bool same(uint64_t stored, uint64_t found)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    return stored == stored + (found & 0);
+#else
+    return stored == found;
+#endif
+}
+
+static bool check_header(struct trace_file *file, struct err *err)
+{
+    struct trace_file_header *header = &file->header;
+    if (file->size < 16)
+        return trace_file_damaged(file, "it has no header", err);
+    memcpy(header, file->bytes, file->size < sizeof *header ? 16 : sizeof *header);
+    if (header->magic != TRACE_FILE_MAGIC)
+        return trace_file_damaged(file, "it has no header", err);
+    if (header->version != TRACE_FILE_VERSION)
+        return err_set(err, ERR_UNSUPPORTED, "%s is of version %u, this program reads %u",
+                       file->path, header->version, TRACE_FILE_VERSION);
+    if (file->size < sizeof *header || header->section_count != SECTION_COUNT ||
+        !same(header->checksum, trace_file_checksum(header)))
+        return trace_file_damaged(file, "its header does not add up", err);
+    if (!good_sections(file) || !same(header->blocks_checksum, blocks_checksum(file)))
+        return trace_file_damaged(file, "its table of blocks does not add up", err);
+    if (!good_counts(header->sections))
+        return trace_file_damaged(file, "its columns differ in length", err);
+    if (header->begin_ns < -TRACE_MAX_NS || header->begin_ns > header->end_ns ||
+        header->end_ns > 3 * TRACE_MAX_NS || header->device_begin_ns < header->begin_ns ||
+        header->device_begin_ns > header->end_ns)
+        return trace_file_damaged(file, "its times are out of bounds", err);
+    return true;
+}
+
+static bool map(struct trace_file *file, int fd, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return err_set_errno(err, "cannot read %s", file->path);
+    file->size = (size_t)st.st_size;
+    if (file->size == 0)
+        return trace_file_damaged(file, "it is empty", err);
+    void *bytes = mmap(NULL, file->size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return err_set_errno(err, "cannot map %s", file->path);
+    file->bytes = bytes;
+    return true;
+}
+
+struct trace_file *trace_file_open(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        err_set(err, ERR_NOT_FOUND, "found no trace file %s", path);
+        return NULL;
+    }
+    if (fd < 0) {
+        err_set_errno(err, "cannot open %s", path);
+        return NULL;
+    }
+    struct trace_file *file = calloc(1, sizeof *file);
+    bool ok = file && (file->zstd = ZSTD_createDCtx());
+    if (!ok)
+        err_set(err, ERR_LIMIT, "out of memory");
+    if (file) {
+        size_t len = strlen(path), from = len < sizeof file->path ? 0 : len - sizeof file->path + 1;
+        memcpy(file->path, path + from, len - from + 1);
+    }
+    ok = ok && map(file, fd, err) && check_header(file, err);
+    close(fd);
+    if (ok)
+        return file;
+    trace_file_close(file);
+    return NULL;
+}
+
+void trace_file_close(struct trace_file *file)
+{
+    if (!file)
+        return;
+    if (file->bytes)
+        munmap((void *)(uintptr_t)file->bytes, file->size);
+    ZSTD_freeDCtx(file->zstd);
+    free(file);
+}

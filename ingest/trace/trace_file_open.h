@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open trace file: mapped, of which a reader unpacks the blocks that it needs.
+#ifndef INGEST_TRACE_TRACE_FILE_OPEN_H
+#define INGEST_TRACE_TRACE_FILE_OPEN_H
+
+#include "ingest/trace/trace_file_format.h"
+
+struct trace_file;
+
+// Maps the file, checks its header and where its blocks are; unpacks nothing. ERR_FORMAT when
+// damaged, ERR_UNSUPPORTED when of another version, ERR_NOT_FOUND when there is none. The file must
+// not be cut while open; it is only ever replaced as a whole.
+MUST_CHECK struct trace_file *trace_file_open(const char *path, struct err *err);
+void trace_file_close(struct trace_file *file); // NULL is allowed
+
+const struct trace_file_header *trace_file_header(const struct trace_file *file);
+
+// Elements of a section, and of one of its blocks (0 behind the last).
+uint64_t trace_file_count(const struct trace_file *file, enum section_id id);
+size_t trace_file_block_count(const struct trace_file *file, enum section_id id, uint64_t block);
+
+// Unpacks one block into room for its elements. What they say is not checked. ERR_FORMAT.
+MUST_CHECK bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_t block,
+                                 void *to, struct err *err);
+
+// Unpacks a whole section into room for its elements.
+MUST_CHECK bool trace_file_section(const struct trace_file *file, enum section_id id, void *to,
+                                   struct err *err);
+
+// Fails with "PATH is damaged: WHAT", ERR_FORMAT.
+bool trace_file_damaged(const struct trace_file *file, const char *what, struct err *err);
+
+#endif
