@@ -2,8 +2,8 @@
 // The pure half of the router: which page a path names, and how a query is written.
 
 // Pages of a run; the overview has no name of its own.
-const RUN_PAGES = ["findings", "kernels", "operators", "modules", "roofline", "idle", "collectives",
-  "memory", "ranks", "data"];
+const RUN_PAGES = ["findings", "kernels", "operators", "modules", "roofline", "timeline", "idle",
+  "collectives", "memory", "ranks", "data"];
 
 const ROUTES = [
   ["runs", /^\/$/],
@@ -72,6 +72,17 @@ export function address(path, params = {}) {
 export function run_path(run, page = "") {
   const base = `/runs/${encodeURIComponent(run)}`;
   return page ? `${base}/${page}` : base;
+}
+
+/**
+ * The address of a run's timeline around a span, which is marked.
+ * @param {string} run @param {string|number|null} rank null or "" for the headline rank
+ * @param {number} begin_ns @param {number} dur_ns
+ */
+export function timeline_path(run, rank, begin_ns, dur_ns) {
+  const air = Math.max(500, Math.round(dur_ns / 2));
+  return address(run_path(run, "timeline"), { from: Math.max(0, begin_ns - air), rank,
+    sel: `${begin_ns}-${begin_ns + dur_ns}`, to: begin_ns + dur_ns + air });
 }
 
 // Evidence names tables of the API; these are shown on a page of another name.

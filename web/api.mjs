@@ -52,16 +52,17 @@ function keep(path, reply) {
  * GETs JSON; asks with the ETag of the last reply and returns that reply itself on a 304.
  * @param {string} path below /api/v1
  * @param {AbortSignal} [signal]
+ * @param {{keeps?: boolean}} [options] whether the reply is worth keeping for the next time
  * @returns {Promise<{etag: string|null, data: any}>}
  */
-export async function api_get(path, signal) {
+export async function api_get(path, signal, { keeps = true } = {}) {
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
   if (response.status === 304 && known) return known;
   if (!response.ok) throw await problem_of(response);
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response) };
-  keep(path, reply);
+  if (keeps) keep(path, reply);
   return reply;
 }
 

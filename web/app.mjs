@@ -21,6 +21,7 @@ const PAGES = {
   operators: () => import("./views/operators.mjs"),
   modules: () => import("./views/modules.mjs"),
   roofline: () => import("./views/roofline.mjs"),
+  timeline: () => import("./views/timeline.mjs"),
   idle: () => import("./views/idle.mjs"),
   memory: () => import("./views/memory.mjs"),
   collectives: () => import("./views/collectives.mjs"),

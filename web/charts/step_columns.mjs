@@ -13,6 +13,8 @@ const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 8;
 const WIDEST = 110;
+const KEYS = "chart, arrow keys move between steps";
+const KEYS_OPEN = `${KEYS}, Enter shows one in the timeline`;
 
 /** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
 function layout(steps, width) {
@@ -70,8 +72,11 @@ function Axis({ place, width, steps }) {
   </g>`;
 }
 
-/** @param {{steps: Record<string, any>[]}} props at least one */
-export function StepColumns({ steps }) {
+/**
+ * @param {{steps: Record<string, any>[], onopen?: (step: Record<string, any>) => void}} props at
+ * least one step; `onopen` is called for the one that is clicked or has Enter pressed on it
+ */
+export function StepColumns({ steps, onopen }) {
   const id = useId();
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
@@ -80,7 +85,9 @@ export function StepColumns({ steps }) {
     set_at(i);
     if (i >= 0) announce(step_text(steps[i]));
   };
+  const open = () => onopen && steps[at] && onopen(steps[at]);
   const on_key = (event) => {
+    if (event.key === "Enter") open();
     const next = moved(event.key, at, steps.length);
     if (next === null) return;
     event.preventDefault();
@@ -94,8 +101,9 @@ export function StepColumns({ steps }) {
   const chosen = steps[at];
   return html`<div class="step-columns" ref=${ref}>
     <svg width=${width} height=${HEIGHT} role="application" tabindex="0"
-        aria-roledescription="chart, arrow keys move between steps"
+        aria-roledescription=${onopen ? KEYS_OPEN : KEYS}
         aria-label="Time of each of ${steps.length} steps by part, in milliseconds"
+        class=${onopen && at >= 0 ? "opens" : ""} onClick=${open}
         onKeyDown=${on_key} onMouseMove=${on_move} onMouseLeave=${() => set_at(-1)}>
       <${Hatches} id=${id} />
       ${width > 0 && html`<${Axis} place=${place} width=${width} steps=${steps} />`}
@@ -107,6 +115,7 @@ export function StepColumns({ steps }) {
     </svg>
     <p class="readout">${chosen
       ? step_text(chosen)
-      : "Milliseconds per step; pale columns are not among the steady steps."}</p>
+      : `Milliseconds per step; pale columns are not among the steady steps.${
+        onopen ? " Click one to see it in the timeline." : ""}`}</p>
   </div>`;
 }

@@ -10,6 +10,7 @@ const KEYS = [
   ["/", "go to the search field"],
   ["← →", "move between the points of a chart; close and open a row of a tree"],
   ["↑ ↓", "move between the rows of a tree"],
+  ["w a s d", "zoom and move in the timeline; its page lists all its keys"],
   ["Enter", "open the parts of a waterfall column"],
   ["Esc", "back up in the waterfall, close a dialog"],
 ];

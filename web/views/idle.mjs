@@ -3,7 +3,8 @@
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
 import { ms, ms_unit, percent, plural } from "../format.mjs";
-import { frame_of, rows_of } from "../frame.mjs";
+import { timeline_path } from "../address.mjs";
+import { frame_of, rows_of, value_at } from "../frame.mjs";
 import { Segments as Bar } from "../charts/segments.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
@@ -87,6 +88,11 @@ function steps_of({ headline_rank, steady_steps }, rank) {
   return rank === "" || Number(rank) === headline_rank ? steady_steps : 0;
 }
 
+/** Gaps that lead to their place in the timeline. */
+const gaps_of = (run, rank) => ({ ...GAPS, more: (frame, row) => html`<p class="row-links"><a
+  href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
+    value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
+
 function Content({ run, rank, summary }) {
   const resource = use_rank_table(run, "idle_causes", rank);
   const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
@@ -96,7 +102,8 @@ function Content({ run, rank, summary }) {
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
       links=${links} steps=${steps_of(summary, rank)} />`}<//>
-    ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did", GAPS)}
+    ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did",
+      gaps_of(run, rank))}
     ${card("launch_delays", "Launch delays", "what launching cost on the host", LAUNCH_DELAYS)}
     <div class="columns-2">
       ${card("stream_idle", "Idle streams", "as Holistic Trace Analysis divides them",

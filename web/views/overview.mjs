@@ -2,8 +2,8 @@
 // A run at a glance: key figures, where a step goes, what to fix first, ranks, top kernels.
 import { html, useMemo } from "../ui.mjs";
 import { use_api } from "../api.mjs";
-import { use_query } from "../router.mjs";
-import { address, run_path } from "../address.mjs";
+import { navigate, use_query } from "../router.mjs";
+import { address, run_path, timeline_path } from "../address.mjs";
 import { count, ms, ms_unit, percent, plural } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { StepColumns } from "../charts/step_columns.mjs";
@@ -75,8 +75,11 @@ function StepsOfRank({ run, rank }) {
     () => (resource.data ? rows_of(frame_of(resource.data)) : []),
     [resource.data],
   );
+  const open = ({ begin_ns, window_ns }) =>
+    navigate(timeline_path(run, rank, begin_ns, window_ns));
   return html`<${Loaded} resource=${resource}>${() =>
-    steps.length > 0 && html`<h3 class="sub-head">Per step</h3><${StepColumns} steps=${steps} />`}
+    steps.length > 0 && html`<h3 class="sub-head">Per step</h3><${StepColumns} steps=${steps}
+      onopen=${open} />`}
   <//>`;
 }
 

@@ -14,9 +14,10 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
  *            opens?: boolean, short?: (name: string, row: number) => any,
  *            swatch?: (frame: any, row: number) => string, prose?: boolean, limit?: number,
  *            foot?: (frame: any, rows: number[]) => any,
+ *            more?: (frame: any, row: number) => any,
  *            keep?: (frame: any, row: number) => boolean, extra?: any, empty?: any}} TableView
  * `id` tells the tables of a page apart in the address; `search` are the text columns that a filter
- * looks into; `opens` makes the first column open a row's detail, which is code unless `prose`;
+ * looks into; `opens` makes the first column open a row's detail, which is code unless `prose` and ends with `more`;
  * beyond `limit` rows the rest is shown on demand.
  */
 
@@ -64,7 +65,7 @@ export function RankTable({ frame, view }) {
       columns=${columns_for(frame, wanted)} view=${q}
       onsort=${(next) => change({ [key("sort")]: next })}
       detail=${view.opens && ((row) => html`<${RowDetail} frame=${frame} row=${row}
-        first=${first} prose=${view.prose} labels=${labels} />`)}
+        first=${first} prose=${view.prose} labels=${labels} more=${view.more?.(frame, row)} />`)}
       empty=${frame.length > 0 && html`<p class="empty-line">No row matches. <button type="button"
         class="link" onClick=${() => change({ [key("q")]: "" })}>Show all</button></p>`} />
     ${shown.length < rows.length && html`<p class="table-foot"><button type="button" class="link"

@@ -11,9 +11,9 @@ const is_told = (value) => value !== null && value !== undefined && value !== ""
 
 /**
  * @param {{frame: import("../frame.mjs").Frame, row: number, first: string, prose?: boolean,
- *          labels: Record<string, string>}} props `first` is the column of the row's name
+ *          labels: Record<string, string>, more?: any}} props `first` is the column of the row's name
  */
-export function RowDetail({ frame, row, first, prose, labels }) {
+export function RowDetail({ frame, row, first, prose, labels, more }) {
   const name = prose ? "" : String(value_at(frame, first, row) ?? "");
   const rest = Object.keys(frame.columns)
     .filter((key) => key !== first && is_told(value_at(frame, key, row)));
@@ -28,6 +28,7 @@ export function RowDetail({ frame, row, first, prose, labels }) {
       label="Copy name" /></p>`}
     ${facts(rest.filter((key) => !is_long(key)), "")}
     ${facts(rest.filter(is_long), "facts-long")}
+    ${more}
   </div>`;
 }
 

@@ -14,12 +14,13 @@ const TABS = [
   [["", "Overview"], ["findings", "Findings"]],
   [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
     ["roofline", "Roofline"]],
-  [["idle", "Idle"], ["collectives", "Communication"], ["memory", "Memory"]],
+  [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
+    ["memory", "Memory"]],
   [["ranks", "Ranks"], ["data", "Data"]],
 ];
 // Pages that can show one rank; a rank that was chosen on one is kept on the way to another.
-const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "idle", "collectives",
-  "memory", "data"]);
+const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "timeline", "idle",
+  "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
 
 /** API path of one of a run's resources. @param {string} run */

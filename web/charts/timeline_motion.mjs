@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view of a timeline while it moves: quicker than the page, which is told now and then.
+import { clamp_view, pan_view, same_span, whole_span, zoom_view } from "./timeline_view.mjs";
+
+const TELL_MS = 150;
+const KEY_PAUSE_MS = 700;
+
+/**
+ * Each movement is one step in the browser's history: the first report of it asks for an entry,
+ * later ones replace that.
+ * @param {{view: any, onview: (view: any, replace: boolean) => void, redraw: () => void}} what
+ */
+export function create_motion({ view, onview, redraw }) {
+  let timer = 0;
+  let told = whole_span(view);
+  let has_entry = false;
+  let last_key = 0;
+  const tell = () => {
+    clearTimeout(timer);
+    timer = 0;
+    const next = whole_span(motion.view);
+    if (same_span(next, told)) return;
+    told = next;
+    motion.onview(next, has_entry);
+    has_entry = true;
+  };
+  const moved = (next) => {
+    motion.view = next;
+    redraw();
+    timer ||= setTimeout(tell, TELL_MS);
+  };
+  const start = () => {
+    has_entry = false;
+  };
+  const motion = {
+    view,
+    bounds: view,
+    onview,
+    start,
+    end: tell,
+    stop: () => clearTimeout(timer),
+    zoom: (at_ns, factor) => moved(zoom_view(motion.view, at_ns, factor, motion.bounds)),
+    pan: (by_ns) => moved(pan_view(motion.view, by_ns, motion.bounds)),
+    /** Goes there at once. */
+    go(next) {
+      start();
+      moved(clamp_view(next, motion.bounds));
+      tell();
+    },
+    /** Keys that follow each other quickly are one movement. @param {() => void} move */
+    by_key(move) {
+      const now = performance.now();
+      if (now - last_key > KEY_PAUSE_MS) start();
+      last_key = now;
+      move();
+    },
+    /** Takes over what the address says, unless it only repeats what was told. */
+    adopt(next) {
+      if (same_span(whole_span(next), told)) return;
+      clearTimeout(timer);
+      timer = 0;
+      motion.view = next;
+      told = whole_span(next);
+    },
+  };
+  return motion;
+}
