@@ -54,9 +54,8 @@ static bool grow(struct record_set *set, struct err *err)
 bool record_set_add_near(struct record_set *set, const void *record, uint32_t hint, uint32_t *index,
                          struct err *err)
 {
-    uint32_t *near = &set->near[hint % RECORD_SET_NEAR];
-    *index = *near;
-    if (*index < set->count && memcmp(set->items + *index * set->size, record, set->size) == 0)
+    const void *near = record_set_near(set, hint, index);
+    if (near && memcmp(near, record, set->size) == 0)
         return true;
     if (set->count == set->cap && !grow(set, err))
         return false;
@@ -65,7 +64,7 @@ bool record_set_add_near(struct record_set *set, const void *record, uint32_t hi
         memcpy(set->items + set->count * set->size, record, set->size);
         set->slots[at] = ++set->count;
     }
-    *index = *near = set->slots[at] - 1;
+    *index = set->near[hint % RECORD_SET_NEAR] = set->slots[at] - 1;
     return true;
 }
 

@@ -29,6 +29,14 @@ MUST_CHECK bool record_set_add(struct record_set *set, const void *record, uint3
 MUST_CHECK bool record_set_add_near(struct record_set *set, const void *record, uint32_t hint,
                                     uint32_t *index, struct err *err);
 
+// The record that was found last for this hint, to be compared before adding; NULL without one.
+static inline const void *record_set_near(const struct record_set *set, uint32_t hint,
+                                          uint32_t *index)
+{
+    *index = set->near[hint % RECORD_SET_NEAR];
+    return *index < set->count ? set->items + *index * set->size : NULL;
+}
+
 // The index of the record when it is there.
 bool record_set_find(const struct record_set *set, const void *record, uint32_t *index);
 

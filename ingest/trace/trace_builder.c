@@ -98,13 +98,11 @@ static bool add_chunk(struct trace_builder *builder, enum column_id id, struct e
     return true;
 }
 
-bool trace_builder_make_room(struct trace_builder *builder, struct err *err)
+bool trace_builder_begin_chunk(struct trace_builder *builder, struct err *err)
 {
     uint32_t chunk = builder->event_count / CHUNK_EVENTS;
     if (builder->event_count >= MAX_EVENTS)
         return err_set(err, ERR_LIMIT, "more than %u events in one trace", MAX_EVENTS);
-    if (builder->event_count % CHUNK_EVENTS)
-        return true;
     for (enum column_id id = 0; id < COL_COUNT; id++)
         if (builder->columns[id].count <= chunk && !add_chunk(builder, id, err))
             return false;
@@ -137,8 +135,8 @@ bool trace_builder_reserve(struct trace_builder *builder, struct growing *array,
 }
 
 // Appends one element of size bytes.
-static bool append(struct trace_builder *builder, struct growing *array, const void *element,
-                   size_t size, struct err *err)
+static inline bool append(struct trace_builder *builder, struct growing *array, const void *element,
+                          size_t size, struct err *err)
 {
     if (array->count == array->cap && !trace_builder_reserve(builder, array, 1, size, err))
         return false;
@@ -219,17 +217,34 @@ static bool add_args(struct trace_builder *builder, const struct event_record *e
     return true;
 }
 
-bool trace_builder_add(struct trace_builder *builder, const struct event_record *event,
-                       struct err *err)
+static bool is_track(const struct track_key *key, const struct event_record *event,
+                     enum track_family family)
 {
+    return key && key->pid == event->pid.number && key->tid == event->tid.number &&
+           key->pid_text == event->pid.text && key->tid_text == event->tid.text &&
+           key->family == (uint32_t)family;
+}
+
+static inline bool find_track(struct trace_builder *builder, const struct event_record *event,
+                              uint32_t *track, struct err *err)
+{
+    enum track_family family = event_kind_family(event->kind);
+    uint32_t near = (uint32_t)event->tid.number * 5 + (uint32_t)event->pid.number * 31 + family;
+    if (is_track(record_set_near(&builder->tracks, near, track), event, family))
+        return true;
     struct track_key key = {.pid = event->pid.number,
                             .tid = event->tid.number,
                             .pid_text = event->pid.text,
                             .tid_text = event->tid.text,
-                            .family = event_kind_family(event->kind)};
-    uint32_t args, track, near = (uint32_t)key.pid * 31 + (uint32_t)key.tid * 7 + key.family;
-    if (!trace_builder_make_room(builder, err) ||
-        !record_set_add_near(&builder->tracks, &key, near, &track, err) ||
+                            .family = family};
+    return record_set_add_near(&builder->tracks, &key, near, track, err);
+}
+
+bool trace_builder_add(struct trace_builder *builder, const struct event_record *event,
+                       struct err *err)
+{
+    uint32_t args, track;
+    if (!trace_builder_make_room(builder, err) || !find_track(builder, event, &track, err) ||
         !add_args(builder, event, &args, err))
         return false;
     const struct column_tail *tail = &builder->tail;

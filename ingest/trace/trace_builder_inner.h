@@ -89,7 +89,13 @@ static inline void *column_at(const struct trace_builder *builder, enum column_i
 void trace_builder_free_column(struct trace_builder *builder, enum column_id id);
 
 // Makes room for one more event and points the tail at its chunk.
-MUST_CHECK bool trace_builder_make_room(struct trace_builder *builder, struct err *err);
+MUST_CHECK bool trace_builder_begin_chunk(struct trace_builder *builder, struct err *err);
+
+static inline bool trace_builder_make_room(struct trace_builder *builder, struct err *err)
+{
+    return (builder->event_count % CHUNK_EVENTS && builder->event_count < MAX_EVENTS) ||
+           trace_builder_begin_chunk(builder, err);
+}
 
 // Makes room for `more` elements of size bytes in an array that grows by half.
 MUST_CHECK bool trace_builder_reserve(struct trace_builder *builder, struct growing *array,
