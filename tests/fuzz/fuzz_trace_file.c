@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ingest/trace/timeline.h"
 #include "ingest/trace/trace_file.h"
 #include "tests/golden/trace_dump.h"
 
@@ -33,6 +34,28 @@ static void use(const struct trace *trace)
     buf_free(&out);
 }
 
+// Windows of a file that need not load as a trace.
+static void look(const char *path)
+{
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct err err = {0};
+    struct trace_file *file = trace_file_open(path, &err);
+    for (int64_t width_ns = 1000; file && width_ns < TRACE_MAX_NS; width_ns *= 1000) {
+        struct timeline_query query = {trace_file_header(file)->begin_ns, 0, 100, 64, false};
+        struct timeline timeline;
+        struct arena arena;
+        query.to_ns = query.from_ns + width_ns;
+        arena_init(&arena, &budget);
+        if (timeline_read(file, &query, &arena, &timeline, &err))
+            for (size_t i = 0; i < timeline.slice_count; i++)
+                if (timeline.slices[i].name >= timeline.name_count ||
+                    timeline.slices[i].end_ns < timeline.slices[i].begin_ns)
+                    abort();
+        arena_free(&arena);
+    }
+    trace_file_close(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -46,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (trace)
         use(trace);
     trace_free(trace);
+    look(path);
     close(fd);
     if (budget.used || (!trace && err.code == ERR_NONE))
         abort();

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of the timeline against all events of random traces.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ingest/trace/timeline.h"
+#include "ingest/trace/trace_builder.h"
+#include "ingest/trace/trace_file.h"
+
+#define EVENTS 60000u
+
+struct place {
+    char path[64];
+    struct budget budget;
+    struct trace *trace;
+    struct trace_file *file;
+    struct arena arena;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static void add_event(struct trace_builder *builder, enum event_kind kind, int64_t begin_ns,
+                      int64_t dur_ns, str_id name)
+{
+    struct err err;
+    struct event_record event = {.kind = kind,
+                                 .pid = {kind == EVENT_KERNEL ? 0 : 1, 0},
+                                 .tid = {7, 0},
+                                 .name = name,
+                                 .begin_ns = begin_ns,
+                                 .dur_ns = dur_ns};
+    assert_true(trace_builder_add(builder, &event, &err));
+}
+
+// Operators within operators, in bursts, and kernels of all sizes that now and then overlap.
+static struct trace *make_trace(struct budget *budget)
+{
+    struct err err;
+    uint64_t state = 7;
+    int64_t at_ns = 1000;
+    str_id names[16];
+    struct trace_builder *builder = trace_builder_new(budget, &err);
+    assert_non_null(builder);
+    for (size_t i = 0; i < 16; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "name%zu", i);
+        assert_true(strtab_intern(trace_builder_strings(builder), (struct str){text, strlen(text)},
+                                  &names[i], &err));
+    }
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        int64_t dur_ns = (int64_t)(next_random(&state) % (i % 97 ? 900 : 90000));
+        str_id name = names[next_random(&state) % 16];
+        add_event(builder, EVENT_CPU_OP, at_ns, dur_ns, name);
+        add_event(builder, EVENT_CPU_OP, at_ns + dur_ns / 4, dur_ns / 2, name);
+        add_event(builder, EVENT_KERNEL, at_ns + 50, i % 50 ? dur_ns : 2 * dur_ns + 500, name);
+        at_ns += dur_ns + (int64_t)(next_random(&state) % (i % 1000 ? 300 : 3000000));
+    }
+    struct trace *trace = trace_builder_seal(builder, &err);
+    assert_non_null(trace);
+    return trace;
+}
+
+static int open_place(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    struct err err = {0};
+    snprintf(place->path, sizeof place->path, "/tmp/stepscope-timeline-XXXXXX");
+    int fd = mkstemp(place->path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(place->path);
+    place->trace = make_trace(&place->budget);
+    if (!trace_file_save(place->trace, place->path, &err))
+        fail_msg("%s", err.msg);
+    place->file = trace_file_open(place->path, &err);
+    assert_non_null(place->file);
+    *state = place;
+    return 0;
+}
+
+static int close_place(void **state)
+{
+    struct place *place = *state;
+    trace_file_close(place->file);
+    trace_free(place->trace);
+    unlink(place->path);
+    free(place);
+    return 0;
+}
+
+// --- what holds of every window -----------------------------------------------------------------
+
+// Events of a lane that touch the window.
+struct sums {
+    uint64_t count;
+    int64_t busy_ns;
+};
+
+static struct sums touching(const struct trace *trace, const struct track *track, int64_t from_ns,
+                            int64_t to_ns)
+{
+    struct sums sums = {0};
+    for (uint32_t i = track->first; i < track->first + track->count; i++) {
+        int64_t begin_ns = trace->begin_ns[i], end_ns = begin_ns + trace->dur_ns[i];
+        if (begin_ns >= to_ns || (end_ns <= from_ns && begin_ns < from_ns))
+            continue;
+        sums.count++;
+        sums.busy_ns += trace->dur_ns[i];
+    }
+    return sums;
+}
+
+// Whether the trace has that very event on the track.
+static bool has_event(const struct trace *trace, const struct track *track,
+                      const struct slice *slice, struct str name)
+{
+    uint32_t low = track->first, high = track->first + track->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->begin_ns[middle] < slice->begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < track->first + track->count && trace->begin_ns[low] == slice->begin_ns; low++)
+        if (trace->dur_ns[low] == slice->end_ns - slice->begin_ns &&
+            trace->kind[low] == slice->kind && str_equal(trace_text(trace, trace->name[low]), name))
+            return true;
+    return false;
+}
+
+// Rows hold at most px slices, in order and apart, of which any two neighbours are visible.
+static void check_rows(const struct timeline *t, const struct timeline_lane *lane, uint32_t px)
+{
+    uint32_t in_row = 0;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        const struct slice *slice = &t->slices[i], *previous = slice - 1;
+        bool goes_on = i > lane->first && previous->row == slice->row;
+        in_row = goes_on ? in_row + 1 : 1;
+        assert_true(in_row <= px);
+        assert_true(slice->count == 1 || slice->end_ns - slice->begin_ns <= t->resolution_ns);
+        if (i > lane->first)
+            assert_true(previous->row <= slice->row);
+        if (goes_on) {
+            assert_true(previous->end_ns <= slice->begin_ns);
+            assert_true(slice->end_ns - previous->begin_ns > t->resolution_ns);
+        }
+    }
+}
+
+static void check_lane(const struct place *place, const struct timeline *t,
+                       const struct timeline_lane *lane, const struct timeline_query *query)
+{
+    struct sums sums = {0};
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        const struct slice *slice = &t->slices[i];
+        sums.count += slice->count;
+        sums.busy_ns += slice->busy_ns;
+        if (slice->count == 1)
+            assert_true(has_event(place->trace, &lane->track, slice, t->names[slice->name]));
+    }
+    check_rows(t, lane, query->px);
+    // A merged slice at an end of the window may take in neighbours that lie outside of it.
+    struct sums least = touching(place->trace, &lane->track, query->from_ns, query->to_ns);
+    struct sums most = touching(place->trace, &lane->track, query->from_ns - t->resolution_ns,
+                                query->to_ns + t->resolution_ns);
+    assert_in_range(sums.count, least.count, most.count);
+    assert_true(sums.busy_ns >= least.busy_ns && sums.busy_ns <= most.busy_ns);
+}
+
+static void check_window(struct place *place, const struct timeline_query *query)
+{
+    struct err err = {0};
+    struct timeline t;
+    arena_init(&place->arena, NULL);
+    if (!timeline_read(place->file, query, &place->arena, &t, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(t.lane_count, query->device_only ? 1 : 2);
+    for (size_t i = 0; i < t.lane_count; i++)
+        check_lane(place, &t, &t.lanes[i], query);
+    arena_free(&place->arena);
+}
+
+static void any_window_shows_all_events_that_touch_it(void **state)
+{
+    struct place *place = *state;
+    const struct trace_file_header *header = trace_file_header(place->file);
+    uint64_t seed = 3, whole_ns = (uint64_t)(header->end_ns - header->begin_ns);
+    for (uint32_t i = 0; i < 200; i++) {
+        uint64_t width_ns = (whole_ns >> (i % 24)) + 1;
+        uint64_t at_ns = (next_random(&seed) << 31 | next_random(&seed)) % whole_ns;
+        struct timeline_query query = {
+            .from_ns = header->begin_ns + (int64_t)at_ns - (int64_t)(width_ns / 2),
+            .px = TIMELINE_MIN_PX + (uint32_t)(next_random(&seed) % 2000),
+            .rows = TIMELINE_ROWS,
+            .device_only = i % 5 == 0};
+        query.to_ns = query.from_ns + (int64_t)width_ns;
+        check_window(place, &query);
+    }
+}
+
+static void the_whole_trace_is_summed_exactly(void **state)
+{
+    struct place *place = *state;
+    const struct trace_file_header *header = trace_file_header(place->file);
+    struct timeline_query query = {header->begin_ns, header->end_ns + 1, 800, TIMELINE_ROWS, false};
+    struct err err = {0};
+    struct timeline t;
+    uint64_t count = 0;
+    arena_init(&place->arena, NULL);
+    assert_true(timeline_read(place->file, &query, &place->arena, &t, &err));
+    for (size_t i = 0; i < t.slice_count; i++)
+        count += t.slices[i].count;
+    assert_int_equal(count, 3 * EVENTS);
+    assert_true(trace_file_count(place->file, SECTION_LEVELS) > 3); // they were used
+    arena_free(&place->arena);
+}
+
+static void a_narrow_window_shows_single_events_on_their_rows(void **state)
+{
+    struct place *place = *state;
+    const struct track *track = &place->trace->tracks[0];
+    int64_t begin_ns = place->trace->begin_ns[track->first + track->count / 2];
+    struct timeline_query query = {begin_ns, begin_ns + 1000, 4000, TIMELINE_ROWS, false};
+    struct err err = {0};
+    struct timeline t;
+    arena_init(&place->arena, NULL);
+    assert_true(timeline_read(place->file, &query, &place->arena, &t, &err));
+    assert_int_equal(t.resolution_ns, 1);
+    assert_true(t.slice_count > 1);
+    for (size_t i = 0; i < t.slice_count; i++)
+        assert_int_equal(t.slices[i].busy_ns, t.slices[i].end_ns - t.slices[i].begin_ns);
+    query.rows = 1;
+    assert_true(timeline_read(place->file, &query, &place->arena, &t, &err));
+    for (size_t i = 0; i < t.slice_count; i++)
+        assert_int_equal(t.slices[i].row, 0);
+    arena_free(&place->arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_window_shows_all_events_that_touch_it),
+        cmocka_unit_test(the_whole_trace_is_summed_exactly),
+        cmocka_unit_test(a_narrow_window_shows_single_events_on_their_rows),
+    };
+    return cmocka_run_group_tests(tests, open_place, close_place);
+}
