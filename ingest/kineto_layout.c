@@ -13,6 +13,7 @@ static void forget(struct kineto_layouts *layouts)
     layouts->node_count = 1;
     layouts->literal_len = 0;
     layouts->last = layouts->nodes;
+    memset(layouts->likely, 0, sizeof layouts->likely);
 }
 
 #if defined(__x86_64__)

@@ -10,6 +10,7 @@
 #define MAX_NODES     1024u
 #define LITERAL_BYTES ((size_t)160 << 10)
 #define MAX_CREDIT    1024u
+#define LIKELY_BEGINS 2048u
 
 enum form {
     FORM_END,
@@ -52,6 +53,10 @@ struct kineto_layouts {
     size_t literal_len;
     unsigned credit;   // learning is paid for by events, so that it cannot cost more than they do
     struct node *last; // the end of the event before, or the root
+    // The ends of the last two events, as indices into nodes, and for each such past where the
+    // event that followed it began.
+    uint32_t past;
+    uint16_t likely[LIKELY_BEGINS];
 };
 
 kineto_match_fn kineto_match_base;

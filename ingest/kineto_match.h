@@ -390,6 +390,19 @@ static inline struct node *next_node(const struct kineto_layouts *layouts, struc
     return node;
 }
 
+// The begin of the next event, for which the one that was likely is tried first.
+static inline struct node *first_node(struct kineto_layouts *layouts, const char *at)
+{
+    uint64_t hash = layouts->past * UINT64_C(0x9E3779B97F4A7C15);
+    uint16_t *likely = &layouts->likely[hash >> 32 & (LIKELY_BEGINS - 1)];
+    struct node *node = &layouts->nodes[*likely];
+    if (*likely && text_is_at(node->literal, node->len, at))
+        return node;
+    node = next_node(layouts, layouts->last, at);
+    *likely = node ? (uint16_t)(node - layouts->nodes) : 0;
+    return node;
+}
+
 // What the path to an end says of the event; the args that nobody reads are not among it.
 static void end_fields(const struct node *end, struct event_fields *fields)
 {
@@ -403,14 +416,15 @@ static void end_fields(const struct node *end, struct event_fields *fields)
 static inline const char *match_event(struct kineto_layouts *layouts, const char *at,
                                       struct event_fields *fields, const char **brace)
 {
-    struct node *node = next_node(layouts, layouts->last, at);
+    struct text_guess *guess = layouts->guess;
+    struct node *node = first_node(layouts, at);
     if (!node)
         return NULL;
     *brace = at + node->brace;
     fields->known = fields->plain = fields->asked = 0;
-    text_guess_begin(layouts->guess, (unsigned)(node - layouts->nodes));
+    text_guess_begin(guess, (unsigned)(node - layouts->nodes));
     for (;;) {
-        at = take_value(layouts->guess, node, at + node->len, fields);
+        at = take_value(guess, node, at + node->len, fields);
         if (!at)
             return NULL;
         if (node->form == FORM_END)
@@ -421,6 +435,7 @@ static inline const char *match_event(struct kineto_layouts *layouts, const char
     }
     end_fields(node, fields);
     layouts->last = node;
+    layouts->past = layouts->past << 16 | (uint32_t)(node - layouts->nodes);
     layouts->credit += layouts->credit < MAX_CREDIT;
     return at;
 }

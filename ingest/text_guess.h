@@ -22,11 +22,11 @@ static inline str_id *text_guess_slot(struct text_guess *guess, unsigned field)
     return &guess->id[(guess->context + field) % TEXT_GUESS_SLOTS];
 }
 
-// Begins an event whose layout begins with `begin`.
-static inline void text_guess_begin(struct text_guess *guess, unsigned begin)
+// Begins an event whose layout begins with the first-th node.
+static inline void text_guess_begin(struct text_guess *guess, unsigned first)
 {
     uint64_t names = (uint64_t)guess->before[0] << 32 | guess->before[1];
-    guess->context = hash_u64(names + begin * UINT64_C(0x9E3779B97F4A7C15)) & ~UINT64_C(31);
+    guess->context = hash_u64(names + first * UINT64_C(0x9E3779B97F4A7C15)) & ~UINT64_C(31);
 }
 
 // The guess of a field's text, {NULL, 0} without one.
