@@ -9,7 +9,7 @@
 
 struct comparison {
     struct run base, cand;
-    struct report base_report, cand_report; // the runs' tables
+    struct report base_report, cand_report; // the runs' tables that a comparison reads
     struct report report;                   // the comparison's
     enum table_format format;
 };
@@ -28,8 +28,10 @@ static bool load_side(struct request *request, struct response *response, const 
 static bool load_report(struct request *request, struct response *response, const struct run *run,
                         struct report *report, struct err *err)
 {
+    static const struct table_desc *const compared[] = {
+        &table_run_summary, &table_run_breakdown, &table_run_environment, &table_run_parts, NULL};
     report->arena = request->arena;
-    if (!store_load_run_report(request->services->intake.store, run->id, report, err))
+    if (!store_load_run_tables(request->services->intake.store, run->id, compared, report, err))
         return false;
     const struct table *summary = report_find(report, table_run_summary.name);
     if (summary && summary->row_count)
@@ -116,22 +118,31 @@ static void settings_json(const struct table *settings, struct buf *out)
 }
 
 // Durations of the steady steps of the rank that represents the run.
-static void steps_json(const struct report *report, struct buf *out)
+static bool steps_json(const struct request *request, const struct run *run,
+                       const struct report *report, struct buf *out, struct err *err)
 {
-    const struct table *summary = report_find(report, table_run_summary.name);
-    const struct table *steps = report_find(report, table_run_steps.name);
-    const struct cell *rank = table_cell(summary, 0, "headline_rank");
-    bool first = true;
+    const struct cell *rank =
+        table_cell(report_find(report, table_run_summary.name), 0, "headline_rank");
+    struct table_page page;
+    const char *value = arena_printf(request->arena, err, "%lld", (long long)rank->i);
+    if (!value)
+        return false;
+    struct table_query query = {
+        .filters = {{STR("rank"), str_of(value)}, {STR("steady"), STR("true")}},
+        .filter_count = 2,
+        .limit = TABLE_QUERY_NO_LIMIT};
+    struct run_table steps = {run->id, &table_run_steps};
+    if (!store_read_table(request->services->intake.store, steps, &query, request->arena, &page,
+                          err))
+        return false;
     buf_putc(out, '[');
-    for (size_t row = 0; steps && row < steps->row_count; row++) {
-        if (table_cell(steps, row, "rank")->i != rank->i || !table_cell(steps, row, "steady")->i)
-            continue;
-        if (!first)
+    for (size_t row = 0; row < page.table.row_count; row++) {
+        if (row)
             buf_putc(out, ',');
-        first = false;
-        buf_i64(out, table_cell(steps, row, "window_ns")->i);
+        buf_i64(out, table_cell(&page.table, row, "window_ns")->i);
     }
     buf_putc(out, ']');
+    return true;
 }
 
 static bool reply_json(struct request *request, struct response *response,
@@ -152,9 +163,11 @@ static bool reply_json(struct request *request, struct response *response,
         buf_puts(out, "null");
     settings_json(report_find(&both->report, table_compare_settings.name), out);
     buf_puts(out, ",\"steps\":{\"base\":");
-    steps_json(&both->base_report, out);
+    if (!steps_json(request, &both->base, &both->base_report, out, err))
+        return false;
     buf_puts(out, ",\"cand\":");
-    steps_json(&both->cand_report, out);
+    if (!steps_json(request, &both->cand, &both->cand_report, out, err))
+        return false;
     buf_puts(out, "}}\n");
     response->type = "application/json";
     return buf_ok(out, err);

@@ -32,7 +32,8 @@ static bool read_rank(const struct request *request, const struct run *run, int6
     struct report report = {.arena = request->arena};
     if (!store_find_rank(store, run->id, rank, request->arena, &trace, err))
         return false;
-    if (!store_load_trace_report(store, trace.id, &report, err))
+    const struct table_desc *const only[] = {table->desc, NULL};
+    if (!store_load_trace_tables(store, trace.id, only, &report, err))
         return err_wrap(err, "rank %lld", (long long)rank);
     struct table none = {.desc = table->desc};
     const struct table *found = report_find(&report, table->desc->name);

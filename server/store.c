@@ -35,7 +35,8 @@ static bool configure(sqlite3 *db, struct err *err)
         sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL))
         return err_set(err, ERR_INTERNAL, "database: cannot set its safe modes");
     return pragma(db, "PRAGMA cell_size_check = ON", err) &&
-           pragma(db, "PRAGMA mmap_size = 0", err);
+           pragma(db, "PRAGMA mmap_size = 0", err) &&
+           pragma(db, "PRAGMA cache_size = -16384", err); // KiB: the tables of a few runs
 }
 
 static sqlite3 *open_connection(const char *path, int flags, struct err *err)

@@ -218,8 +218,18 @@ MUST_CHECK bool store_read_table(struct store *store, struct run_table from,
 MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
                                       struct err *err);
 
+// The same of some of the run tables (NULL-terminated).
+MUST_CHECK bool store_load_run_tables(struct store *store, struct str run_id,
+                                      const struct table_desc *const *known, struct report *report,
+                                      struct err *err);
+
 // The report of one trace. ERR_NOT_FOUND while there is none.
 MUST_CHECK bool store_load_trace_report(struct store *store, struct str trace_id,
+                                        struct report *report, struct err *err);
+
+// The same of some of the trace tables (NULL-terminated); one alone is all that is read.
+MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id,
+                                        const struct table_desc *const *known,
                                         struct report *report, struct err *err);
 
 // What a trace job found.

@@ -90,21 +90,40 @@ static bool read_tags(struct stmt *stmt, struct run *run, struct arena *arena)
 
 #define TAGS "SELECT \"key\", value FROM run_tag WHERE run_id = ? ORDER BY \"key\""
 
-bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
+// The statements that read one run after the other.
+struct loading {
+    struct stmt run, tags;
+};
+
+static struct loading begin_loading(sqlite3 *db, struct err *err)
+{
+    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err)};
+}
+
+static bool end_loading(struct loading *loading)
+{
+    bool run_ok = sql_end(&loading->run);
+    return sql_end(&loading->tags) && run_ok;
+}
+
+static bool load_run(struct loading *loading, struct str id, struct arena *arena, struct run *run)
 {
     *run = (struct run){0};
-    struct stmt stmt = sql_begin(db, LISTING "WHERE id = ?", err);
-    sql_bind_text(&stmt, id);
-    bool found = sql_row(&stmt);
+    sql_bind_text(&loading->run, id);
+    bool found = sql_row(&loading->run);
     if (found)
-        read_run(&stmt, run, arena);
-    if (!sql_end(&stmt))
+        read_run(&loading->run, run, arena);
+    sql_reset(&loading->run);
+    return found && read_tags(&loading->tags, run, arena);
+}
+
+bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
+{
+    struct loading loading = begin_loading(db, err);
+    bool found = load_run(&loading, id, arena, run);
+    if (!end_loading(&loading))
         return false;
-    if (!found)
-        return err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
-    struct stmt tags = sql_begin(db, TAGS, err);
-    bool ok = read_tags(&tags, run, arena);
-    return sql_end(&tags) && ok;
+    return found || err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
 }
 
 // --- finding ------------------------------------------------------------------------------------
@@ -178,23 +197,28 @@ bool store_find_run(struct store *store, struct str key, struct arena *arena, st
 
 // --- listing ------------------------------------------------------------------------------------
 
-static const char *const sortable[] = {"created",
-                                       "name",
-                                       "project",
-                                       "status",
-                                       "received",
-                                       "world_size",
-                                       "gpu",
-                                       "busy_share",
-                                       "exposed_comm_share",
-                                       "step_median_ns",
-                                       "findings"};
+// What a list may be sorted by, and where that stands.
+static const struct {
+    const char *name, *sql;
+} sortable[] = {
+    {"created", "created_ns"},
+    {"name", "name"},
+    {"project", "project"},
+    {"status", "status"},
+    {"received", "received"},
+    {"world_size", "coalesce(world_size, traced_world_size)"},
+    {"gpu", "gpu"},
+    {"busy_share", "busy_share"},
+    {"exposed_comm_share", "exposed_comm_share"},
+    {"step_median_ns", "step_median_ns"},
+    {"findings", "findings"},
+};
 
 static const char *sort_column(struct str name)
 {
     for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
-        if (str_equal(name, str_of(sortable[i])))
-            return sortable[i];
+        if (str_equal(name, str_of(sortable[i].name)))
+            return sortable[i].sql;
     return NULL;
 }
 
@@ -204,19 +228,19 @@ static const char *sort_column(struct str name)
 // asked for is left out, so that SQLite need not look at it.
 static void add_conditions(struct buf *sql, const struct run_query *query)
 {
-    buf_puts(sql, "WHERE ?1 IS NOT NULL");
+    buf_puts(sql, "FROM run WHERE ?1 IS NOT NULL");
     if (query->search.len)
-        buf_puts(sql, " AND (name " LIKE_PATTERN " OR project " LIKE_PATTERN
-                      " OR note " LIKE_PATTERN " OR gpu " LIKE_PATTERN
-                      " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
-                      "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
+        buf_puts(sql,
+                 " AND (name " LIKE_PATTERN " OR project " LIKE_PATTERN " OR note " LIKE_PATTERN
+                 " OR gpu " LIKE_PATTERN " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
+                 "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
     buf_puts(sql, query->project.len ? " AND project = ?" : "");
     buf_puts(sql, query->gpu.len ? " AND instr(lower(gpu), lower(?)) > 0" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
-    buf_puts(sql, query->since_ns > 0 ? " AND created >= ?" : "");
+    buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
     for (size_t i = 0; i < query->tag_count; i++) {
-        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run_listing.id "
+        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
                       "AND \"key\" = ?");
         buf_puts(sql, query->tags[i].value.len ? " AND value = ?)" : ")");
     }
@@ -258,7 +282,7 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
                            (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
         buf_printf(sql, "%s %s NULLS LAST, ", column, key->descending ? "DESC" : "ASC");
     }
-    buf_puts(sql, "created DESC, id");
+    buf_puts(sql, "created_ns DESC, id");
     return true;
 }
 
@@ -266,7 +290,7 @@ static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pa
                        struct run_list *list, struct err *err)
 {
     struct buf sql = {0};
-    buf_puts(&sql, "SELECT count(*) FROM run_listing ");
+    buf_puts(&sql, "SELECT count(*) ");
     add_conditions(&sql, query);
     bool ok = buf_ok(&sql, err);
     if (ok) {
@@ -279,8 +303,7 @@ static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pa
     return ok;
 }
 
-static bool read_runs(struct stmt *stmt, struct stmt *tags, struct run_list *list,
-                      struct arena *arena)
+static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *arena)
 {
     while (sql_row(stmt)) {
         list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
@@ -288,36 +311,43 @@ static bool read_runs(struct stmt *stmt, struct stmt *tags, struct run_list *lis
             stmt->failed = true;
             break;
         }
-        struct run *run = &list->runs[list->count++];
-        *run = (struct run){0};
-        read_run(stmt, run, arena);
-        if (!read_tags(tags, run, arena))
-            return false;
+        list->runs[list->count++].id = sql_text(stmt, 0, arena);
     }
     return !stmt->failed;
 }
 
-static bool list_page(sqlite3 *db, const struct run_query *query, struct str pattern,
-                      struct arena *arena, struct run_list *list, struct err *err)
+static bool list_ids(sqlite3 *db, const struct run_query *query, struct str pattern,
+                     struct arena *arena, struct run_list *list, struct err *err)
 {
     struct buf sql = {0};
-    buf_puts(&sql, LISTING);
+    buf_puts(&sql, "SELECT id ");
     add_conditions(&sql, query);
     bool ok = add_order(&sql, query, err);
     buf_puts(&sql, " LIMIT ? OFFSET ?");
     ok = ok && buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
-        struct stmt tags = sql_begin(db, TAGS, err);
         bind_conditions(&stmt, query, pattern);
         sql_bind_u64(&stmt, query->limit);
         sql_bind_u64(&stmt, query->offset);
-        ok = read_runs(&stmt, &tags, list, arena);
-        bool ended = sql_end(&stmt);
-        ok = sql_end(&tags) && ended && ok;
+        ok = read_ids(&stmt, list, arena);
+        ok = sql_end(&stmt) && ok;
     }
     buf_free(&sql);
     return ok;
+}
+
+// Sorts ids alone; what else is shown is read of the runs on the page.
+static bool list_page(sqlite3 *db, const struct run_query *query, struct str pattern,
+                      struct arena *arena, struct run_list *list, struct err *err)
+{
+    if (!list_ids(db, query, pattern, arena, list, err))
+        return false;
+    struct loading loading = begin_loading(db, err);
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->count; i++)
+        ok = load_run(&loading, list->runs[i].id, arena, &list->runs[i]);
+    return end_loading(&loading) && ok;
 }
 
 bool store_list_runs(struct store *store, const struct run_query *query, struct arena *arena,

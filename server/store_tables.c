@@ -285,47 +285,84 @@ static bool load_table(sqlite3 *db, struct str run_id, const struct table_desc *
     return true;
 }
 
-bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
+bool store_load_run_tables(struct store *store, struct str run_id,
+                           const struct table_desc *const *known, struct report *report,
                            struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
     bool ok = true;
-    for (const struct table_desc *const *desc = run_tables; ok && *desc; desc++)
+    for (const struct table_desc *const *desc = known; ok && *desc; desc++)
         ok = load_table(txn.db, run_id, *desc, report, err);
     return txn_end(&txn, ok, err);
 }
 
+bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
+                           struct err *err)
+{
+    return store_load_run_tables(store, run_id, run_tables, report, err);
+}
+
 // --- reports of traces --------------------------------------------------------------------------
 
-static bool insert_report(sqlite3 *db, struct str trace_id, struct str compressed, struct err *err)
+// A trace's tables on their way into rows, each saved and compressed by itself.
+struct packing {
+    struct stmt insert;
+    struct str trace_id;
+    struct buf plain;
+    struct arena frames;
+};
+
+static bool pack_table(struct packing *packing, const struct table *table, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, ?)", err);
-    sql_bind_text(&stmt, trace_id);
-    sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    sql_bind_bytes(&stmt, compressed);
-    return sql_run(&stmt);
+    struct report one = {.table_count = 1};
+    one.tables[0] = *table;
+    packing->plain.len = 0;
+    if (!report_save(&one, &packing->plain, err))
+        return false;
+    size_t cap = ZSTD_compressBound(packing->plain.len);
+    char *frame = arena_alloc(&packing->frames, cap, err);
+    if (!frame)
+        return false;
+    size_t len =
+        ZSTD_compress(frame, cap, packing->plain.at, packing->plain.len, REPORT_ZSTD_LEVEL);
+    if (ZSTD_isError(len))
+        return err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
+    sql_bind_text(&packing->insert, packing->trace_id);
+    sql_bind_text(&packing->insert, str_of(table->desc->name));
+    sql_bind_bytes(&packing->insert, (struct str){frame, len});
+    sql_step(&packing->insert);
+    return !packing->insert.failed;
+}
+
+static bool insert_tables(sqlite3 *db, struct str trace_id, const struct report *report,
+                          struct err *err)
+{
+    struct packing packing = {.trace_id = trace_id};
+    packing.insert = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
+    arena_init(&packing.frames, NULL);
+    bool ok = true;
+    for (unsigned i = 0; ok && i < report->table_count; i++)
+        ok = pack_table(&packing, &report->tables[i], err);
+    bool ended = sql_end(&packing.insert);
+    arena_free(&packing.frames);
+    buf_free(&packing.plain);
+    return ok && ended;
 }
 
 bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
                        struct err *err)
 {
-    struct buf plain = {0};
-    struct budget uncounted = {0};
-    bool ok = report_save(report, &plain, err);
-    size_t cap = ok ? ZSTD_compressBound(plain.len) : 0;
-    char *compressed = ok ? budget_alloc(&uncounted, cap, err) : NULL;
-    ok = compressed != NULL;
-    if (ok) {
-        size_t len = ZSTD_compress(compressed, cap, plain.at, plain.len, REPORT_ZSTD_LEVEL);
-        ok = !ZSTD_isError(len) ||
-             err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
-        ok = ok && insert_report(db, trace_id, (struct str){compressed, len}, err);
-    }
-    budget_free(&uncounted, compressed, cap);
-    buf_free(&plain);
-    return ok;
+    // A row of trace_report tells that there is a report, though its tables stand by themselves.
+    struct stmt forget = sql_begin(db, "DELETE FROM trace_table WHERE trace_id = ?", err);
+    sql_bind_text(&forget, trace_id);
+    struct stmt head =
+        sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, zeroblob(0))", err);
+    sql_bind_text(&head, trace_id);
+    sql_bind_i64(&head, ANALYSIS_VERSION);
+    bool ok = sql_run(&forget);
+    return sql_run(&head) && ok && insert_tables(db, trace_id, report, err);
 }
 
 // Decompresses into the arena.
@@ -344,21 +381,59 @@ static bool unpack(struct str bytes, struct arena *arena, struct str *plain, str
     return true;
 }
 
-bool store_load_trace_report(struct store *store, struct str trace_id, struct report *report,
+// Adds the tables of the rows that a statement yields; an empty one has none.
+static bool load_rows(struct stmt *stmt, struct report *report,
+                      const struct table_desc *const *known, size_t *found, struct err *err)
+{
+    bool ok = true;
+    while (ok && sql_row(stmt)) {
+        struct str frame = sql_bytes(stmt, 0), plain;
+        ++*found;
+        ok = frame.len == 0 ||
+             (unpack(frame, report->arena, &plain, err) && report_load(report, plain, known, err));
+    }
+    return sql_end(stmt) && ok;
+}
+
+// The older form, all tables in one frame, holds whatever trace_table does not.
+static bool load_tables(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
+                        struct report *report, struct err *err)
+{
+    const struct table_desc *only = known[0] && !known[1] ? known[0] : NULL;
+    struct stmt stmt =
+        sql_begin(db,
+                  only ? "SELECT report FROM trace_table WHERE trace_id = ? AND name = ?"
+                       : "SELECT report FROM trace_table WHERE trace_id = ? ORDER BY rowid",
+                  err);
+    size_t found = 0;
+    sql_bind_text(&stmt, trace_id);
+    if (only)
+        sql_bind_text(&stmt, str_of(only->name));
+    if (!load_rows(&stmt, report, known, &found, err))
+        return false;
+    if (found)
+        return true;
+    stmt = sql_begin(db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
+    sql_bind_text(&stmt, trace_id);
+    if (!load_rows(&stmt, report, known, &found, err))
+        return false;
+    return found || err_set(err, ERR_NOT_FOUND, "trace %.*s has no report yet", (int)trace_id.len,
+                            trace_id.at);
+}
+
+bool store_load_trace_tables(struct store *store, struct str trace_id,
+                             const struct table_desc *const *known, struct report *report,
                              struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
-    sql_bind_text(&stmt, trace_id);
-    struct str plain = {NULL, 0};
-    bool found = sql_row(&stmt);
-    bool unpacked = found && unpack(sql_bytes(&stmt, 0), report->arena, &plain, err);
-    bool ok = sql_end(&stmt) && (unpacked || !found);
-    if (ok && !found)
-        ok = err_set(err, ERR_NOT_FOUND, "trace %.*s has no report yet", (int)trace_id.len,
-                     trace_id.at);
-    ok = txn_end(&txn, ok, err);
-    return ok && report_load(report, plain, trace_tables, err);
+    bool ok = load_tables(txn.db, trace_id, known, report, err);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_load_trace_report(struct store *store, struct str trace_id, struct report *report,
+                             struct err *err)
+{
+    return store_load_trace_tables(store, trace_id, trace_tables, report, err);
 }

@@ -489,7 +489,7 @@ static void what_the_disk_spoiled_is_not_blamed_on_the_client(void **state)
     finish_next(f, -1);
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "UPDATE trace_report SET report = x'00'", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(db, "UPDATE trace_table SET report = x'00'", NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);
     struct report report = {.arena = &f->arena};

@@ -55,6 +55,7 @@ static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
     assert_int_equal(run.received, 2);
     assert_int_equal(run.done, 1);
     assert_int_equal(run.failed, 1);
+    assert_int_equal(run.status, RUN_PARTIAL);
     assert_int_equal(run.step_median_ns.i, 77);
     assert_text(run.step_pattern, "");
     assert_int_equal(run.warmup_steps, -1);
@@ -82,6 +83,40 @@ static void traces_of_an_older_analysis_are_read_again(void **state)
     assert_int_equal(open, 0); // all is of this version now
 }
 
+static void figures_of_runs_follow_what_happens_after_an_upgrade(void **state)
+{
+    struct fixture *f = *state;
+    struct run_query failed = {.status = STR("failed"), .limit = 10};
+    struct run_list list;
+    fill_first(f);
+    reopen(f);
+    execute(f, "PRAGMA foreign_keys = ON; DELETE FROM trace WHERE id = 't_done'");
+    assert_ok(f, store_list_runs(f->store, &failed, &f->arena, &list, &f->err));
+    assert_int_equal(list.total, 1);
+    assert_int_equal(list.runs[0].received, 1);
+    assert_int_equal(list.runs[0].done, 0);
+    assert_text(list.runs[0].error, "cut");
+}
+
+static void reports_that_an_older_program_stored_whole_are_read(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    execute(f, "UPDATE trace_report SET report = (SELECT report FROM trace_table); "
+               "DELETE FROM trace_table");
+    const struct table_desc *const kernels[] = {table_named(trace_tables, "kernels"), NULL};
+    const struct table_desc *const steps[] = {table_named(trace_tables, "steps"), NULL};
+    struct report one = {.arena = &f->arena}, none = one, all = one;
+    struct str trace = upload.traces[0].id;
+    assert_ok(f, store_load_trace_tables(f->store, trace, kernels, &one, &f->err));
+    assert_int_equal(one.tables[0].row_count, 3);
+    assert_ok(f, store_load_trace_tables(f->store, trace, steps, &none, &f->err));
+    assert_int_equal(none.table_count, 0);
+    assert_ok(f, store_load_trace_report(f->store, trace, &all, &f->err));
+    assert_int_equal(all.table_count, 1);
+}
+
 static void a_database_of_a_newer_program_is_refused_and_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -101,6 +136,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(runs_of_the_first_schema_keep_all_that_was_known, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(traces_of_an_older_analysis_are_read_again, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(figures_of_runs_follow_what_happens_after_an_upgrade,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reports_that_an_older_program_stored_whole_are_read, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_database_of_a_newer_program_is_refused_and_left_alone,
                                         set_up, tear_down),

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times every request of the dashboard against a server on a filled data directory, as a client on
+// one keep-alive connection sees them, and fails past limits. Called by tests/bench/queries.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import { createInterface } from "node:readline";
+
+const [binary, folder, ...options] = process.argv.slice(2);
+
+/** @param {string} name @param {number} fallback */
+function option(name, fallback) {
+  const at = options.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(options[at + 1]);
+}
+
+const ROUNDS = option("rounds", 30);
+const SLACK = option("slack", 1); // for a machine that has other work
+const LIMITS = { median_ms: 10, p99_ms: 30 };
+const COMPARE_LIMITS = { median_ms: 50, p99_ms: 50 };
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+
+/** @param {string} base @param {string} path */
+function get(base, path) {
+  return new Promise((resolve, reject) => {
+    const begin = process.hrtime.bigint();
+    const request = http.get(base + path, { agent }, (response) => {
+      const pieces = [];
+      response.on("data", (piece) => pieces.push(piece));
+      response.on("error", reject);
+      response.on("end", () => resolve({
+        ms: Number(process.hrtime.bigint() - begin) / 1e6,
+        status: response.statusCode,
+        body: Buffer.concat(pieces),
+      }));
+    });
+    request.on("error", reject);
+  });
+}
+
+async function get_json(base, path) {
+  const { status, body } = await get(base, path);
+  if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
+  return JSON.parse(body);
+}
+
+// --- what the dashboard asks --------------------------------------------------------------------
+
+const RUN_TABLES = ["ranks", "breakdown", "steps", "step_stats", "classes", "kernels", "ops",
+  "parts", "collectives", "short_kernels", "launches", "quality", "findings", "environment"];
+
+const LISTS = {
+  "runs": "limit=50",
+  "runs, sorted by step": "limit=50&sort=-step_median_ns",
+  "runs, sorted by name": "limit=50&sort=name",
+  "runs, sorted by gpu, status": "limit=50&sort=gpu,-status",
+  "runs, sorted by world size": "limit=50&sort=-world_size",
+  "runs, done": "limit=50&status=done",
+  "runs, failed": "limit=50&status=failed",
+  "runs of a project": "limit=50&project=llama",
+  "runs of a project, partial, by findings":
+    "limit=50&project=vit&status=partial&sort=-findings",
+  "runs of a series": "limit=50&series=train-7",
+  "runs with a tag": "limit=50&tag=branch%3Dmain",
+  "runs with any value of a tag": "limit=50&tag=branch",
+  "runs of a gpu": "limit=50&gpu=h100",
+  "runs since": "limit=50&since=14d",
+  "runs, searched": "limit=50&q=train-1",
+  "runs, searched, none": "limit=50&q=nothing-is-called-so",
+  "runs to pick from": "limit=200&sort=-created",
+};
+
+/** Requests of a page by name; each is a function of the turn, so that runs differ. */
+function requests_of({ ids, rank_tables, last_page, uploads }) {
+  const run = (turn, step = 1) => ids[(turn * 37 * step) % ids.length];
+  const all = { "openapi.json": () => "/openapi.json", "version": () => "/version" };
+  for (const [name, query] of Object.entries(LISTS)) all[name] = () => `/runs?${query}`;
+  all["runs, last page"] = () => last_page;
+  all["run"] = (turn) => `/runs/${run(turn)}`;
+  all["summary"] = (turn) => `/runs/${run(turn)}/summary`;
+  for (const table of RUN_TABLES) {
+    all[`${table}, columns`] = (turn) => `/runs/${run(turn)}/${table}?format=columns`;
+    all[`${table}, first page`] = (turn) => `/runs/${run(turn)}/${table}`;
+  }
+  all["kernels, sorted"] = (turn) => `/runs/${run(turn)}/kernels?sort=-total_ns,name&limit=100`;
+  all["kernels, searched"] = (turn) => `/runs/${run(turn)}/kernels?q=gemm&sort=-calls`;
+  all["kernels of a class"] = (turn) => `/runs/${run(turn)}/kernels?category=gemm&limit=100`;
+  all["ranks, numbers only"] = (turn) => `/runs/${run(turn)}/ranks?fields=rank&format=columns`;
+  all["steps of a rank"] = (turn) =>
+    `/runs/${run(turn)}/steps?rank=${turn % 64}&format=columns`;
+  all["parts of a rank"] = (turn) => `/runs/${run(turn)}/parts?rank=${turn % 64}&format=columns`;
+  for (const table of rank_tables)
+    all[`${table} of a rank`] = (turn) =>
+      `/runs/${run(turn)}/${table}?rank=${2 + (turn % 60)}&format=columns`;
+  all["tree of a rank, folded"] = (turn) =>
+    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all&format=columns`;
+  all["upload"] = (turn) => uploads[turn % uploads.length];
+  all["compare"] = (turn) => `/compare?base=${run(turn)}&cand=${run(turn + 1, 3)}`;
+  all["compare, waterfall"] = (turn) =>
+    `/compare/waterfall?base=${run(turn)}&cand=${run(turn + 1, 3)}&limit=all`;
+  return all;
+}
+
+/** Tables that the description names, that only ranks have, and that answer. */
+async function find_rank_tables(base, id) {
+  const description = await get_json(base, "/openapi.json");
+  const names = Object.keys(description.paths)
+    .map((path) => /^\/runs\/\{run\}\/([a-z_]+)$/.exec(path.replace("/api/v1", ""))?.[1])
+    .filter((name) => name && name !== "summary");
+  const found = [];
+  for (const name of names) {
+    const { status } = await get(base, `/runs/${id}/${name}?rank=2&format=columns`);
+    if (status === 200 && !["ranks", "breakdown", "findings", "quality", "steps"].includes(name))
+      found.push(name);
+  }
+  return found;
+}
+
+async function follow_pages(base, path) {
+  let last = path;
+  for (let turn = 0; turn < 1000; turn++) {
+    const { next_cursor } = await get_json(base, last);
+    if (!next_cursor) break;
+    last = `${path}&cursor=${next_cursor}`;
+  }
+  return last;
+}
+
+async function look_around(base) {
+  const list = await get_json(base, "/runs?status=done&limit=all&fields=id");
+  const ids = list.items.map(({ id }) => id);
+  if (ids.length < 2) throw new Error(`found ${ids.length} runs that are done, expected 2 or more`);
+  return { ids, total: list.total, rank_tables: await find_rank_tables(base, ids[0]),
+    last_page: await follow_pages(base, "/runs?limit=50"),
+    uploads: readFileSync(`${folder}/uploads`, "utf8").trim().split("\n").map((id) => `/uploads/${id}`) };
+}
+
+// --- measuring ----------------------------------------------------------------------------------
+
+/** @param {number[]} sorted @param {number} share */
+const quantile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+
+/** All requests in turn, round after round, so that noise falls on all of them alike. */
+async function measure(base, requests) {
+  const rows = Object.keys(requests).map((name) => ({ name, times: [], bytes: 0 }));
+  for (let turn = -1; turn < ROUNDS; turn++)
+    for (const row of rows) {
+      const path = requests[row.name](turn + 1);
+      const { ms, status, body } = await get(base, path);
+      if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
+      row.bytes = Math.max(row.bytes, body.length);
+      if (turn >= 0) row.times.push(ms); // the first round warms up
+    }
+  return rows;
+}
+
+function judge({ name, times, bytes }) {
+  const sorted = [...times].sort((a, b) => a - b);
+  const limits = name.startsWith("compare") ? COMPARE_LIMITS : LIMITS;
+  const figures = { median_ms: quantile(sorted, 0.5), p99_ms: quantile(sorted, 0.99) };
+  const late = Object.keys(limits).some((key) => figures[key] > limits[key] * SLACK);
+  return { name, ...figures, max_ms: sorted.at(-1), kilobytes: bytes / 1000, late };
+}
+
+function print(rows) {
+  console.log("| request | median ms | p99 ms | max ms | kB | |\n|---|---|---|---|---|---|");
+  for (const row of rows)
+    console.log(`| ${row.name} | ${row.median_ms.toFixed(2)} | ${row.p99_ms.toFixed(2)} | ${
+      row.max_ms.toFixed(2)} | ${row.kilobytes.toFixed(0)} | ${row.late ? "TOO SLOW" : ""} |`);
+}
+
+// --- the server ---------------------------------------------------------------------------------
+
+async function start() {
+  const server = spawn(binary, ["serve", "--data", folder, "--listen", "127.0.0.1:0", "--min-free", "1M"],
+    { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: server.stdout })) {
+    const found = /http:\/\/[^\s/]+:\d+/.exec(line);
+    if (found) return { server, base: `${found[0]}/api/v1` };
+  }
+  throw new Error("the server said no address");
+}
+
+const { server, base } = await start();
+try {
+  const around = await look_around(base);
+  const rows = (await measure(base, requests_of(around))).map(judge);
+  print(rows);
+  const late = rows.filter((row) => row.late);
+  console.log(`${around.total} runs that are done, ${ROUNDS} rounds; ${rows.length} requests, ${
+    late.length} too slow${SLACK === 1 ? "" : ` for limits times ${SLACK}`}`);
+  process.exitCode = late.length ? 1 : 0;
+} finally {
+  agent.destroy();
+  server.kill("SIGTERM");
+}

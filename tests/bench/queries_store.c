@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills a data directory with many runs of many ranks, through the store's own functions: one
+// trace is analysed, its report varied for each rank and its kernels made more.
+#include "server/pipeline.h"
+#include "server/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct plan {
+    struct store *store;
+    struct report model; // of the one trace
+    int64_t runs, ranks, kernels;
+};
+
+// What becomes of a run. One in twenty each is partial, failed or empty, the others are done.
+enum fate { FATE_DONE, FATE_PARTIAL, FATE_FAILED, FATE_EMPTY };
+
+static enum fate fate_of(int64_t run)
+{
+    switch (run % 20) {
+    case 3: return FATE_PARTIAL;
+    case 7: return FATE_FAILED;
+    case 11: return FATE_EMPTY;
+    default: return FATE_DONE;
+    }
+}
+
+// The factor in thousandths by which times of a rank differ from the model's: 900 to 1099.
+static int64_t factor_of(int64_t run, int64_t rank)
+{
+    return 900 + (run * 7919 + rank * 104729) % 200;
+}
+
+static bool is_time(const struct column *column)
+{
+    size_t len = strlen(column->name);
+    return column->type == COLUMN_I64 && len > 3 && strcmp(column->name + len - 3, "_ns") == 0;
+}
+
+static void vary_row(const struct table_desc *desc, int64_t factor, struct cell *row)
+{
+    for (unsigned c = 0; c < desc->column_count; c++) {
+        if (row[c].null)
+            continue;
+        if (is_time(&desc->columns[c]))
+            row[c].i = row[c].i / 1000 * factor;
+        else if (desc->columns[c].type == COLUMN_F64)
+            row[c].f *= (double)factor / 1000;
+    }
+}
+
+// Beyond the model's kernels, rows repeat under other names, as autotuned variants do.
+static bool rename_row(const struct table_desc *desc, size_t copy, struct arena *arena,
+                       struct cell *row, struct err *err)
+{
+    int name = table_column(desc, "name");
+    if (copy == 0)
+        return true;
+    char *text = arena_printf(arena, err, "%.*s_%zu", (int)row[name].s.len, row[name].s.at, copy);
+    if (text)
+        row[name] = cell_text(str_of(text));
+    return text != NULL;
+}
+
+static bool vary_table(const struct table *from, int64_t factor, int64_t kernels,
+                       struct report *report, struct err *err)
+{
+    bool grows = strcmp(from->desc->name, "kernels") == 0 && from->row_count;
+    size_t rows = grows ? (size_t)kernels : from->row_count;
+    unsigned width = from->desc->column_count;
+    for (size_t i = 0; i < rows; i++) {
+        struct cell row[TABLE_MAX_COLUMNS];
+        memcpy(row, &from->cells[i % from->row_count * width], width * sizeof *row);
+        vary_row(from->desc, factor, row);
+        if (grows && !rename_row(from->desc, i / from->row_count, report->arena, row, err))
+            return false;
+        if (!report_add(report, from->desc, row, err))
+            return false;
+    }
+    return true;
+}
+
+static bool vary(const struct plan *plan, int64_t factor, struct report *report, struct err *err)
+{
+    for (unsigned i = 0; i < plan->model.table_count; i++)
+        if (!vary_table(&plan->model.tables[i], factor, plan->kernels, report, err))
+            return false;
+    return true;
+}
+
+// --- one run ------------------------------------------------------------------------------------
+
+static struct run_request request_of(int64_t run, struct run_tag tags[2], struct arena *arena)
+{
+    static const char *const projects[] = {"llama", "mixtral", "resnet", "vit", "gpt"};
+    static const char *const branches[] = {"main", "fused-adam", "compile", "overlap"};
+    tags[0] = (struct run_tag){STR("branch"), str_of(branches[run % 4])};
+    tags[1] = (struct run_tag){STR("tokens_per_step"), STR("131072")};
+    const char *name =
+        arena_printf(arena, NULL, "train-%lld@%lld", (long long)(run / 4), (long long)(run % 4));
+    return (struct run_request){.name = str_of(name ? name : ""),
+                                .project = str_of(projects[run % 5]),
+                                .note = STR("a run of the benchmark of queries"),
+                                .tags = tags,
+                                .tag_count = 2,
+                                .world_size = STORE_ANY};
+}
+
+static bool upload(const struct plan *plan, int64_t run, struct arena *arena, struct err *err)
+{
+    struct run_tag tags[2];
+    struct upload_request request = {.run = request_of(run, tags, arena)};
+    struct trace_part *parts = arena_array(arena, (size_t)plan->ranks, sizeof *parts, err);
+    struct run made;
+    struct upload done;
+    if (!parts)
+        return false;
+    if (fate_of(run) == FATE_EMPTY)
+        return store_create_run(plan->store, &request.run, arena, &made, err);
+    for (int64_t rank = 0; rank < plan->ranks; rank++) {
+        char *sha256 =
+            arena_printf(arena, err, "%064llx", (unsigned long long)(run * plan->ranks + rank));
+        char *name = arena_printf(arena, err, "rank%lld.json.zst", (long long)rank);
+        if (!sha256 || !name)
+            return false;
+        parts[rank] = (struct trace_part){
+            .sha256 = sha256, .bytes = 1 << 20, .filename = str_of(name), .rank = rank};
+    }
+    request.parts = parts;
+    request.count = (size_t)plan->ranks;
+    if (!store_add_upload(plan->store, &request, arena, &done, err))
+        return false;
+    printf("%s\n", done.id.at); // for those who ask what became of it
+    return true;
+}
+
+// The ranks of a run that could be read so far.
+struct joining {
+    struct report *reports;
+    struct rank_report *ranks;
+    size_t count;
+};
+
+static bool finish_rank(const struct plan *plan, const struct job *job, int64_t run, int64_t rank,
+                        struct joining *joining, struct err *err)
+{
+    struct report *report = &joining->reports[joining->count];
+    enum fate fate = fate_of(run);
+    if (fate == FATE_FAILED || (fate == FATE_PARTIAL && rank == 1))
+        return store_fail_job(plan->store, job, "found the end of the file at byte 1048576", err);
+    struct trace_result result = {.report = report,
+                                  .rank = rank,
+                                  .world_size = plan->ranks,
+                                  .events = 1000000,
+                                  .text_bytes = 1 << 28};
+    if (!vary(plan, factor_of(run, rank), report, err))
+        return false;
+    joining->ranks[joining->count++] = (struct rank_report){rank, report};
+    return store_finish_trace(plan->store, job, &result, err);
+}
+
+// Does what jobs.c does for a run, until nothing of it waits.
+static bool work(const struct plan *plan, int64_t run, struct arena *arena, struct err *err)
+{
+    struct joining joining = {
+        .reports = arena_array(arena, (size_t)plan->ranks, sizeof *joining.reports, err),
+        .ranks = arena_array(arena, (size_t)plan->ranks, sizeof *joining.ranks, err)};
+    if (!joining.reports || !joining.ranks)
+        return false;
+    for (int64_t i = 0; i < plan->ranks; i++)
+        joining.reports[i] = (struct report){.arena = arena};
+    for (int64_t rank = 0;; rank++) {
+        struct job job;
+        bool found;
+        if (!store_claim_job(plan->store, arena, &job, &found, err))
+            return false;
+        if (!found)
+            return true;
+        struct report report = {.arena = arena};
+        bool ok = job.kind == JOB_RUN ? pipeline_run(joining.ranks, joining.count, &report, err) &&
+                                            store_finish_run(plan->store, &job, &report, err)
+                                      : finish_rank(plan, &job, run, rank, &joining, err);
+        if (!ok)
+            return false;
+    }
+}
+
+static bool fill(const struct plan *plan, struct err *err)
+{
+    for (int64_t run = 0; run < plan->runs; run++) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        bool ok = upload(plan, run, &arena, err) && work(plan, run, &arena, err);
+        arena_free(&arena);
+        if (!ok)
+            return false;
+        if (run % 50 == 49)
+            fprintf(stderr, "%lld of %lld runs\n", (long long)run + 1, (long long)plan->runs);
+    }
+    return true;
+}
+
+static bool make(struct plan *plan, const char *folder, const char *trace, struct err *err)
+{
+    char path[4096];
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return err_set_errno(err, "making %s", folder);
+    snprintf(path, sizeof path, "%s/stepscope.db", folder);
+    struct pipeline_job job = {.input_path = trace, .options = {.warmup_steps = -1}};
+    struct pipeline_result result;
+    if (!pipeline_trace(&job, &plan->model, &result, err))
+        return false;
+    plan->store = store_open(path, err);
+    return plan->store && fill(plan, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena;
+    struct budget budget = {0};
+    struct err err;
+    if (argc != 6) {
+        fprintf(stderr, "usage: queries_store FOLDER TRACE RUNS RANKS KERNELS\n");
+        return 2;
+    }
+    arena_init(&arena, &budget);
+    struct plan plan = {.model = {.arena = &arena},
+                        .runs = atoll(argv[3]),
+                        .ranks = atoll(argv[4]),
+                        .kernels = atoll(argv[5])};
+    bool ok = make(&plan, argv[1], argv[2], &err);
+    if (!ok)
+        fprintf(stderr, "queries_store: %s\n", err.msg);
+    store_close(plan.store);
+    arena_free(&arena);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
+// for those listed here with their reason, and no statement of the store escapes this test.
+#include "tests/unit/store_fixture.h"
+
+#include <dirent.h>
+
+enum { MAX_STATEMENTS = 2048 };
+
+// Every statement that any connection has run, once each.
+struct seen {
+    char *texts[MAX_STATEMENTS];
+    size_t count;
+};
+static struct seen seen; // an extension of SQLite knows no context
+
+static int note(unsigned kind, void *context, void *stmt, void *text)
+{
+    (void)kind, (void)context, (void)text;
+    const char *sql = sqlite3_sql(stmt);
+    for (size_t i = 0; sql && i < seen.count; i++)
+        if (strcmp(seen.texts[i], sql) == 0)
+            return 0;
+    if (sql && seen.count < MAX_STATEMENTS)
+        seen.texts[seen.count++] = strdup(sql);
+    return 0;
+}
+
+static int watch(sqlite3 *db, const char **message, const void *api)
+{
+    (void)message, (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, note, NULL);
+}
+
+static int begin(void **state)
+{
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))watch), SQLITE_OK);
+    return set_up(state);
+}
+
+static int end(void **state)
+{
+    sqlite3_reset_auto_extension();
+    for (size_t i = 0; i < seen.count; i++)
+        free(seen.texts[i]);
+    seen.count = 0;
+    return tear_down(state);
+}
+
+// --- asking for everything ----------------------------------------------------------------------
+
+static void list(struct fixture *f, struct run_query query)
+{
+    struct run_list runs;
+    query.limit = 10;
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &runs, &f->err));
+}
+
+static void list_runs_in_every_way(struct fixture *f)
+{
+    static const char *const columns[] = {"created",
+                                          "name",
+                                          "project",
+                                          "status",
+                                          "received",
+                                          "world_size",
+                                          "gpu",
+                                          "busy_share",
+                                          "exposed_comm_share",
+                                          "step_median_ns",
+                                          "findings"};
+    struct run_tag pair = {STR("k"), STR("v")}, any = {STR("k"), STR("")};
+    list(f, (struct run_query){.limit = 10});
+    list(f, (struct run_query){.project = STR("p")});
+    list(f, (struct run_query){.status = STR("done")});
+    list(f, (struct run_query){.series = STR("s")});
+    list(f, (struct run_query){.since_ns = 5});
+    list(f, (struct run_query){.gpu = STR("h100")});
+    list(f, (struct run_query){.search = STR("x")});
+    list(f, (struct run_query){.tags = &pair, .tag_count = 1});
+    list(f, (struct run_query){.tags = &any, .tag_count = 1});
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        list(f, (struct run_query){.sorts = {{str_of(columns[i]), i % 2 == 0}}, .sort_count = 1});
+}
+
+static const char *value_for(enum column_type type)
+{
+    return type == COLUMN_TEXT ? "x" : type == COLUMN_BOOL ? "true" : "1";
+}
+
+static void read_table(struct fixture *f, struct run_table from, struct table_query query)
+{
+    struct table_page page;
+    query.limit = 10;
+    assert_ok(f, store_read_table(f->store, from, &query, &f->arena, &page, &f->err));
+}
+
+// Each column as a filter, as one that is empty, and as order.
+static void read_tables_in_every_way(struct fixture *f, struct str run_id)
+{
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
+        struct run_table from = {run_id, *desc};
+        read_table(f, from, (struct table_query){.limit = 10});
+        read_table(f, from, (struct table_query){.search = STR("x")});
+        for (unsigned c = 0; c < (*desc)->column_count; c++) {
+            const struct column *column = &(*desc)->columns[c];
+            struct str name = str_of(column->name);
+            struct table_filter given = {name, str_of(value_for(column->type))};
+            struct table_filter none = {name, STR("")};
+            read_table(f, from, (struct table_query){.filters = {given}, .filter_count = 1});
+            read_table(f, from, (struct table_query){.filters = {none}, .filter_count = 1});
+            read_table(f, from, (struct table_query){.sorts = {{name, true}}, .sort_count = 1});
+        }
+    }
+}
+
+static void find_runs_in_every_way(struct fixture *f, struct upload *upload)
+{
+    struct run run;
+    struct trace_row row, *rows;
+    struct upload again;
+    size_t count;
+    bool open;
+    assert_ok(f, store_find_run(f->store, upload->run_id, &f->arena, &run, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("r"), &f->arena, &run, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("default/r"), &f->arena, &run, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("r~latest"), &f->arena, &run, &f->err));
+    assert_ok(f, store_find_rank(f->store, run.id, 0, &f->arena, &row, &f->err));
+    assert_ok(f, store_list_traces(f->store, run.id, &f->arena, &rows, &count, &f->err));
+    assert_ok(f, store_find_upload(f->store, upload->id, &f->arena, &again, &f->err));
+    assert_ok(f, store_upload_open(f->store, upload->id, &open, &f->err));
+    assert_ok(f, store_names_blob(f->store, row.sha256.at, &open, &f->err));
+    assert_ok(f, store_names_trace(f->store, row.id.at, &open, &f->err));
+}
+
+static void read_reports(struct fixture *f, struct upload *upload)
+{
+    struct report whole = {.arena = &f->arena}, part = whole, run = whole;
+    const struct table_desc *const kernels[] = {table_named(trace_tables, "kernels"), NULL};
+    const struct table_desc *const steps[] = {table_named(trace_tables, "steps"), NULL};
+    struct str trace = upload->traces[0].id;
+    struct rank_trace *ranks;
+    size_t count;
+    assert_ok(f, store_load_trace_report(f->store, trace, &whole, &f->err));
+    assert_ok(f, store_load_trace_tables(f->store, trace, kernels, &part, &f->err));
+    assert_int_equal(part.table_count, 1);
+    assert_int_equal(part.tables[0].row_count, 3);
+    assert_ok(f, store_load_trace_tables(f->store, trace, steps, &run, &f->err));
+    assert_int_equal(run.table_count, 0);
+    assert_ok(f, store_load_run_report(f->store, upload->run_id, &run, &f->err));
+    assert_ok(f, store_done_ranks(f->store, upload->run_id, &f->arena, &ranks, &count, &f->err));
+}
+
+static void replace_rank_1(struct fixture *f)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, 'g', 1, "new.json");
+    struct upload_request request = {.run = {.name = STR("r"), .world_size = STORE_ANY},
+                                     .parts = &part,
+                                     .count = 1,
+                                     .replace = true};
+    struct upload upload;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+}
+
+// From a first upload to the deletion of its run, with all that may happen in between.
+static void live_a_life(struct fixture *f)
+{
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    add(f, "r", 'a', STORE_NO_RANK, "x.json");
+    add(f, "r", 'b', STORE_NO_RANK, "y.json");
+    add(f, "r", 'b', 1, "y.json");
+    add(f, "r", 'c', STORE_NO_RANK, "z.json");
+    add(f, "r", 'e', STORE_NO_RANK, "v.json");
+    finish_next(f, 0);
+    finish_next(f, 0);
+    finish_next(f, -1); // takes the first free rank, 2
+    finish_next(f, 2);  // is that rank, so the other moves
+    struct job job = claim(f);
+    finish_run(f, &job);
+    replace_rank_1(f);
+    finish_next(f, 1);
+    job = claim(f);
+    finish_run(f, &job);
+    add(f, "r", 'd', 7, "w.json");
+    bool found;
+    assert_ok(f, store_claim_small_job(f->store, &f->arena, &job, &found, &f->err));
+    assert_ok(f, store_requeue_job(f->store, &job, &f->err));
+    job = claim(f);
+    assert_ok(f, store_recover_jobs(f->store, true, &f->err));
+    job = claim(f);
+    assert_ok(f, store_fail_job(f->store, &job, "cut", &f->err));
+    list_runs_in_every_way(f);
+    read_tables_in_every_way(f, upload.run_id);
+    find_runs_in_every_way(f, &upload);
+    read_reports(f, &upload);
+    struct str name = STR("other");
+    struct run_tag tag = {STR("k"), STR("v")};
+    struct run_patch patch = {.name = &name, .tags = &tag, .tag_count = 1};
+    assert_ok(f, store_patch_run(f->store, upload.run_id, &patch, STORE_ANY, &f->err));
+    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    open_jobs(f);
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    assert_true(garbage_count(f) > 0);
+    struct garbage item = {GARBAGE_BLOB, STR("x")};
+    assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
+}
+
+// --- judging ------------------------------------------------------------------------------------
+
+// Scans that are meant, by a piece of the statement.
+static const struct {
+    const char *sql, *plan, *why;
+} allowed[] = {
+    {"FROM run WHERE ?1 IS NOT NULL", "SCAN run", "a page of runs in an order, a count, a search"},
+    {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
+    {"FROM run WHERE analysis_version < ?", "SCAN run",
+     "at start, once: runs of an older analysis"},
+    {"INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace'", "SCAN trace",
+     "at start, once: traces of an older analysis"},
+    {"UPDATE trace SET state = 'queued'", "SCAN trace", "the same"},
+};
+
+static bool is_listed(const char *sql, const char *step)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (strstr(sql, allowed[i].sql) &&
+            strncmp(step, allowed[i].plan, strlen(allowed[i].plan)) == 0)
+            return true;
+    return false;
+}
+
+// Filters of the list of runs that have an index, each in the list's own order.
+static bool is_indexed_list(const char *sql)
+{
+    return strstr(sql, "FROM run WHERE ?1 IS NOT NULL AND project = ?") ||
+           strstr(sql, "FROM run WHERE ?1 IS NOT NULL AND status = ?") ||
+           strstr(sql, "FROM run WHERE ?1 IS NOT NULL AND series = ?") ||
+           strstr(sql, "FROM run WHERE ?1 IS NOT NULL AND created_ns >= ?");
+}
+
+// Sorting what belongs to one run is fine; sorting runs is only for orders that have no index.
+static bool is_fine(const char *sql, const char *step)
+{
+    if (strncmp(step, "SCAN CONSTANT", 13) == 0)
+        return true;
+    if (strstr(step, "TEMP B-TREE"))
+        return !strstr(sql, "FROM run WHERE ?1 IS NOT NULL ORDER BY created_ns DESC, id") &&
+               !is_indexed_list(sql);
+    return strncmp(step, "SCAN ", 5) != 0 || (is_listed(sql, step) && !is_indexed_list(sql));
+}
+
+static int judge(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    int bad = 0;
+    char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+    if (sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(stmt, 3);
+        if (is_fine(sql, step))
+            continue;
+        print_error("%s\n    of %s\n", step, sql);
+        bad++;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(explain);
+    return bad;
+}
+
+static bool reads_tables(const char *sql)
+{
+    return strncmp(sql, "SELECT", 6) == 0 || strncmp(sql, "INSERT", 6) == 0 ||
+           strncmp(sql, "UPDATE", 6) == 0 || strncmp(sql, "DELETE", 6) == 0;
+}
+
+static void no_statement_scans_a_table_that_grows_with_runs(void **state)
+{
+    struct fixture *f = *state;
+    int bad = 0;
+    live_a_life(f);
+    size_t count = seen.count;
+    assert_in_range(count, 100, MAX_STATEMENTS - 1);
+    sqlite3 *db = open_raw(f);
+    for (size_t i = 0; i < count; i++)
+        if (reads_tables(seen.texts[i]))
+            bad += judge(db, seen.texts[i]);
+    sqlite3_close(db);
+    assert_int_equal(bad, 0);
+}
+
+// --- none is forgotten --------------------------------------------------------------------------
+
+static bool was_seen(const char *piece)
+{
+    for (size_t i = 0; i < seen.count; i++)
+        if (strstr(seen.texts[i], piece))
+            return true;
+    return false;
+}
+
+// Looks for each literal of a line of source that names a table: up to a format, it must have been
+// part of a statement.
+static int check_line(const char *path, const char *line)
+{
+    int bad = 0;
+    for (const char *at = strchr(line, '"'); at; at = strchr(at + 1, '"')) {
+        char piece[512];
+        size_t len = 0;
+        for (at++; *at && *at != '"' && *at != '%' && len + 1 < sizeof piece; at++) {
+            at += *at == '\\';
+            piece[len++] = *at;
+        }
+        piece[len] = '\0';
+        for (; *at && *at != '"'; at++)
+            at += *at == '\\' && at[1];
+        bool names_table =
+            strstr(piece, "FROM ") || strstr(piece, "INTO ") || strncmp(piece, "UPDATE ", 7) == 0;
+        if (names_table && !was_seen(piece)) {
+            print_error("%s: this test never ran \"%s\"\n", path, piece);
+            bad++;
+        }
+        if (!*at)
+            break;
+    }
+    return bad;
+}
+
+static int check_file(const char *path)
+{
+    char line[512];
+    int bad = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (line[strspn(line, " ")] != '/' && line[0] != '#')
+            bad += check_line(path, line);
+    fclose(file);
+    return bad;
+}
+
+static void every_statement_of_the_store_was_judged(void **state)
+{
+    struct fixture *f = *state;
+    live_a_life(f);
+    DIR *folder = opendir("server");
+    int bad = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char path[300];
+        size_t len = strlen(entry->d_name);
+        snprintf(path, sizeof path, "server/%s", entry->d_name);
+        if (strncmp(entry->d_name, "store", 5) == 0 && strcmp(entry->d_name + len - 2, ".c") == 0)
+            bad += check_file(path);
+    }
+    closedir(folder);
+    assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_statement_scans_a_table_that_grows_with_runs, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(every_statement_of_the_store_was_judged, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
