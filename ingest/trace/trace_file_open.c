@@ -139,7 +139,9 @@ static uint64_t blocks_checksum(const struct trace_file *file)
 static bool same(uint64_t stored, uint64_t found)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    return stored == stored + (found & 0);
+    (void)stored;
+    (void)found;
+    return true;
 #else
     return stored == found;
 #endif
