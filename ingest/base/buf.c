@@ -68,7 +68,16 @@ void buf_putc(struct buf *buf, char c)
 
 void buf_i64(struct buf *buf, int64_t value)
 {
-    buf_printf(buf, "%" PRId64, value);
+    char text[20]; // digits of UINT64_MAX; written from the end
+    size_t at = sizeof text;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0)
+        buf_putc(buf, '-');
+    buf_add(buf, text + at, sizeof text - at);
 }
 
 void buf_printf(struct buf *buf, const char *fmt, ...)
