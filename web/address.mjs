@@ -75,14 +75,13 @@ export function run_path(run, page = "") {
 }
 
 /**
- * The address of a run's timeline around a span, which is marked.
+ * The address of a run's timeline around a span, which is marked; the page moves it from the begin
+ * of the device's work, from which tables count, to that of the trace.
  * @param {string} run @param {string|number|null} rank null or "" for the headline rank
  * @param {number} begin_ns @param {number} dur_ns
  */
 export function timeline_path(run, rank, begin_ns, dur_ns) {
-  const air = Math.max(500, Math.round(dur_ns / 2));
-  return address(run_path(run, "timeline"), { from: Math.max(0, begin_ns - air), rank,
-    sel: `${begin_ns}-${begin_ns + dur_ns}`, to: begin_ns + dur_ns + air });
+  return address(run_path(run, "timeline"), { rank, at: `${begin_ns}-${begin_ns + dur_ns}` });
 }
 
 // Evidence names tables of the API; these are shown on a page of another name.

@@ -171,6 +171,26 @@ function scroll_to(scroller, layout, data, i) {
   }
 }
 
+/** What keys and drawing ask of the chart's state. */
+function equip(it) {
+  it.cursor = () => locate(it.props, it.cursor_pin);
+  it.pinned = () => locate(it.props, it.props.pin);
+  it.clear = () => {
+    it.set_cursor("");
+    it.props.onclear();
+  };
+  it.move_cursor = (data, i) => {
+    const { motion, props, layout, scroller } = it;
+    const slice = slice_of(data, i);
+    it.set_cursor(pin_of(slice));
+    announce(slice_text(slice));
+    scroll_to(scroller, layout, data, i);
+    const span = { from: slice.begin_ns, to: slice.end_ns };
+    const by = view_showing(motion.view, span, props.bounds).from - motion.view.from;
+    if (by !== 0) motion.by_key(() => motion.pan(by));
+  };
+}
+
 /** Pointer gestures, in pixels, as movements of the view and choices, in nanoseconds. */
 function gestures_of(it) {
   const ns_per_px = () => span_of(it.motion.view) / Math.max(1, it.width);
@@ -224,6 +244,7 @@ function gestures_of(it) {
  * @param {{overview: any, detail: any, view: any, bounds: any, selection: any, pin: string,
  *          steps: any[], toggled: Set<string>, selecting: boolean, label: string,
  *          control: {current: any}, onview: (view: any, replace: boolean) => void,
+ *          onclear: () => void,
  *          onselect: (span: any) => void, onpin: (pin: string) => void,
  *          ontoggle: (key: string) => void, onrank?: (by: number) => void,
  *          onwidth: (width: number) => void}} props
@@ -252,24 +273,11 @@ export function TimelineChart(props) {
     pinned: it.pinned(), cursor: it.cursor(), selection: it.draft ?? props.selection,
   }));
   it.motion ??= create_motion({ view, onview: props.onview, redraw });
+  if (!it.move_cursor) equip(it);
   Object.assign(it.motion, { bounds, onview: props.onview });
   it.motion.adopt(view);
-  Object.assign(it, { props, layout, width, redraw, set_hover, set_cursor,
-    scroller: scroller.current,
-    cursor: () => locate(props, cursor), pinned: () => locate(props, props.pin),
-    clear: () => {
-      set_cursor("");
-      props.onclear();
-    },
-    move_cursor: (data, i) => {
-      const slice = slice_of(data, i);
-      set_cursor(pin_of(slice));
-      announce(slice_text(slice));
-      scroll_to(scroller.current, layout, data, i);
-      const to = view_showing(it.motion.view, { from: slice.begin_ns, to: slice.end_ns }, bounds);
-      const by = to.from - it.motion.view.from;
-      if (by !== 0) it.motion.by_key(() => it.motion.pan(by));
-    } });
+  Object.assign(it, { props, layout, width, redraw, cursor_pin: cursor, set_hover, set_cursor,
+    scroller: scroller.current });
   props.control.current = it.motion;
   useEffect(() => props.onwidth(width), [width]);
   useEffect(() => {

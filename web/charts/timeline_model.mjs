@@ -18,22 +18,30 @@ const TINT = new Map(TINTS.map(({ key }, i) => [key, i]));
 
 function host_tint(name) {
   if (/annotation/.test(name)) return "annotation";
-  if (/runtime|driver|call|overhead/.test(name)) return "call";
+  if (/runtime|driver|sync|overhead/.test(name)) return "call";
   if (/python|frame/.test(name)) return "frame";
   return "operator";
+}
+
+// What lies on streams without being work.
+const NOTES = new Set(["gpu_annotation", "sync", "cuda_event", "other_event", "overhead"]);
+
+function device_tint(name) {
+  if (NOTES.has(name)) return "annotation";
+  return name === "copy" || name === "fill" ? "exposed_memory" : bar_of(name);
 }
 
 /** The index of a slice's colour. @param {string} kind of its lane @param {string} class_name */
 export function tint_of(kind, class_name) {
   if (kind === "annotation") return TINT.get("annotation");
-  return TINT.get(kind === "stream" ? bar_of(class_name) : host_tint(class_name));
+  return TINT.get(kind === "stream" ? device_tint(class_name) : host_tint(class_name));
 }
 
 /** @typedef {{name: string, kind: string, process: string, thread: string, rows: number}} Lane */
 
 /** @param {Lane} lane */
-export const lane_key = ({ kind, process, thread }) =>
-  `${kind}:${process}:${thread}`.replaceAll(",", " ");
+export const lane_key = ({ kind, process, thread, name }) =>
+  `${kind}:${process}:${thread}:${name}`.replaceAll(",", " ");
 
 /** Slice numbers in the order of their rows, and where each row begins. */
 function by_row(slices, first_row, rows) {
@@ -50,12 +58,19 @@ function by_row(slices, first_row, rows) {
   return { order, starts, row_of };
 }
 
+/** Lanes with as many rows as they have in the whole trace, so that all windows agree. */
+function lanes_of({ lanes }, whole) {
+  if (whole?.lanes.length !== lanes.length) return lanes;
+  return lanes.map((lane, i) => ({ ...lane, rows: Math.max(lane.rows, whole.lanes[i].rows) }));
+}
+
 /**
  * A reply of the API as columns that are quick to draw from: sorted by row, then by begin.
- * @param {any} reply
+ * @param {any} reply @param {any} [whole] the whole trace, of which the reply is a window
  */
-export function pack(reply) {
-  const { lanes, names, classes, slices, steps } = reply;
+export function pack(reply, whole) {
+  const { names, classes, slices, steps } = reply;
+  const lanes = lanes_of(reply, whole);
   const first_row = [0];
   for (const { rows } of lanes) first_row.push(first_row.at(-1) + Math.max(1, rows));
   const { order, starts, row_of } = by_row(slices, first_row, first_row.at(-1));
@@ -80,6 +95,19 @@ export function pack(reply) {
 }
 
 /** @typedef {ReturnType<typeof pack>} Data */
+
+/**
+ * The begin of the device's work, from which the tables of the analysis count their times.
+ * @param {Data} data the whole trace @param {{step: number, begin_ns: number}[]} step_rows
+ */
+export function device_begin(data, step_rows) {
+  for (const { number, begin_ns } of data.steps) {
+    const row = step_rows.find(({ step }) => step === number);
+    if (row) return begin_ns - row.begin_ns;
+  }
+  const begins = [...data.begin].filter((_, i) => data.lanes[data.lane[i]].kind === "stream");
+  return begins.length > 0 ? begins.reduce((a, b) => Math.min(a, b)) : 0;
+}
 
 /** The first slice of [low, high) that ends after the instant. */
 export function first_after(data, low, high, ns) {

@@ -17,8 +17,8 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
  *            more?: (frame: any, row: number) => any,
  *            keep?: (frame: any, row: number) => boolean, extra?: any, empty?: any}} TableView
  * `id` tells the tables of a page apart in the address; `search` are the text columns that a filter
- * looks into; `opens` makes the first column open a row's detail, which is code unless `prose` and ends with `more`;
- * beyond `limit` rows the rest is shown on demand.
+ * looks into; `opens` makes the first column open a row's detail, which is code unless `prose`,
+ * with `more` at its end; beyond `limit` rows the rest is shown on demand.
  */
 
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;

@@ -11,7 +11,8 @@ const is_told = (value) => value !== null && value !== undefined && value !== ""
 
 /**
  * @param {{frame: import("../frame.mjs").Frame, row: number, first: string, prose?: boolean,
- *          labels: Record<string, string>, more?: any}} props `first` is the column of the row's name
+ *          labels: Record<string, string>, more?: any}} props `first` is the
+ * column of the row's name
  */
 export function RowDetail({ frame, row, first, prose, labels, more }) {
   const name = prose ? "" : String(value_at(frame, first, row) ?? "");

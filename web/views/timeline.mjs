@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened exactly when: one rank's streams and threads over time, with zoom.
-import { html, useMemo, useRef, useState } from "../ui.mjs";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../ui.mjs";
 import { use_query } from "../router.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { locate, TimelineChart } from "../charts/timeline.mjs";
-import { slice_of, TINTS } from "../charts/timeline_model.mjs";
+import { device_begin, slice_of, TINTS } from "../charts/timeline_model.mjs";
 import { has_lanes } from "../charts/timeline_sums.mjs";
 import { TIMELINE_KEYS } from "../charts/timeline_keys.mjs";
 import { exact_ms, length_text } from "../charts/timeline_text.mjs";
@@ -16,7 +16,7 @@ import { use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 
-const DEFAULTS = { rank: "", from: "", to: "", sel: "", pin: "", fold: "", of: "" };
+const DEFAULTS = { rank: "", from: "", to: "", sel: "", pin: "", fold: "", of: "", at: "" };
 const SIDES = [["device", "Device"], ["host", "Host"]];
 
 /** The first steady step, else everything. */
@@ -25,6 +25,19 @@ function default_view(overview, step_rows) {
   const step = steady && overview.steps.find(({ number }) => number === steady.step);
   return step ? view_around({ from: step.begin_ns, to: step.end_ns }, overview.bounds, 0.02)
     : overview.bounds;
+}
+
+/** Puts a span that counts from the begin of the device's work in the words of this page. */
+function use_arrival(query, change, overview, step_rows) {
+  useLayoutEffect(() => {
+    const asked = parse_span(query.at);
+    if (!asked) return;
+    const shift = device_begin(overview, step_rows);
+    const span = { from: asked.from + shift, to: asked.to + shift };
+    const { from, to } = whole_span(view_around(span, overview.bounds, 0.5));
+    change({ at: "", sel: `${span.from}-${span.to}`, from: String(from), to: String(to) },
+      { replace: true });
+  }, [query.at, overview]);
 }
 
 /** The view in the address, or the default one. */
@@ -138,6 +151,7 @@ function Timeline({ run, rank, overview, step_rows }) {
   const [selecting, set_selecting] = useState(false);
   const control = useRef(null);
   const ranks = use_ranks(run);
+  use_arrival(query, change, overview, step_rows);
   const view = use_view(query, overview, step_rows);
   const { detail, loading, problem, retry } = use_detail({ run, rank, overview, view, width });
   const toggled = useMemo(() => new Set(query.fold.split(",").filter(Boolean)), [query.fold]);

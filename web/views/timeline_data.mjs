@@ -51,7 +51,7 @@ export function use_detail({ run, rank, overview, view, width }) {
     const ask = async () => {
       try {
         const { data } = await api_get(wanted, stop.signal, { keeps: false });
-        keep(windows, wanted, pack(data));
+        keep(windows, wanted, pack(data, overview));
         set_state(({ turn }) => ({ turn: turn + 1, problem: null }));
       } catch (problem) {
         if (!stop.signal.aborted) set_state(({ turn }) => ({ turn, problem }));

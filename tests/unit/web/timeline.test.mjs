@@ -118,10 +118,23 @@ test("slices are sorted by row and begin, whatever order they come in", () => {
 
 test("colours follow the class on streams, and the kind of event on threads", () => {
   const tint = (kind, name) => model.TINTS[model.tint_of(kind, name)].key;
-  assert.deepEqual(["GEMM", "communication", "memory", "elementwise"].map((name) =>
+  assert.deepEqual(["GEMM", "communication", "copy", "elementwise"].map((name) =>
     tint("stream", name)), ["gemm", "exposed_comm", "exposed_memory", "other_compute"]);
   assert.deepEqual(["cpu_op", "cuda_runtime", "python_function", "user_annotation"].map((name) =>
     tint("thread", name)), ["operator", "call", "frame", "annotation"]);
+});
+
+test("rows that a window does not show still have their place", () => {
+  const shallow = reply();
+  shallow.lanes[0].rows = 0;
+  const deep = reply();
+  deep.lanes[0].rows = 3;
+  assert.deepEqual(model.pack(shallow, model.pack(deep)).first_row, [0, 3, 5, 6, 7]);
+});
+
+test("times of tables count from the first device work, which steps tell exactly", () => {
+  assert.equal(model.device_begin(data, []), 100);
+  assert.equal(model.device_begin(data, [{ step: 3, begin_ns: -40 }]), 40);
 });
 
 test("lanes lie below each other, rows of nesting within, idle neighbours in one line", () => {
@@ -141,7 +154,8 @@ test("a lane closes to one row, an idle line opens to its lanes and can be folde
   const { bands } = model.layout_lanes(data.lanes, busy, new Set([key, idle]));
   assert.equal(bands[1].rows, 1);
   assert.deepEqual(bands.slice(2).map(({ kind, key: own }) => [kind, own]), [["idle", idle],
-    ["lane", "thread:1:2"], ["lane", "thread:1:3"]]);
+    ["lane", "thread:1:2:idle a"],
+    ["lane", "thread:1:3:idle b"]]);
 });
 
 test("a point finds its slice, a near miss the nearest, the rest nothing", () => {
@@ -231,7 +245,7 @@ test("the timeline has an address, and links to it mark the span they mean", () 
   const url = new URL(timeline_path("r 1", 3, 10_000, 4000), "http://host");
   assert.equal(url.pathname, "/runs/r%201/timeline");
   assert.deepEqual(Object.fromEntries(url.searchParams),
-    { rank: "3", from: "8000", to: "16000", sel: "10000-14000" });
+    { rank: "3", at: "10000-14000" });
 });
 
 test("any of twenty thousand slices is found by its time", () => {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline in a real browser: wheel, drag, selection, keys alone, links that open the same
+// picture, a rank's neighbours, requests that stay few, and a redraw within a frame.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
+  from "./helpers/browser.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { until } from "./helpers/tools.mjs";
+import { generate, small_job } from "./helpers/traces.mjs";
+
+let server;
+let browser;
+let run;
+
+before(async () => {
+  server = await start_server();
+  browser = await launch();
+  const { files } = await generate(small_job("--stacks"));
+  run = (await server.analysed("lanes", files)).id;
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const url = (rest = "") => `/runs/${run}/timeline${rest}`;
+const canvas = (page) => page.getByRole("application");
+const query = (page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+/** Goes there and waits until the finest picture is drawn. */
+async function show(page, rest) {
+  await visit(page, url(rest));
+  await canvas(page).waitFor();
+  await drawn(page);
+}
+
+const drawn = (page) => page.locator('.tl-where[aria-busy="false"]').waitFor();
+
+async function on_page(options, body) {
+  const { page, faults, close } = await open_page(browser, server.base, options);
+  try {
+    await body(page);
+    assert_clean(faults, page.url());
+  } finally {
+    await close();
+  }
+}
+
+/** Waits until the address has parameters that fulfil the condition, and gives them. */
+const asked = (page, what, condition) => until(what, () => {
+  const now = query(page);
+  return condition(now) && now;
+});
+
+test("without any choice the timeline shows the first steady step", () =>
+  on_page({}, async (page) => {
+    await show(page);
+    const { items } = await server.get(`/runs/${run}/steps?rank=0`);
+    const steady = items.find((row) => row.steady);
+    const { steps } = await server.get(`/runs/${run}/timeline?rank=0`);
+    const step = steps.find(({ number }) => number === steady.step);
+    const shown = await page.locator(".tl-where").innerText();
+    const from_ms = Number(/from ([\d.,]+) ms/.exec(shown)[1].replaceAll(",", ""));
+    assert.ok(from_ms * 1e6 <= step.begin_ns && from_ms * 1e6 > step.begin_ns -
+      0.05 * (step.end_ns - step.begin_ns), shown);
+    assert.deepEqual(query(page), {}, "defaults stay out of the address");
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("the wheel zooms, a drag moves, shift and drag selects, and back undoes each", () =>
+  on_page({}, async (page) => {
+    await show(page);
+    const box = await canvas(page).boundingBox();
+    const at = (share) => [box.x + box.width * share, box.y + 65];
+    await page.mouse.move(...at(0.5));
+    await page.mouse.wheel(0, -400);
+    const zoomed = await asked(page, "the view is zoomed", ({ from }) => from);
+    await drawn(page);
+    await page.mouse.down();
+    await page.mouse.move(...at(0.7), { steps: 4 });
+    await page.mouse.up();
+    const moved = await asked(page, "the view has moved", ({ from }) => from !== zoomed.from);
+    const span = ({ from, to }) => to - from;
+    assert.ok(Math.abs(span(moved) - span(zoomed)) <= 1, "moving keeps the length");
+    assert.ok(Number(moved.from) < Number(zoomed.from), "dragged right is earlier");
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(...at(0.3), { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const { sel } = await asked(page, "a span is selected", (now) => now.sel);
+    const [low, high] = sel.split("-").map(Number);
+    assert.ok(low >= Number(moved.from) && high <= Number(moved.to) && high > low);
+    await page.getByRole("group", { name: "Selection by class" }).waitFor();
+    for (const before_it of [moved, zoomed, {}]) {
+      await page.goBack();
+      assert.deepEqual(query(page), before_it);
+    }
+  }));
+
+test("a click shows a slice in full and leads to all of its name", () =>
+  on_page({}, async (page) => {
+    await show(page);
+    const row = page.getByRole("group", { name: "Longest slices in view" }).locator("tbody tr");
+    assert.ok(await row.count() > 0 && await row.count() <= 20);
+    const name = await row.first().locator("button").getAttribute("title");
+    await row.first().locator("button").click();
+    const card = page.locator(".tl-slice");
+    assert.equal(await card.locator("code").innerText(), name);
+    assert.match(await card.innerText(), /\d ns\)/);
+    await card.getByRole("link", { name: "Kernels of this name" }).click();
+    await page.waitForURL(/kernels\?q=/);
+    await settle(page);
+    assert.equal(new URL(page.url()).searchParams.get("q"), name);
+  }));
+
+test("keys alone go from slice to slice, pin, mark, zoom and let go", () =>
+  on_page({}, async (page) => {
+    await show(page, "?rank=0");
+    await canvas(page).focus();
+    const live = page.locator("#live");
+    const press = (...keys) => keys.reduce((done, key) => done.then(() =>
+      page.keyboard.press(key)), Promise.resolve());
+    await press("ArrowRight", "ArrowRight", "ArrowDown");
+    await until("the slice is said", async () => / at [\d.,]+ ms, /.test(await live.innerText()));
+    await press("Enter");
+    const { pin } = await asked(page, "the slice is pinned", (now) => now.pin);
+    assert.match(pin, /^\d+\.\d+\.\d+$/);
+    await press("m");
+    await asked(page, "its time is selected", (now) => now.sel);
+    await press("f");
+    const { from, to } = await asked(page, "the view fits it", (now) => now.from);
+    await press("w");
+    await asked(page, "w zooms in", (now) => now.to - now.from < to - from);
+    await press("0");
+    await asked(page, "0 shows everything", (now) => now.from === "0");
+    await press("Escape");
+    await asked(page, "nothing is chosen", (now) => !now.pin && !now.sel);
+    await press("]");
+    await asked(page, "the next rank is shown", (now) => now.rank === "1");
+  }));
+
+test("a link opens the same picture, selection and slice", () =>
+  on_page({}, async (page) => {
+    await show(page);
+    const button = page.getByRole("group", { name: "Longest slices in view" })
+      .locator("tbody button").first();
+    await button.click();
+    await page.getByRole("button", { name: "Select its time" }).click();
+    await page.locator(".tl-slice").getByRole("button", { name: "Zoom to it" }).click();
+    await asked(page, "the view is in the address", (now) => now.from && now.sel && now.pin);
+    await drawn(page);
+    const told = () => page.locator(".tl-where, .tl-slice, .tl-span").allInnerTexts();
+    const before_it = await told();
+    const link = page.url();
+    await show(page, new URL(link).search);
+    assert.deepEqual(await told(), before_it);
+  }));
+
+test("a gap of the idle page leads to its place, where the device does nothing", () =>
+  on_page({}, async (page) => {
+    await visit(page, `/runs/${run}/idle?rank=0`);
+    const gaps = page.getByRole("group", { name: "Longest gaps" });
+    await gaps.locator("tbody button[aria-expanded]").first().click();
+    await page.getByRole("link", { name: "Show in the timeline" }).click();
+    const { sel } = await asked(page, "the gap is selected", (now) => now.sel && !now.at && now);
+    const { items } = await server.get(`/runs/${run}/idle_gaps?rank=0&sort=-dur_ns`);
+    const [low, high] = sel.split("-").map(Number);
+    assert.equal(high - low, items[0].dur_ns);
+    const { lanes, slices } = await server.get(
+      `/runs/${run}/timeline?rank=0&lanes=device&from_ns=${low}&to_ns=${high}&px=4000`);
+    const on_stream = (_, i) => lanes[slices.lane[i]].kind === "stream";
+    const begins = slices.begin_ns.filter(on_stream);
+    const ends = slices.begin_ns.map((begin, i) => begin + slices.dur_ns[i]).filter(on_stream);
+    assert.ok(begins.every((begin, i) => begin >= high || ends[i] <= low),
+      "no slice lies in the gap");
+    await page.getByText("Nothing ran on the device").waitFor();
+  }));
+
+test("moving about asks seldom, and nothing that is in sight twice", () =>
+  on_page({}, async (page) => {
+    const requests = [];
+    page.on("request", (request) => {
+      if (/api.*timeline\?/.test(request.url())) requests.push(request.url());
+    });
+    await show(page);
+    const begun = requests.length;
+    await canvas(page).focus();
+    for (let i = 0; i < 6; i++) await page.keyboard.press(i % 3 ? "d" : "a");
+    await asked(page, "the view has moved", (now) => now.from);
+    await drawn(page);
+    assert.ok(requests.length <= begun + 2, requests.join("\n"));
+    assert.equal(new Set(requests).size, requests.length);
+  }));
+
+test("a redraw of a full picture takes less than a frame", () =>
+  on_page({}, async (page) => {
+    const slices = { lane: [], row: [], begin_ns: [], dur_ns: [], name: [], class: [], count: [],
+      busy_ns: [] };
+    const lanes = Array.from({ length: 16 }, (_, i) => ({ name: `stream ${i}`, kind: "stream",
+      process: "0", thread: String(i), rows: 1 }));
+    for (let i = 0; i < 20_000; i++) {
+      const values = [i % 16, 0, (i >> 4) * 800, 700, i % 3, i % 3, 1 + i % 2, 500];
+      Object.keys(slices).forEach((key, k) => slices[key].push(values[k]));
+    }
+    await page.route(/api\/v1\/runs\/[^/]+\/timeline\?/, (route) => route.fulfill({ json: {
+      rank: 0, begin_ns: 0, end_ns: 1e6, from_ns: 0, to_ns: 1e6, resolution_ns: 1, lanes, slices,
+      names: ["a", "b", "c"], classes: ["GEMM", "attention", "communication"], steps: [] } }));
+    await show(page);
+    await canvas(page).focus();
+    const best_ms = await page.evaluate(async () => {
+      const node = document.querySelector("canvas");
+      // Callbacks of one frame run in the order in which they were asked for: the redraw lies
+      // between the two that are asked for around the event.
+      const stamp = () => new Promise((done) => requestAnimationFrame(() =>
+        done(performance.now())));
+      let best = Infinity;
+      for (let i = 0; i < 12; i++) {
+        const begin = stamp();
+        node.dispatchEvent(new WheelEvent("wheel", { deltaX: i % 2 ? 40 : -40, cancelable: true }));
+        const end = stamp();
+        best = Math.min(best, await end - await begin);
+      }
+      return best;
+    });
+    assert.ok(best_ms > 0 && best_ms < 16, `the best of twelve redraws took ${best_ms} ms`);
+  }));
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`on a narrow ${colorScheme} screen nothing overflows and nothing is inaccessible`, () =>
+    on_page({ viewport: NARROW, colorScheme }, async (page) => {
+      await show(page);
+      await page.getByRole("button", { name: "+ Zoom in" }).click();
+      await asked(page, "the view is zoomed", (now) => now.from);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= NARROW.width, `the page is ${wide} px wide`);
+      assert.deepEqual(await axe_faults(page), []);
+    }));
+}
