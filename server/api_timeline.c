@@ -360,7 +360,9 @@ static bool find_steps(struct drawing *drawing, const struct trace_row *trace, s
     if (!report)
         return false;
     *report = (struct report){.arena = drawing->request->arena};
-    if (!store_load_trace_report(drawing->request->services->intake.store, trace->id, report, err))
+    const struct table_desc *const only[] = {&table_steps, NULL};
+    if (!store_load_trace_tables(drawing->request->services->intake.store, trace->id, only, report,
+                                 err))
         return false;
     drawing->steps = report_find(report, table_steps.name);
     return true;

@@ -40,7 +40,7 @@ static void look(const char *path)
     struct budget budget = {.limit = (uint64_t)64 << 20};
     struct err err = {0};
     struct trace_file *file = trace_file_open(path, &err);
-    for (int64_t width_ns = 1000; file && width_ns < TRACE_MAX_NS; width_ns *= 1000) {
+    for (int64_t width_ns = 1000; file && width_ns < TRACE_MAX_NS / 1000; width_ns *= 1000) {
         struct timeline_query query = {trace_file_header(file)->begin_ns, 0, 100, 64, false};
         struct timeline timeline;
         struct arena arena;
