@@ -94,7 +94,7 @@ function requests_of({ ids, rank_tables, last_page, uploads }) {
     all[`${table} of a rank`] = (turn) =>
       `/runs/${run(turn)}/${table}?rank=${2 + (turn % 60)}&format=columns`;
   all["tree of a rank, folded"] = (turn) =>
-    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all&format=columns`;
+    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all`;
   all["upload"] = (turn) => uploads[turn % uploads.length];
   all["compare"] = (turn) => `/compare?base=${run(turn)}&cand=${run(turn + 1, 3)}`;
   all["compare, waterfall"] = (turn) =>
@@ -127,13 +127,16 @@ async function follow_pages(base, path) {
   return last;
 }
 
+const read_uploads = () =>
+  readFileSync(`${folder}/uploads`, "utf8").trim().split("\n").map((id) => `/uploads/${id}`);
+
 async function look_around(base) {
   const list = await get_json(base, "/runs?status=done&limit=all&fields=id");
   const ids = list.items.map(({ id }) => id);
   if (ids.length < 2) throw new Error(`found ${ids.length} runs that are done, expected 2 or more`);
   return { ids, total: list.total, rank_tables: await find_rank_tables(base, ids[0]),
     last_page: await follow_pages(base, "/runs?limit=50"),
-    uploads: readFileSync(`${folder}/uploads`, "utf8").trim().split("\n").map((id) => `/uploads/${id}`) };
+    uploads: read_uploads() };
 }
 
 // --- measuring ----------------------------------------------------------------------------------
@@ -174,7 +177,8 @@ function print(rows) {
 // --- the server ---------------------------------------------------------------------------------
 
 async function start() {
-  const server = spawn(binary, ["serve", "--data", folder, "--listen", "127.0.0.1:0", "--min-free", "1M"],
+  const server = spawn(binary, [
+    "serve", "--data", folder, "--listen", "127.0.0.1:0", "--min-free", "1M"],
     { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface({ input: server.stdout })) {
     const found = /http:\/\/[^\s/]+:\d+/.exec(line);
