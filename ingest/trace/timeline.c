@@ -203,6 +203,10 @@ static const struct level_entry *level_for(struct reader *reader, size_t track)
 // Sorts a lane's slices by row; within a row they are in order.
 static bool sort_rows(struct reader *reader, struct timeline_lane *lane, struct err *err)
 {
+    if (lane->count < 2) {
+        lane->rows = lane->count ? reader->slices[lane->first].row + 1u : 0;
+        return true;
+    }
     struct slice *slices = reader->slices + lane->first;
     size_t place[TIMELINE_ROWS + 1] = {0};
     for (size_t i = 0; i < lane->count; i++)
