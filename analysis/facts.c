@@ -8,6 +8,7 @@
 #include "analysis/population.h"
 #include "analysis/steps.h"
 #include "analysis/sweep.h"
+#include "ingest/base/crew.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,14 +177,62 @@ static bool account_all(struct facts *facts, struct err *err)
     return true;
 }
 
+// The second phase: what surrounds the launches on the host, and what the devices did. Neither
+// reads what the other writes, and each has its own arena.
+struct branch {
+    struct facts facts;
+    struct arena arena;
+};
+
+static bool follow_host(void *context, struct err *err)
+{
+    struct branch *branch = context;
+    return context_make(&branch->facts, err);
+}
+
+static bool follow_devices(void *context, struct err *err)
+{
+    struct branch *branch = context;
+    struct facts *facts = &branch->facts;
+    return classify_all(facts, err) && steps_make(facts, err) && gaps_make(facts, err) &&
+           account_all(facts, err);
+}
+
+static void join_branches(struct facts *facts, const struct facts *host,
+                          const struct facts *devices)
+{
+    struct arena *arena = facts->arena;
+    *facts = *devices;
+    facts->arena = arena;
+    facts->op_parent = host->op_parent;
+    facts->frame_state = host->frame_state;
+    facts->calls = host->calls;
+    facts->modules = host->modules;
+    facts->module_count = host->module_count;
+}
+
+static bool follow(struct facts *facts, struct err *err)
+{
+    struct branch host = {.facts = *facts}, devices = {.facts = *facts};
+    struct crew_task tasks[] = {{.run = follow_host, .context = &host},
+                                {.run = follow_devices, .context = &devices}};
+    arena_init(&host.arena, facts->arena->budget);
+    arena_init(&devices.arena, facts->arena->budget);
+    host.facts.arena = &host.arena;
+    devices.facts.arena = &devices.arena;
+    bool ok = crew_run(facts->options ? facts->options->cores : NULL, tasks, 2, err);
+    arena_take(facts->arena, &host.arena);
+    arena_take(facts->arena, &devices.arena);
+    if (ok)
+        join_branches(facts, &host.facts, &devices.facts);
+    return ok;
+}
+
 bool facts_make(const struct trace *trace, const struct analysis_options *options,
                 struct arena *arena, struct facts *facts, struct err *err)
 {
     *facts =
         (struct facts){.trace = trace, .options = options, .arena = arena, .budget = trace->budget};
-    if (!identity_of(trace, arena, &facts->identity, err) || !population_make(facts, err) ||
-        !links_make(facts, err) || !context_make(facts, err) || !classify_all(facts, err) ||
-        !steps_make(facts, err) || !gaps_make(facts, err))
-        return false;
-    return account_all(facts, err);
+    return identity_of(trace, arena, &facts->identity, err) && population_make(facts, err) &&
+           links_make(facts, err) && follow(facts, err);
 }
