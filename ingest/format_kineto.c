@@ -13,7 +13,7 @@
 
 // Pieces for other cores: long enough that learning layouts and absorbing cost little beside
 // reading them. A shorter file is read before a second core has begun.
-#define PIECE_BYTES ((size_t)2 << 20)
+#define PIECE_BYTES  ((size_t)2 << 20)
 #define SPLIT_BEHIND ((uint64_t)4 << 20)
 
 // Where in the document the reader stands.

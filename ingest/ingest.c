@@ -8,6 +8,19 @@ static const struct source_limits limits = {
     .max_ratio = 200,
 };
 
+// Reads with what cores are free, one of them for the thread that decompresses ahead: a reader that
+// shared its core with that thread would be the slower for it.
+static bool read_ahead(const struct format *format, struct source *source,
+                       struct trace_builder *builder, struct budget *budget,
+                       struct progress *progress, struct err *err)
+{
+    struct cores *cores = progress ? progress->cores : NULL;
+    unsigned taken = cores_take(cores, 1);
+    bool ok = format->read(source, builder, budget, progress, err);
+    cores_give(cores, taken);
+    return ok;
+}
+
 static struct trace *read_and_seal(struct source *source, struct str head, struct budget *budget,
                                    struct progress *progress, struct err *err)
 {
@@ -15,7 +28,7 @@ static struct trace *read_and_seal(struct source *source, struct str head, struc
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;
-    if (!format->read(source, builder, budget, progress, err)) {
+    if (!read_ahead(format, source, builder, budget, progress, err)) {
         trace_builder_free(builder);
         return NULL;
     }
