@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What several analyses need, worked out once per trace: the device events that count, their
-// launches and operators, and the steps.
+// launches and operators, and the steps. Half of the time of all analyses goes here, because every
+// event of the host is followed here, once, so that no analysis walks them again.
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 
