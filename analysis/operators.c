@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators by name: what their calls launched, alone and with the calls below.
 // The dearest analysis (some 6 % of the scan, tests/bench/README.md): it walks every call of an
-// operator, of which there are more than kernels, and gives each launch to all names open around it.
+// operator, of which there are more than kernels, and gives each launch to all names around it.
 #include "analysis/analyses.h"
 #include "analysis/op_calls.h"
 #include "analysis/ranked.h"
