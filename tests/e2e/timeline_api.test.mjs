@@ -19,8 +19,10 @@ after(() => server?.stop());
 const ask = (query) => server.request(`/api/v1/runs/t/timeline${query}`);
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-test("a window is answered as described, its columns of one length, its indices in bounds", async () => {
-  for (const query of ["", "?lanes=device&rank=0", "?px=16", "?from_ns=1000&to_ns=2000000&rows=64"]) {
+const WINDOWS = ["", "?lanes=device&rank=0", "?px=16", "?from_ns=1000&to_ns=2000000&rows=64"];
+
+test("a window comes as described, its columns of one length, its indices in bounds", async () => {
+  for (const query of WINDOWS) {
     const reply = await ask(query);
     assert.equal(reply.status, 200, reply.text);
     assert.deepEqual(reply_faults("GET", ROUTE, reply), []);
