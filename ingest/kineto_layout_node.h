@@ -7,8 +7,8 @@
 
 #include "ingest/kineto_layout.h"
 
-#define MAX_NODES     1024u
-#define LITERAL_BYTES ((size_t)160 << 10)
+#define MAX_NODES     512u
+#define LITERAL_BYTES ((size_t)64 << 10)
 #define MAX_CREDIT    1024u
 #define LIKELY_BEGINS 2048u
 
