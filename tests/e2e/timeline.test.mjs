@@ -53,7 +53,7 @@ const asked = (page, what, condition) => until(what, () => {
   return condition(now) && now;
 });
 
-/** The same of an address that does not change any more: while a drag lasts, it is told in between. */
+/** The same of an address that rests: while a drag lasts, it is told now and then. */
 function asked_at_rest(page, what, condition) {
   let before = "", same = 0;
   return asked(page, what, (now) => {
