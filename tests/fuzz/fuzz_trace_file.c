@@ -42,6 +42,14 @@ static void check_slices(const struct timeline *timeline)
             abort();
 }
 
+static void check(const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->slice_count; i++)
+        if (timeline->slices[i].name >= timeline->name_count ||
+            timeline->slices[i].end_ns < timeline->slices[i].begin_ns)
+            abort();
+}
+
 // Windows of a file that need not load as a trace.
 static void look(const char *path)
 {
@@ -55,7 +63,7 @@ static void look(const char *path)
         query.to_ns = query.from_ns + width_ns;
         arena_init(&arena, &budget);
         if (timeline_read(file, &query, &arena, &timeline, &err))
-            check_slices(&timeline);
+            check(&timeline);
         arena_free(&arena);
     }
     trace_file_close(file);
