@@ -42,14 +42,6 @@ static void check_slices(const struct timeline *timeline)
             abort();
 }
 
-static void check(const struct timeline *timeline)
-{
-    for (size_t i = 0; i < timeline->slice_count; i++)
-        if (timeline->slices[i].name >= timeline->name_count ||
-            timeline->slices[i].end_ns < timeline->slices[i].begin_ns)
-            abort();
-}
-
 // Windows of a file that need not load as a trace.
 static void look(const char *path)
 {
@@ -63,7 +55,7 @@ static void look(const char *path)
         query.to_ns = query.from_ns + width_ns;
         arena_init(&arena, &budget);
         if (timeline_read(file, &query, &arena, &timeline, &err))
-            check(&timeline);
+            check_slices(&timeline);
         arena_free(&arena);
     }
     trace_file_close(file);
