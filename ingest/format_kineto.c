@@ -112,8 +112,9 @@ static bool read_known_event(struct reader *reader, bool *known, struct err *err
     if (reader->layouts && reader->comma_due)
         end = kineto_layouts_match(reader->layouts, window->text + window->pos,
                                    &reader->events.fields, &brace);
-    *known = end != NULL;
-    if (!end)
+    // read_item decides about larger ones, however much of the stream is in memory.
+    *known = end && (size_t)(end - window->text) - window->pos <= JSON_WINDOW_MAX_ITEM;
+    if (!*known)
         return true;
     reader->event_count++;
     if (!kineto_event_add(&reader->events, window->base + (uint64_t)(brace - window->text), err))

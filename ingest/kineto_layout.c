@@ -63,6 +63,7 @@ struct kineto_layouts *kineto_layouts_new(const struct kineto_match *match,
     layouts->match = match->run;
     layouts->guess = guess;
     layouts->credit = MAX_CREDIT;
+    layouts->past = 0;
     forget(layouts);
     return layouts;
 }

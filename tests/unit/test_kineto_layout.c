@@ -166,12 +166,33 @@ static void layouts_without_end_are_survived(void **state)
     buf_free(&text);
 }
 
+// What is too large to keep is so, however much of it is in memory when its layout is known.
+static void known_layouts_do_not_make_events_larger(void **state)
+{
+    (void)state;
+    static const char event[] =
+        ", {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"pid\": 1,"
+        " \"tid\": 1, \"ts\": 1, \"dur\": 1, \"args\": {\"note\": [";
+    struct buf text = {0};
+    buf_puts(&text, "[{}");
+    for (int i = 0; i < 6; i++) {
+        buf_puts(&text, event);
+        for (size_t at = 0; i == 3 && at < (size_t)17 << 20; at += 4)
+            buf_puts(&text, "1, 2");
+        buf_puts(&text, "]}}");
+    }
+    buf_puts(&text, "]");
+    expect_twins_agree((struct str){text.at, text.len});
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_of_known_layouts_give_the_same),
         cmocka_unit_test(changed_bytes_mean_the_same_to_both),
         cmocka_unit_test(layouts_without_end_are_survived),
+        cmocka_unit_test(known_layouts_do_not_make_events_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
