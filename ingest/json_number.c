@@ -70,7 +70,6 @@ static int64_t integer_part(const struct decimal *decimal, int shift, int64_t ma
     return decimal->negative ? -value : value;
 }
 
-// Eight digits at once: pairs, then fours, then all eight, each in one multiplication.
 static bool eight_digits(const char *at, uint64_t *value)
 {
     uint64_t w;
@@ -78,10 +77,7 @@ static bool eight_digits(const char *at, uint64_t *value)
     uint64_t zeros = w - 0x3030303030303030u;
     if (((zeros | (zeros + 0x7676767676767676u)) & 0x8080808080808080u) != 0)
         return false;
-    zeros = zeros * 10 + (zeros >> 8);
-    *value = (((zeros & 0x000000FF000000FFu) * 0x000F424000000064u) +
-              (((zeros >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
-             32;
+    *value = json_eight_digits(zeros);
     return true;
 }
 

@@ -5,6 +5,16 @@
 
 #include "ingest/base/buf.h"
 
+// Eight bytes of text, from each of which '0' was taken, to the number that they print: pairs, then
+// fours, then all, each in one multiplication.
+static inline uint64_t json_eight_digits(uint64_t zeros)
+{
+    zeros = zeros * 10 + (zeros >> 8);
+    return (((zeros & 0x000000FF000000FFu) * 0x000F424000000064u) +
+            (((zeros >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
+           32;
+}
+
 // Decimal microseconds to nanoseconds without a detour through double: digits past the third are
 // cut, exponent forms are converted exactly, then cut.
 // Larger times than max_ns are cut to it. False when it is no number.

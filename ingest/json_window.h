@@ -15,8 +15,7 @@ struct json_window {
     struct source *source;
     struct budget *budget;
     json_index_fn *index;
-    char
-        *text; // followed by a NUL, so that scans stop by themselves, and SIMD_SLACK readable bytes
+    char *text; // behind it a NUL, at which scans stop by themselves, and SIMD_SLACK readable bytes
     size_t len, cap;
     uint64_t base;  // offset of text[0] in the stream
     size_t indexed; // bytes of text whose tokens are known

@@ -27,7 +27,9 @@ enum form {
 struct node {
     const char *literal; // what stands before the value
     uint16_t len;
-    uint16_t usual; // length of the value the time before
+    // Length of the value the time before. Of a time: 0 when the next is unlike it and has to be
+    // read from its begin. Of a number: meaningful while same_mask is not 0.
+    uint16_t usual;
     uint8_t form;   // enum form
     uint8_t field;  // enum event_field
     bool guessed;   // its texts are foretold

@@ -5,8 +5,11 @@
 #define INGEST_KINETO_MATCH_H
 
 #include "ingest/base/simd.h"
+#include "ingest/json_number.h"
 #include "ingest/kineto_layout_node.h"
 #include "ingest/trace/trace.h"
+
+_Static_assert(FIELD_NONE <= TEXT_GUESS_FIELDS, "each field has its slot");
 
 // Whether text, behind which SIMD_SLACK bytes can be read and which is not empty, stands at `at`.
 static inline bool text_is_at(const char *text, size_t len, const char *at)
@@ -43,19 +46,10 @@ static inline unsigned first_byte(uint64_t high_bits)
     return high_bits ? (unsigned)__builtin_ctzll(high_bits) / 8 : 8;
 }
 
-// Eight digits to their number: pairs, then fours, then all, each in one multiplication.
-static inline uint64_t eight_digits(uint64_t zeros)
-{
-    zeros = zeros * 10 + (zeros >> 8);
-    return (((zeros & 0x000000FF000000FFu) * 0x000F424000000064u) +
-            (((zeros >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
-           32;
-}
-
-// The same of the first `count` digits, which is not 0.
+// The number of the first `count` digits, which is not 0.
 static inline uint64_t some_digits(uint64_t zeros, unsigned count)
 {
-    return eight_digits(zeros << (64 - 8 * count));
+    return json_eight_digits(zeros << (64 - 8 * count));
 }
 
 // The digits among the first eight bytes: how many, and their number.
@@ -214,13 +208,14 @@ static const char *list_end(const char *from)
 // checking breaks the chain.
 static inline const char *settle(struct node *node, const char *at, const char *end)
 {
-    const char *usual = at + node->usual;
-    if (usual == end) {
+    if (!end)
+        return NULL;
+    size_t usual = node->usual;
+    if (usual == (size_t)(end - at)) {
         __asm__("" : "+r"(usual)); // else the compiler returns end, which is the same, but late
-        return usual;
+        return at + usual;
     }
-    if (end)
-        node->usual = (uint16_t)(end - at);
+    node->usual = (uint16_t)(end - at);
     return end;
 }
 
@@ -273,7 +268,7 @@ static inline const char *take_usual_time(const struct node *node, const char *a
     if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999 ||
         goes_on)
         return NULL;
-    uint64_t whole = (uint64_t)node->number + eight_digits(zeros);
+    uint64_t whole = (uint64_t)node->number + json_eight_digits(zeros);
     *ns = (int64_t)(whole * 1000 + part);
     return end;
 }

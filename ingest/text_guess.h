@@ -7,7 +7,8 @@
 #include "ingest/base/hash.h"
 #include "ingest/trace/strtab.h"
 
-#define TEXT_GUESS_SLOTS 8192u
+#define TEXT_GUESS_SLOTS  8192u
+#define TEXT_GUESS_FIELDS 64u // slots of one context; a power of two
 
 struct text_guess {
     const struct strtab *strings;
@@ -18,7 +19,7 @@ struct text_guess {
 
 static inline str_id *text_guess_slot(struct text_guess *guess, unsigned field)
 {
-    // The fields of one event stand side by side, in one or two cache lines.
+    // The fields of one event stand side by side, in a few cache lines.
     return &guess->id[(guess->context + field) % TEXT_GUESS_SLOTS];
 }
 
@@ -26,7 +27,8 @@ static inline str_id *text_guess_slot(struct text_guess *guess, unsigned field)
 static inline void text_guess_begin(struct text_guess *guess, unsigned first)
 {
     uint64_t names = (uint64_t)guess->before[0] << 32 | guess->before[1];
-    guess->context = hash_u64(names + first * UINT64_C(0x9E3779B97F4A7C15)) & ~UINT64_C(31);
+    guess->context =
+        hash_u64(names + first * UINT64_C(0x9E3779B97F4A7C15)) & ~(uint64_t)(TEXT_GUESS_FIELDS - 1);
 }
 
 // The guess of a field's text, {NULL, 0} without one.

@@ -219,8 +219,7 @@ static inline void dump_trace(struct buf *out, const struct trace *trace)
                        trace->repairs[repair].first_pos);
 }
 
-// The same with errors: what reading `bytes` gives, whatever it is.
-// Of what reading gave; the trace is freed.
+// The same of what reading gave, a trace or an error; the trace is freed.
 static inline void dump_result(struct buf *out, struct trace *trace, const struct err *err)
 {
     if (trace) {
@@ -234,6 +233,7 @@ static inline void dump_result(struct buf *out, struct trace *trace, const struc
     trace_free(trace);
 }
 
+// What reading these bytes gives, whatever they are.
 static inline void dump_bytes(struct buf *out, struct str bytes, size_t step, struct budget *budget)
 {
     struct err err = {0};
