@@ -94,7 +94,8 @@ function requests_of({ ids, rank_tables, last_page, uploads }) {
     all[`${table} of a rank`] = (turn) =>
       `/runs/${run(turn)}/${table}?rank=${2 + (turn % 60)}&format=columns`;
   all["tree of a rank, folded"] = (turn) =>
-    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all`;
+    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all` +
+      "&format=columns";
   all["upload"] = (turn) => uploads[turn % uploads.length];
   all["compare"] = (turn) => `/compare?base=${run(turn)}&cand=${run(turn + 1, 3)}`;
   all["compare, waterfall"] = (turn) =>
