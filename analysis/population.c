@@ -4,6 +4,7 @@
 
 #include "analysis/groups.h"
 #include "analysis/sort.h"
+#include "ingest/trace/plausible.h"
 
 static uint32_t count_device_events(const struct trace *trace)
 {
@@ -38,20 +39,11 @@ static void collect(const struct trace *trace, struct keyed *items, struct keyed
     sort_keyed(items, scratch, count);
 }
 
-static bool is_plausible(const struct trace *trace, uint32_t event, int64_t median_ns)
-{
-    int64_t begin_ns = trace->begin_ns[event], dur_ns = trace->dur_ns[event], distance_ns, end_ns;
-    return dur_ns >= 0 && dur_ns <= POPULATION_REACH_NS &&
-           !__builtin_sub_overflow(begin_ns, median_ns, &distance_ns) &&
-           distance_ns >= -POPULATION_REACH_NS && distance_ns <= POPULATION_REACH_NS &&
-           !__builtin_add_overflow(begin_ns, dur_ns, &end_ns);
-}
-
 static void quarantine(struct facts *facts, uint32_t event)
 {
     int64_t dur_ns = facts->trace->dur_ns[event];
     facts->quarantine.implausible++;
-    if (dur_ns >= 0 && dur_ns <= POPULATION_REACH_NS)
+    if (dur_ns >= 0 && dur_ns <= PLAUSIBLE_REACH_NS)
         facts->quarantine.implausible_ns += dur_ns;
 }
 
@@ -61,13 +53,13 @@ static bool keep_plausible(struct facts *facts, const struct keyed *items, uint3
     int64_t median_ns = items[count / 2].key;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
-        kept += is_plausible(facts->trace, items[i].a, median_ns);
+        kept += plausible_event(facts->trace, items[i].a, median_ns);
     facts->devices = arena_array(facts->arena, kept, sizeof *facts->devices, err);
     if (!facts->devices)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = items[i].a;
-        if (!is_plausible(facts->trace, event, median_ns)) {
+        if (!plausible_event(facts->trace, event, median_ns)) {
             quarantine(facts, event);
             continue;
         }

@@ -8,9 +8,6 @@
 // An event that passes the begin of the next one on its stream by more than this is cut there.
 #define POPULATION_CLIP_NS INT64_C(100000)
 
-// Device events that begin further from the median begin, or last longer, are implausible.
-#define POPULATION_REACH_NS INT64_C(3600000000000)
-
 // Fills devices, window, streams, gpus and quarantine of facts.
 MUST_CHECK bool population_make(struct facts *facts, struct err *err);
 

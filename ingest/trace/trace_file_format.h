@@ -8,7 +8,7 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 3u
+#define TRACE_FILE_VERSION 4u
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // rows of one track that the timeline can show
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
@@ -82,7 +82,7 @@ struct trace_file_header {
     uint32_t version, section_count;
     uint64_t input_events, text_bytes;
     int64_t begin_ns, end_ns; // of all events; both 0 when there are none
-    int64_t device_begin_ns;  // of the first device event, begin_ns when there is none
+    int64_t device_begin_ns;  // of the first plausible device event, begin_ns when there is none
     struct stored_section sections[SECTION_COUNT];
     uint64_t blocks_offset, blocks_checksum;
     uint64_t checksum; // of everything before it

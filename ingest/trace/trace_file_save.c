@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing trace files: the columns in compressed blocks, and what the timeline needs beside them.
+#include "ingest/trace/plausible.h"
 #include "ingest/trace/timeline_levels.h"
 #include "ingest/trace/trace_file.h"
 #include "ingest/trace/trace_file_format.h"
@@ -156,16 +157,6 @@ static void widen(struct block_times *times, int64_t begin_ns, int64_t end_ns)
     times->end_ns = end_ns > times->end_ns ? end_ns : times->end_ns;
 }
 
-static int64_t device_begin(const struct trace *trace, int64_t otherwise_ns)
-{
-    int64_t begin_ns = INT64_MAX;
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        if (trace->tracks[i].family == TRACK_DEVICE &&
-            trace->begin_ns[trace->tracks[i].first] < begin_ns)
-            begin_ns = trace->begin_ns[trace->tracks[i].first];
-    return begin_ns == INT64_MAX ? otherwise_ns : begin_ns;
-}
-
 static bool append_times(struct writer *writer, const struct trace *trace,
                          struct trace_file_header *header, struct err *err)
 {
@@ -181,7 +172,7 @@ static bool append_times(struct writer *writer, const struct trace *trace,
     }
     header->begin_ns = trace->event_count ? whole.begin_ns : 0;
     header->end_ns = trace->event_count ? whole.end_ns : 0;
-    header->device_begin_ns = device_begin(trace, header->begin_ns);
+    header->device_begin_ns = plausible_device_begin(trace, header->begin_ns);
     return true;
 }
 
