@@ -214,12 +214,25 @@ static struct trace *assemble(struct loader *loader, struct err *err)
     return trace;
 }
 
+// What only the timeline reads must unpack, too: a file that is damaged there is to be made anew.
+static bool check_timeline(struct loader *loader, struct err *err)
+{
+    const size_t size = COLUMN_BLOCK * sizeof(struct level_entry); // the largest element
+    void *room = budget_alloc(loader->budget, size, err);
+    bool ok = room;
+    for (enum section_id id = SECTION_OF_TIMELINE; ok && id < SECTION_COUNT; id++)
+        for (uint64_t block = 0; ok && trace_file_block_count(loader->file, id, block); block++)
+            ok = trace_file_block(loader->file, id, block, room, err);
+    budget_free(loader->budget, room, size);
+    return ok;
+}
+
 static struct trace *load(struct loader *loader, struct err *err)
 {
     for (enum section_id id = 0; id < SECTION_OF_TIMELINE; id++)
         if (!get_section(loader, id, err))
             return NULL;
-    return assemble(loader, err);
+    return check_timeline(loader, err) ? assemble(loader, err) : NULL;
 }
 
 struct trace *trace_file_load(const char *path, struct budget *budget, struct err *err)
