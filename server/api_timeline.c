@@ -4,6 +4,7 @@
 
 #include "analysis/category.h"
 #include "analysis/tables.h"
+#include "ingest/base/log.h"
 #include "ingest/trace/timeline.h"
 #include "server/routes.h"
 
@@ -121,6 +122,8 @@ static void put_label(struct buf *out, const struct timeline *t, struct label la
 {
     if (label.text)
         buf_add_str(out, t->names[label.text]);
+    else if (label.number == VALUE_ABSENT)
+        buf_putc(out, '?');
     else
         buf_i64(out, label.number);
 }
@@ -312,7 +315,20 @@ static bool read_asked(const struct request *request, struct asked *asked, struc
            read_lanes_wanted(request, asked, err);
 }
 
-// Opens the kept trace of a rank; says what to do when there is none.
+// Says what to do about a trace file that is missing, damaged or of another version.
+static void explain_unreadable(struct drawing *drawing, struct err *err)
+{
+    if (err->code != ERR_NOT_FOUND && err->code != ERR_UNSUPPORTED && err->code != ERR_FORMAT)
+        return;
+    if (err->code == ERR_FORMAT)
+        log_warn("no timeline of rank %lld: %s", (long long)drawing->asked.rank, err->msg);
+    drawing->response->fix =
+        STR("wait until the run is done, or analyse it again: POST "
+            "/api/v1/runs/{run}/reanalyse makes the trace file from the upload");
+    err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld",
+            (long long)drawing->asked.rank);
+}
+
 static struct trace_file *open_trace(struct drawing *drawing, const struct trace_row *trace,
                                      struct err *err)
 {
@@ -323,16 +339,9 @@ static struct trace_file *open_trace(struct drawing *drawing, const struct trace
         return NULL;
     blob_trace_path(request->services->intake.blobs, id, path);
     struct trace_file *file = trace_file_open(path, err);
-    if (file)
-        return file;
-    if (err->code == ERR_NOT_FOUND || err->code == ERR_UNSUPPORTED || err->code == ERR_FORMAT) {
-        drawing->response->fix =
-            STR("wait until the run is done, or analyse it again: POST "
-                "/api/v1/runs/{run}/reanalyse makes the trace file from the upload");
-        err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld",
-                (long long)drawing->asked.rank);
-    }
-    return NULL;
+    if (!file)
+        explain_unreadable(drawing, err);
+    return file;
 }
 
 static bool read_window(struct drawing *drawing, struct err *err)
@@ -345,13 +354,17 @@ static bool read_window(struct drawing *drawing, struct err *err)
     if (asked->from_ns >= asked->to_ns)
         return err_set(err, ERR_USAGE, "found from_ns=%lld, expected less than to_ns=%lld",
                        (long long)asked->from_ns, (long long)asked->to_ns);
+    // What begins in the very last instant and lasts no time belongs to the whole trace, too.
     struct timeline_query query = {.from_ns = header->begin_ns + asked->from_ns,
-                                   .to_ns = header->begin_ns + asked->to_ns,
+                                   .to_ns =
+                                       header->begin_ns + asked->to_ns + (asked->to_ns == whole_ns),
                                    .px = (uint32_t)asked->px,
                                    .rows = (uint32_t)asked->rows,
                                    .device_only = asked->device_only};
-    return timeline_read(drawing->file, &query, drawing->request->arena, &drawing->timeline, err) &&
-           classify(drawing, err);
+    if (timeline_read(drawing->file, &query, drawing->request->arena, &drawing->timeline, err))
+        return classify(drawing, err);
+    explain_unreadable(drawing, err);
+    return false;
 }
 
 static bool find_steps(struct drawing *drawing, const struct trace_row *trace, struct err *err)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of the timeline of an uploaded trace, held against the events of its file.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -66,4 +68,71 @@ test("an unchanged window is not sent again", async () => {
   const again = await server.request("/api/v1/runs/t/timeline?px=100",
     { headers: { "If-None-Match": headers.etag } });
   assert.equal(again.status, 304);
+});
+
+const events_of = (traceEvents) =>
+  [{ filename: "t.json", data: Buffer.from(JSON.stringify({ schemaVersion: 1, traceEvents })) }];
+const kernel = (name, ts, dur) => ({ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts, dur });
+const operator = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid: 1, ts, dur });
+
+test("steps lie where their kernels are, also behind an event of another time", async () => {
+  const kernels = [kernel("k", 2000, 10), kernel("k", 2100, 10)];
+  for (const [run, odd] of [["back", kernel("odd", 5, -3)], ["far", kernel("odd", -8e9, 3)]]) {
+    await server.analysed(run, events_of([odd, ...kernels, operator("o", 1, 5)]));
+    const { slices, names, steps } = await server.get(`/runs/${run}/timeline?px=8192`);
+    const begins = slices.begin_ns.filter((_, i) => names[slices.name[i]] === "k");
+    assert.equal(steps.length, 1);
+    assert.equal(steps[0].begin_ns, Math.min(...begins), run);
+  }
+});
+
+test("an event of no duration in the last instant belongs to the whole trace", async () => {
+  await server.analysed("last", events_of([operator("o", 1, 5), operator("last", 9, 0)]));
+  for (const query of ["", "?to_ns=8000"]) {
+    const { slices, names, end_ns } = await server.get(`/runs/last/timeline${query}`);
+    assert.equal(end_ns, 8000);
+    assert.ok(slices.name.some((name) => names[name] === "last"), query);
+  }
+});
+
+test("threads that the file does not name are called so, hostile names stay text", async () => {
+  const name = "</script>\"\\\u0000\u2028,]";
+  const nowhere = { ...operator(name, 1, 5), tid: undefined };
+  await server.analysed("odd", events_of([nowhere]));
+  const { lanes, names } = await server.get("/runs/odd/timeline");
+  assert.equal(lanes[0].name, "thread ?");
+  assert.equal(lanes[0].thread, "?");
+  assert.ok(names.includes(name));
+});
+
+/** Flips a byte in every place of a trace file in turn, as far as the test has patience. */
+function* damaged(bytes) {
+  for (let at = 0; at < bytes.length; at += Math.ceil(bytes.length / 40)) {
+    const copy = Buffer.from(bytes);
+    copy[at] ^= 0x41;
+    yield copy;
+  }
+}
+
+test("a damaged trace file is told from a wrong request and made anew on demand", async () => {
+  const run = "damaged";
+  await server.analysed(run, events_of([kernel("k", 1, 5), operator("o", 1, 5)]));
+  const [{ id }] = (await server.get(`/runs/${run}`)).traces;
+  const path = join(server.data, "traces", id.slice(2, 4), `${id}.sst`);
+  const whole = readFileSync(path);
+  const { json: before_it } = await server.request(`/api/v1/runs/${run}/timeline`);
+  let refused = 0;
+  for (const bytes of damaged(whole)) {
+    writeFileSync(path, bytes);
+    const { status, json } = await server.request(`/api/v1/runs/${run}/timeline`);
+    if (status === 200) continue;
+    refused++;
+    assert.equal(status, 404);
+    assert.match(json.fix, /reanalyse/);
+  }
+  assert.ok(refused > 20);
+  await server.send("POST", `/runs/${run}/reanalyse`, {});
+  await server.settled(run);
+  assert.deepEqual((await server.request(`/api/v1/runs/${run}/timeline`)).json, before_it);
+  assert.deepEqual(readFileSync(path), whole);
 });
