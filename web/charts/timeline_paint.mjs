@@ -48,7 +48,7 @@ function draw_row(pen, scene, data, row, box, later) {
     painted = right;
     const merged = data.count[i] > 1;
     const tint = data.tint[i];
-    const fill = merged ? merged_fill(palette, tint, data.busy[i] / data.dur[i])
+    const fill = merged ? merged_fill(palette, tint, data.busy[i] / (data.dur[i] || 1))
       : palette.tints[tint];
     if (fill !== style) pen.fillStyle = style = fill;
     pen.fillRect(left, box.y, right - left, box.height);

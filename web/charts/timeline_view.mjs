@@ -5,8 +5,9 @@
 
 export const MIN_SPAN_NS = 100;
 const MARGIN = 0.5; // of the span, asked for on either side so that panning finds a picture
-const COARSEST = 1.6; // pixels that one bin may cover before a finer window is asked for
-const MOST_PX = 4000;
+const COARSEST = 2.4; // pixels that one bin may cover before a finer window is asked for: a new
+// window has bins of two, as any two neighbours of its slices are wider than one
+const MOST_PX = 8192; // that the API gives
 
 const limited = (value, low, high) => Math.min(high, Math.max(low, value));
 

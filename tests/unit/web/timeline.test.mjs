@@ -84,9 +84,25 @@ test("the window asked for covers the view with margins and is shared by neighbo
   const view = span(400_000, 500_000);
   const window = views.window_for(view, 1000, BOUNDS);
   assert.ok(window.from <= 350_000 && window.to >= 550_000);
-  assert.ok(views.span_of(window) / window.px <= 101, "no bin is wider than a pixel");
   assert.deepEqual(views.window_for(views.pan_view(view, 100, BOUNDS), 1000, BOUNDS), window);
   assert.equal(views.window_for(span(0, 1000), 1000, BOUNDS).from, 0);
+});
+
+test("a window that was asked for is enough, also after small moves", () => {
+  const bounds = span(0, 1e9);
+  for (const width of [120, 700, 1400, 2560, 3840]) {
+    for (const view of [span(4e8, 4.3e8), span(5e8, 5e8 + 12_345), span(0, 1e6)]) {
+      const { from, to, px } = views.window_for(view, width, bounds);
+      // As the server works it out.
+      const resolution_ns = Math.ceil((to - from) / Math.floor((px - 4) / 2));
+      const window = { from, to, resolution_ns, has_merged: true };
+      const moved = views.pan_view(view, 0.4 * views.span_of(view), bounds);
+      assert.ok(px <= 8192);
+      assert.ok(views.is_enough(window, view, width), `${width} pixels`);
+      assert.ok(views.is_enough(window, moved, width), `${width} pixels, moved`);
+      assert.ok(!views.is_enough(window, views.zoom_view(view, view.from, 0.5, bounds), width));
+    }
+  }
 });
 
 test("the finest window that is enough is shown, else the one that covers most", () => {
