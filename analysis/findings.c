@@ -77,6 +77,8 @@ static bool add(const struct finding_case *the_case, const struct finding_rule *
     row_word(&row, finding->advice ? finding->advice : rule->advice);
     row_word(&row, rule->method);
     row_word(&row, rule->false_alarms);
+    while (row.count < table_findings.column_count)
+        row_null(&row);
     return row_end(&row, &table_findings, report, err);
 }
 

@@ -126,6 +126,7 @@ static bool add_summary(const struct run *run, struct err *err)
     int64_t world = largest_world(run);
     struct row row = {0};
     run_append(&row, summary, 0, 0);
+    row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // of one clock only
     row.cells[table_column(summary->desc, "findings")] =
         cell_i64(findings ? (int64_t)findings->row_count : 0);
     row.cells[table_column(summary->desc, "worst_quality")] =

@@ -109,6 +109,8 @@ static bool add_rank(const struct run *run, size_t rank, struct err *err)
     parts_row(&row, &parts);
     row_cell(&row, *table_cell(summary, 0, "worst_quality"));
     row_bool(&row, rank == run->headline);
+    while (row.count < table_run_ranks.column_count)
+        row_null(&row);
     return row_end(&row, &table_run_ranks, run->report, err);
 }
 

@@ -43,6 +43,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     row_i64(&row, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);
     row_i64(&row, (int64_t)facts->quarantine.implausible);
     row_i64(&row, (int64_t)facts->quarantine.clipped);
+    row_null(&row);
     return row_end(&row, &table_summary, report, err);
 }
 

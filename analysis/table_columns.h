@@ -160,7 +160,12 @@
         TEXT("evidence", "JSON array of facts, each with a link to the filtered view."),     \
         TEXT("why", "Why it costs time."), TEXT("advice", "What to do about it."),           \
         TEXT("method", "How it was computed, with its threshold."),                          \
-        TEXT("false_alarms", "When the rule is known to be wrong.")
+        TEXT("false_alarms", "When the rule is known to be wrong."),                         \
+        I64("own_cost_ns", "ns", "Part of the cost that no costlier finding explains."),     \
+        TEXT("overlaps", "Costlier rule whose time it shares."),                             \
+        TEXT("ranks", "Affected ranks, as 0-7 or 0,8,16; empty: all."),                      \
+        TEXT("steps", "Affected steps, likewise; empty: all."),                              \
+        TEXT("id", "The rule, or rule:subject; the same in a later analysis.")
 
 #define SUMMARY_COLUMNS                                                                      \
     I64("device_events", "count", "Kernels, copies and memsets after quarantine."),          \

@@ -68,6 +68,15 @@ extern const struct table_desc table_run_quality;
 extern const struct table_desc table_run_findings;
 extern const struct table_desc table_run_environment;
 
+// Tables of a run that stand on all ranks' collectives (tables_run_comm.c).
+extern const struct table_desc table_run_clocks;
+extern const struct table_desc table_run_comm_waits;
+extern const struct table_desc table_run_lateness;
+extern const struct table_desc table_run_rank_steps;
+extern const struct table_desc table_run_efficiency;
+extern const struct table_desc table_run_strategy;
+extern const struct table_desc table_run_pipeline;
+
 // Tables of a comparison (tables_compare.c).
 extern const struct table_desc table_compare_summary;
 extern const struct table_desc table_compare_settings;

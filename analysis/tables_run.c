@@ -29,6 +29,16 @@ static const struct column columns_run_ranks[] = {
     PARTS_COLUMNS,
     TEXT("worst_quality", "Worst severity in its trust report."),
     BOOLEAN("headline", "Whether it is the rank that represents the run."),
+    TEXT("node", "Machine it ran on: its name, else a number inferred from the devices; empty when "
+                 "not known."),
+    I64("local_rank", "", "Number of its device on the machine; empty when not known."),
+    I64("exposed_wait_ns", "ns",
+        "Exposed communication in which a collective waited for a rank that came later."),
+    I64("exposed_transfer_ns", "ns", "The rest of the exposed communication."),
+    I64("wait_ns", "ns", "Waits of its collectives, hidden or not."),
+    I64("lateness_ns", "ns",
+        "Its begin minus the median begin of the others, over the collectives it began last."),
+    I64("clock_offset_ns", "ns", "To be added to its clock; see clocks."),
 };
 const struct table_desc table_run_ranks =
     TABLE("ranks", run_ranks, "The ranks; parts are per steady step, rounded so that they sum.");
@@ -153,8 +163,27 @@ const struct table_desc table_run_environment =
     TABLE("environment", run_environment, "What the traces say of where and how they were made.");
 
 const struct table_desc *const run_tables[] = {
-    &table_run_summary,    &table_run_ranks,       &table_run_breakdown,     &table_run_steps,
-    &table_run_step_stats, &table_run_classes,     &table_run_kernels,       &table_run_ops,
-    &table_run_parts,      &table_run_collectives, &table_run_short_kernels, &table_run_launches,
-    &table_run_quality,    &table_run_findings,    &table_run_environment,   NULL,
+    &table_run_summary,
+    &table_run_ranks,
+    &table_run_breakdown,
+    &table_run_steps,
+    &table_run_step_stats,
+    &table_run_classes,
+    &table_run_kernels,
+    &table_run_ops,
+    &table_run_parts,
+    &table_run_collectives,
+    &table_run_short_kernels,
+    &table_run_launches,
+    &table_run_quality,
+    &table_run_findings,
+    &table_run_environment,
+    &table_run_clocks,
+    &table_run_comm_waits,
+    &table_run_lateness,
+    &table_run_rank_steps,
+    &table_run_efficiency,
+    &table_run_strategy,
+    &table_run_pipeline,
+    NULL,
 };

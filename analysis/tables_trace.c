@@ -4,7 +4,12 @@
 #include "analysis/table_columns.h"
 #include "analysis/tables.h"
 
-static const struct column columns_summary[] = {SUMMARY_COLUMNS};
+static const struct column columns_summary[] = {
+    SUMMARY_COLUMNS,
+    I64("window_begin_ns", "ns",
+        "Begin of the window since 1970 by the rank's own clock; without a base time as the file "
+        "counts."),
+};
 const struct table_desc table_summary =
     TABLE("summary", summary, "The trace in one row; shares stand on the steady steps.");
 

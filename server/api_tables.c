@@ -7,20 +7,20 @@
 #include "server/routes.h"
 #include "server/table_reply.h"
 
-// Run tables with rows of every rank: there rank=N is a filter. Elsewhere it asks for the table of
-// that rank's own trace.
-static bool holds_ranks(const struct table_desc *desc)
-{
-    return desc == &table_run_ranks || desc == &table_run_steps || desc == &table_run_breakdown ||
-           desc == &table_run_findings || desc == &table_run_quality;
-}
-
 static const struct table_desc *trace_table(const char *name)
 {
     for (const struct table_desc *const *desc = trace_tables; *desc; desc++)
         if (strcmp((*desc)->name, name) == 0)
             return *desc;
     return NULL;
+}
+
+// Run tables with rows of every rank: there rank=N is a filter. Elsewhere it asks for the table of
+// that rank's own trace, where a trace has one of that name.
+static bool holds_ranks(const struct table_desc *desc)
+{
+    return desc == &table_run_steps || desc == &table_run_breakdown ||
+           desc == &table_run_findings || desc == &table_run_quality || !trace_table(desc->name);
 }
 
 // Rows of the table as one rank's trace has it.

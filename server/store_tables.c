@@ -141,7 +141,7 @@ static bool put_search(struct buf *sql, const struct table_desc *desc, struct st
         return false;
     if (search.len == 0)
         return true;
-    buf_puts(sql, " AND (0");
+    buf_puts(sql, " AND (\"row\" < 0"); // no row; a plain 0 would make SQLite scan the table
     for (unsigned i = 0; i < desc->column_count; i++) {
         if (desc->columns[i].type != COLUMN_TEXT)
             continue;
