@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every request of the dashboard against a server on a filled data directory, as a client on
-// one keep-alive connection sees them, and fails past limits. Called by tests/bench/queries.
+// Times every request of the dashboard that the store answers, against a server on a filled data
+// directory, as a client on one keep-alive connection sees them, and fails past limits. Called by
+// tests/bench/queries.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import http from "node:http";
@@ -72,8 +73,9 @@ const LISTS = {
 };
 
 /** Requests of a page by name; each is a function of the turn, so that runs differ. */
-function requests_of({ ids, rank_tables, last_page, uploads }) {
+function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
   const run = (turn, step = 1) => ids[(turn * 37 * step) % ids.length];
+  const rank = (turn) => turn % ranks;
   const all = { "openapi.json": () => "/openapi.json", "version": () => "/version" };
   for (const [name, query] of Object.entries(LISTS)) all[name] = () => `/runs?${query}`;
   all["runs, last page"] = () => last_page;
@@ -88,14 +90,14 @@ function requests_of({ ids, rank_tables, last_page, uploads }) {
   all["kernels of a class"] = (turn) => `/runs/${run(turn)}/kernels?category=gemm&limit=100`;
   all["ranks, numbers only"] = (turn) => `/runs/${run(turn)}/ranks?fields=rank&format=columns`;
   all["steps of a rank"] = (turn) =>
-    `/runs/${run(turn)}/steps?rank=${turn % 64}&format=columns`;
-  all["parts of a rank"] = (turn) => `/runs/${run(turn)}/parts?rank=${turn % 64}&format=columns`;
+    `/runs/${run(turn)}/steps?rank=${rank(turn)}&format=columns`;
+  all["parts of a rank"] = (turn) => `/runs/${run(turn)}/parts?rank=${rank(turn)}&format=columns`;
   for (const table of rank_tables)
     all[`${table} of a rank`] = (turn) =>
-      `/runs/${run(turn)}/${table}?rank=${2 + (turn % 60)}&format=columns`;
+      `/runs/${run(turn)}/${table}?rank=${rank(turn)}&format=columns`;
   all["tree of a rank, folded"] = (turn) =>
-    `/runs/${run(turn)}/op_tree?rank=3&depth=0&depth=1&sort=-total_owned_ns&limit=all` +
-      "&format=columns";
+    `/runs/${run(turn)}/op_tree?rank=${rank(turn)}&depth=0&depth=1` +
+      "&sort=-total_owned_ns&limit=all&format=columns";
   all["upload"] = (turn) => uploads[turn % uploads.length];
   all["compare"] = (turn) => `/compare?base=${run(turn)}&cand=${run(turn + 1, 3)}`;
   all["compare, waterfall"] = (turn) =>
@@ -111,7 +113,7 @@ async function find_rank_tables(base, id) {
     .filter((name) => name && name !== "summary");
   const found = [];
   for (const name of names) {
-    const { status } = await get(base, `/runs/${id}/${name}?rank=2&format=columns`);
+    const { status } = await get(base, `/runs/${id}/${name}?rank=0&format=columns`);
     if (status === 200 && !["ranks", "breakdown", "findings", "quality", "steps"].includes(name))
       found.push(name);
   }
@@ -135,7 +137,8 @@ async function look_around(base) {
   const list = await get_json(base, "/runs?status=done&limit=all&fields=id");
   const ids = list.items.map(({ id }) => id);
   if (ids.length < 2) throw new Error(`found ${ids.length} runs that are done, expected 2 or more`);
-  return { ids, total: list.total, rank_tables: await find_rank_tables(base, ids[0]),
+  const { received: ranks } = await get_json(base, `/runs/${ids[0]}`);
+  return { ids, ranks, total: list.total, rank_tables: await find_rank_tables(base, ids[0]),
     last_page: await follow_pages(base, "/runs?limit=50"),
     uploads: read_uploads() };
 }
