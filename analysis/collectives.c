@@ -6,6 +6,7 @@
 #include "analysis/ranked.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
+#include "ingest/trace/record_set.h"
 
 #include <math.h>
 
@@ -14,6 +15,7 @@
 struct collective_sums {
     const struct facts *facts;
     struct grouping grouping;
+    uint32_t *row_of;    // per group: the group whose row it shares
     int64_t *exposed_ns; // per group
     int64_t *total_ns;
 };
@@ -29,6 +31,44 @@ static bool collective_key(const struct facts *facts, uint32_t device, struct gr
                ? (struct group_key){facts_device_name(facts, device), WITHOUT_METADATA}
                : (struct group_key){collective, 0};
     return true;
+}
+
+static bool share_row(struct collective_sums *sums, struct record_set *known, uint32_t *first_of,
+                      uint32_t group, struct err *err)
+{
+    struct group_key key = sums->grouping.groups.keys[group];
+    uint32_t index;
+    sums->row_of[group] = group;
+    if (key.b)
+        return true;
+    struct collective collective = sums->facts->trace->collectives[key.a];
+    collective.peer = collective.peer_in_group = VALUE_ABSENT;
+    uint32_t count = known->count;
+    if (!record_set_add(known, &collective, &index, err))
+        return false;
+    if (index == count)
+        first_of[index] = group;
+    sums->row_of[group] = first_of[index];
+    return true;
+}
+
+// What differs only in the other side of a send or recv shares a row.
+static bool share_rows(struct collective_sums *sums, struct arena *arena, struct err *err)
+{
+    const struct facts *facts = sums->facts;
+    uint32_t count = sums->grouping.groups.count;
+    uint32_t *first_of = arena_array(arena, count, sizeof *first_of, err);
+    sums->row_of = arena_array(arena, count, sizeof *sums->row_of, err);
+    struct record_set known;
+    record_set_init(&known, sizeof(struct collective), facts->budget);
+    bool ok = first_of && sums->row_of;
+    for (uint32_t g = 0; ok && g < count; g++)
+        ok = share_row(sums, &known, first_of, g, err);
+    record_set_free(&known);
+    for (uint32_t i = 0; ok && i < facts->device_count; i++)
+        if (sums->grouping.group_of[i] != FACTS_NONE)
+            sums->grouping.group_of[i] = sums->row_of[sums->grouping.group_of[i]];
+    return ok;
 }
 
 static void add_identity(struct row *row, const struct trace *trace, const struct collective *c,
@@ -104,14 +144,17 @@ static bool sum(struct collective_sums *sums, struct arena *arena, struct err *e
 static bool add_rows(const struct collective_sums *sums, struct arena *arena, struct report *report,
                      struct err *err)
 {
-    uint32_t count = sums->grouping.groups.count;
-    struct ranked *ranked = arena_array(arena, count, sizeof *ranked, err);
+    uint32_t groups = sums->grouping.groups.count, count = 0;
+    struct ranked *ranked = arena_array(arena, groups, sizeof *ranked, err);
     if (!ranked)
         return false;
-    for (uint32_t g = 0; g < count; g++) {
+    for (uint32_t g = 0; g < groups; g++) {
+        if (sums->row_of[g] != g)
+            continue;
         struct group_key key = sums->grouping.groups.keys[g];
         str_id name = key.b ? 0 : sums->facts->trace->collectives[key.a].name;
-        ranked[g] = (struct ranked){sums->total_ns[g], trace_text(sums->facts->trace, name), g};
+        ranked[count++] =
+            (struct ranked){sums->total_ns[g], trace_text(sums->facts->trace, name), g};
     }
     ranked_sort(ranked, count);
     for (uint32_t i = 0; i < count; i++)
@@ -126,6 +169,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     arena_init(&scratch, facts->budget);
     struct collective_sums sums = {.facts = facts};
     bool ok = grouping_make(facts, collective_key, &scratch, &sums.grouping, err) &&
+              share_rows(&sums, &scratch, err) &&
               grouping_sort(facts, &scratch, &sums.grouping, err) && sum(&sums, &scratch, err) &&
               add_rows(&sums, &scratch, report, err);
     grouping_free(&sums.grouping);

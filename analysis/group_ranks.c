@@ -4,6 +4,7 @@
 #include "analysis/group_ranks.h"
 
 #include "analysis/member_json.h"
+#include "ingest/base/buf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,32 +58,30 @@ static bool can_tell(int64_t gpus)
     return gpus >= 2;
 }
 
-// The next number of "[0, 1]"; false at the end, *bad at anything that is no list of ranks.
-static bool next_rank(struct str *list, int64_t *rank, bool *bad)
+bool group_ranks_next(struct str *at, int64_t *rank)
 {
-    while (list->len && memchr("[, ]", list->at[0], 4))
-        *list = (struct str){list->at + 1, list->len - 1};
+    while (at->len && memchr("[, ]", at->at[0], 4))
+        *at = (struct str){at->at + 1, at->len - 1};
     size_t len = 0;
-    while (len < list->len && list->at[len] >= '0' && list->at[len] <= '9')
+    while (len < at->len && at->at[len] >= '0' && at->at[len] <= '9')
         len++;
-    if (list->len == 0)
+    if (!str_to_i64((struct str){at->at, len}, rank))
         return false;
-    *bad = !str_to_i64((struct str){list->at, len}, rank);
-    *list = (struct str){list->at + len, list->len - len};
-    return !*bad;
+    *at = (struct str){at->at + len, at->len - len};
+    return true;
 }
 
 const char *group_span_of_list(struct str list, int64_t gpus)
 {
     int64_t rank, node = -1;
-    bool bad = false, spread = false;
+    bool spread = false;
     if (!can_tell(gpus))
         return NULL;
-    while (next_rank(&list, &rank, &bad)) {
+    while (group_ranks_next(&list, &rank)) {
         spread |= node >= 0 && rank / gpus != node;
         node = rank / gpus;
     }
-    return bad || node < 0 ? NULL : spread ? between : within;
+    return list.len || node < 0 ? NULL : spread ? between : within;
 }
 
 // The last of `size` ranks, or -1 when there can be none.
@@ -199,4 +198,37 @@ bool group_places_find(const struct group_places *places, struct str name,
                       : group_span_of_stride(about->rank_start, about->rank_stride, place->size,
                                              places->gpus);
     return name_ranks(about, arena, place, err);
+}
+
+// The three numbers of first:last:stride.
+static bool read_stride(struct str text, int64_t numbers[3])
+{
+    for (int i = 0; i < 3; i++) {
+        size_t end = i < 2 ? str_find(text, STR(":")) : text.len;
+        if (end == SIZE_MAX || !str_to_i64((struct str){text.at, end}, &numbers[i]))
+            return false;
+        size_t used = end + (i < 2);
+        text = (struct str){text.at + used, text.len - used};
+    }
+    int64_t first = numbers[0], last = numbers[1], stride = numbers[2];
+    return first >= 0 && last >= first && last <= INT32_MAX && stride > 0 && stride <= INT32_MAX &&
+           (last - first) / stride < GROUP_RANKS_MAX;
+}
+
+struct str group_ranks_list(struct str ranks, struct arena *arena, struct err *err)
+{
+    int64_t numbers[3];
+    if (is_whole(ranks))
+        return ranks;
+    if (!read_stride(ranks, numbers))
+        return STR("");
+    struct buf text = {0};
+    for (int64_t rank = numbers[0]; rank <= numbers[1]; rank += numbers[2])
+        buf_printf(&text, "%s%" PRId64, text.len ? ", " : "[", rank);
+    buf_puts(&text, "]");
+    struct str list = {NULL, text.len};
+    if (buf_ok(&text, err))
+        list.at = arena_strdup(arena, (struct str){text.at, text.len}, err);
+    buf_free(&text);
+    return list.at ? list : (struct str){NULL, 0};
 }

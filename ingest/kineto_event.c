@@ -110,6 +110,18 @@ static int32_t extent_of(const struct event_fields *fields, enum event_field fie
     return number > 0 ? number : 0;
 }
 
+// Of other collectives "Rank" is the root or the rank itself.
+static void peers_of(const struct event_fields *fields, struct str name,
+                     struct collective *collective)
+{
+    bool sends = str_starts_with(name, STR("send")), receives = str_starts_with(name, STR("recv"));
+    collective->peer = sends      ? integer_of(fields, ARG_TARGET_RANK)
+                       : receives ? integer_of(fields, ARG_SOURCE_RANK)
+                                  : VALUE_ABSENT;
+    collective->peer_in_group =
+        sends || receives ? integer_of(fields, ARG_RANK_IN_GROUP) : VALUE_ABSENT;
+}
+
 static bool collective_of(struct kineto_events *events, uint64_t pos, struct collective *collective,
                           struct err *err)
 {
@@ -118,8 +130,11 @@ static bool collective_of(struct kineto_events *events, uint64_t pos, struct col
                                       .group_size = integer_of(&events->fields, ARG_GROUP_SIZE),
                                       .rank_start = integer_of(&events->fields, ARG_RANK_START),
                                       .rank_stride = integer_of(&events->fields, ARG_RANK_STRIDE)};
-    return intern_field(events, ARG_COLLECTIVE, pos, &collective->name, err) &&
-           intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) &&
+    if (!intern_field(events, ARG_COLLECTIVE, pos, &collective->name, err))
+        return false;
+    struct strtab *strings = trace_builder_strings(events->builder);
+    peers_of(&events->fields, strtab_get(strings, collective->name), collective);
+    return intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) &&
            intern_field(events, ARG_GROUP, pos, &collective->group, err) &&
            intern_field(events, ARG_GROUP_DESCRIPTION, pos, &collective->group_description, err) &&
            intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err) &&

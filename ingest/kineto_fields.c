@@ -9,13 +9,18 @@ struct arg_key {
 };
 
 #define MAX_KEY       25
-#define KEYS_A_LENGTH 4
+#define KEYS_A_LENGTH 5
 
 static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
     [3] = {{"Seq", ARG_COLLECTIVE_SEQUENCE}},
-    [4] = {{"Addr", ARG_ADDRESS}, {"name", ARG_NAME}, {"kind", ARG_KIND}, {"size", ARG_SIZE}},
+    [4] = {{"Addr", ARG_ADDRESS},
+           {"name", ARG_NAME},
+           {"kind", ARG_KIND},
+           {"size", ARG_SIZE},
+           {"Rank", ARG_RANK_IN_GROUP}},
     [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}, {"Bytes", ARG_ALLOCATION_BYTES}},
     [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
+    [8] = {{"Src Rank", ARG_SOURCE_RANK}, {"Dst Rank", ARG_TARGET_RANK}},
     [9] = {{"Device Id", ARG_DEVICE_INDEX}},
     [10] = {{"Input Dims", ARG_DIMS}, {"Input type", ARG_TYPES}, {"Group size", ARG_GROUP_SIZE}},
     [11] = {{"correlation", ARG_CORRELATION}, {"Device Type", ARG_DEVICE_TYPE}},

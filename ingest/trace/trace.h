@@ -46,6 +46,8 @@ struct collective {
     uint32_t reserved;            // 0: tuples are compared as bytes
     // VALUE_ABSENT when not given; start and stride tell the group's ranks when the list is cut.
     int64_t in_elems, out_elems, group_size, rank_start, rank_stride;
+    // The other side of a send or recv: its rank in the job, and in the group; else VALUE_ABSENT.
+    int64_t peer, peer_in_group;
 };
 
 // What an operator was called with, as raw JSON text (0 when not given), unchecked; each distinct

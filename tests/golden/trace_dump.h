@@ -96,6 +96,8 @@ static inline void dump_collective(struct buf *out, const struct trace *trace,
     dump_number(out, " size ", collective->group_size);
     dump_number(out, " start ", collective->rank_start);
     dump_number(out, " stride ", collective->rank_stride);
+    dump_number(out, " peer ", collective->peer);
+    dump_number(out, " peer-in-group ", collective->peer_in_group);
     dump_id(out, trace, " in-splits ", collective->in_splits);
     dump_id(out, trace, " out-splits ", collective->out_splits);
 }

@@ -34,6 +34,7 @@ struct hand_event {
     const char *ranks, *description; // of the group
     int64_t in_elems, out_elems, group_size;
     int64_t rank_start, rank_stride; // given when the stride is not 0
+    int64_t peer, peer_in_group;     // of a send or recv, plus 1; 0: none
     int32_t grid;
     int64_t bytes;
     enum copy_direction copies;                             // of a launch, with its bytes
@@ -98,7 +99,10 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
                        .group_ranks = hand_text(hand, event.ranks),
                        .group_description = hand_text(hand, event.description),
                        .rank_start = event.rank_stride ? event.rank_start : VALUE_ABSENT,
-                       .rank_stride = event.rank_stride ? event.rank_stride : VALUE_ABSENT},
+                       .rank_stride = event.rank_stride ? event.rank_stride : VALUE_ABSENT,
+                       .peer = event.peer ? event.peer - 1 : VALUE_ABSENT,
+                       .peer_in_group =
+                           event.peer_in_group ? event.peer_in_group - 1 : VALUE_ABSENT},
     };
     assert_true(trace_builder_add(hand->builder, &record, &hand->err));
 }

@@ -87,6 +87,38 @@ static void the_keys_of_an_event_may_come_in_any_order(void **state)
     buf_free(&text);
 }
 
+static void a_send_or_recv_keeps_its_other_side_and_others_have_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        int64_t peer, peer_in_group;
+    } cases[] = {
+        {"\"send\",\"Rank\":1,\"Dst Rank\":5", 5, 1},
+        {"\"recv\",\"Rank\":\"0\",\"Src Rank\":\"3\"", 3, 0},
+        {"\"send\",\"Rank\":2,\"Src Rank\":3", VALUE_ABSENT, 2},
+        {"\"broadcast\",\"Rank\":2,\"Src Rank\":3", VALUE_ABSENT, VALUE_ABSENT},
+    };
+    struct buf text = {0};
+    struct budget budget = {0};
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int i = 0; i < CASES; i++)
+        buf_printf(&text,
+                   "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                   "\"ts\":%d,\"dur\":1,\"args\":{\"Collective name\":%s}}",
+                   i ? "," : "[", i, cases[i].args);
+    buf_puts(&text, "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->event_count, CASES);
+    for (int i = 0; i < CASES; i++) {
+        const struct collective *c = &trace->collectives[trace->device_args[i].collective];
+        assert_true(c->peer == cases[i].peer);
+        assert_true(c->peer_in_group == cases[i].peer_in_group);
+    }
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
 static void names_of_any_length_are_kept_or_cut_at_64_kib(void **state)
 {
     (void)state;
@@ -365,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_keys_of_an_event_may_come_in_any_order),
+        cmocka_unit_test(a_send_or_recv_keeps_its_other_side_and_others_have_none),
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
         cmocka_unit_test(nesting_of_any_depth_is_passed_over),
         cmocka_unit_test(nesting_without_end_is_an_error_or_a_cut),
