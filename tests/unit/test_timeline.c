@@ -22,6 +22,7 @@ struct place {
     char path[64];
     struct budget budget;
     struct trace *trace;
+    uint8_t *rows; // per event
     struct trace_file *file;
     struct arena arena;
 };
@@ -73,6 +74,27 @@ static struct trace *make_trace(struct budget *budget)
     return trace;
 }
 
+// Rows as the format defines them: below all that run, on a stream in the first that is free.
+static uint8_t *find_rows(const struct trace *trace)
+{
+    uint8_t *rows = malloc(trace->event_count);
+    for (const struct track *t = trace->tracks; t < trace->tracks + trace->track_count; t++) {
+        int64_t busy_until_ns[TIMELINE_ROWS];
+        for (uint32_t row = 0; row < TIMELINE_ROWS; row++)
+            busy_until_ns[row] = INT64_MIN;
+        for (uint32_t i = t->first; i < t->first + t->count; i++) {
+            uint32_t free_row = 0, below_all = 0;
+            while (busy_until_ns[free_row] > trace->begin_ns[i])
+                free_row++;
+            for (uint32_t row = 0; row < TIMELINE_ROWS; row++)
+                below_all = busy_until_ns[row] > trace->begin_ns[i] ? row + 1 : below_all;
+            rows[i] = (uint8_t)(t->family == TRACK_DEVICE ? free_row : below_all);
+            busy_until_ns[rows[i]] = trace->begin_ns[i] + trace->dur_ns[i];
+        }
+    }
+    return rows;
+}
+
 static int open_place(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -83,6 +105,7 @@ static int open_place(void **state)
     close(fd);
     unlink(place->path);
     place->trace = make_trace(&place->budget);
+    place->rows = find_rows(place->trace);
     if (!trace_file_save(place->trace, place->path, &err))
         fail_msg("%s", err.msg);
     place->file = trace_file_open(place->path, &err);
@@ -97,6 +120,7 @@ static int close_place(void **state)
     trace_file_close(place->file);
     trace_free(place->trace);
     unlink(place->path);
+    free(place->rows);
     free(place);
     return 0;
 }
@@ -161,6 +185,83 @@ static void check_rows(const struct timeline *t, const struct timeline_lane *lan
     }
 }
 
+// The next event of a row from a place on; the end of the track when there is none.
+static uint32_t next_on(const struct place *place, const struct track *track, uint32_t row,
+                        uint32_t event)
+{
+    while (event < track->first + track->count && place->rows[event] != row)
+        event++;
+    return event;
+}
+
+// Whether a slice stands for the events of its row from a place on, to the nanosecond; *event is
+// then behind them.
+static bool stands_for(const struct place *place, const struct timeline_lane *lane,
+                       const struct slice *slice, struct str name, uint32_t *event)
+{
+    const struct trace *trace = place->trace;
+    struct slice sum = {.longest_ns = -1};
+    uint32_t at = *event, end = lane->track.first + lane->track.count;
+    for (; at < end && sum.count < slice->count; sum.count++) {
+        int64_t begin_ns = trace->begin_ns[at], dur_ns = trace->dur_ns[at];
+        sum.begin_ns = sum.count ? sum.begin_ns : begin_ns;
+        sum.end_ns = begin_ns + dur_ns;
+        sum.busy_ns += dur_ns;
+        if (dur_ns > sum.longest_ns) {
+            sum.longest_ns = dur_ns;
+            sum.name = trace->name[at];
+        }
+        at = next_on(place, &lane->track, slice->row, at + 1);
+    }
+    *event = at;
+    return sum.count == slice->count && sum.begin_ns == slice->begin_ns &&
+           sum.end_ns == slice->end_ns && sum.busy_ns == slice->busy_ns &&
+           sum.longest_ns == slice->longest_ns && str_equal(trace_text(trace, sum.name), name);
+}
+
+// Where the events of a lane's first slice begin.
+static uint32_t first_event(const struct place *place, const struct timeline *t,
+                            const struct timeline_lane *lane, const struct slice *slice)
+{
+    uint32_t end = lane->track.first + lane->track.count;
+    uint32_t event = next_on(place, &lane->track, slice->row, lane->track.first);
+    for (; event < end; event = next_on(place, &lane->track, slice->row, event + 1)) {
+        uint32_t behind = event;
+        if (place->trace->begin_ns[event] == slice->begin_ns &&
+            stands_for(place, lane, slice, t->names[slice->name], &behind))
+            return event;
+    }
+    fail_msg("no events are those of the slice at %lld", (long long)slice->begin_ns);
+    return end;
+}
+
+static bool touches(const struct trace *trace, uint32_t event, const struct timeline_query *query)
+{
+    int64_t begin_ns = trace->begin_ns[event], end_ns = begin_ns + trace->dur_ns[event];
+    return begin_ns < query->to_ns && (end_ns > query->from_ns || begin_ns >= query->from_ns);
+}
+
+// Slices divide the events of each row that touch the window, one behind the other without a gap.
+static void check_events(const struct place *place, const struct timeline *t,
+                         const struct timeline_lane *lane, const struct timeline_query *query)
+{
+    const struct track *track = &lane->track;
+    uint32_t event = 0, end = track->first + track->count;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        const struct slice *slice = &t->slices[i];
+        bool begins_row = i == lane->first || slice[-1].row != slice->row;
+        if (begins_row) {
+            event = first_event(place, t, lane, slice);
+            for (uint32_t k = track->first; k < event; k++)
+                assert_false(place->rows[k] == slice->row && touches(place->trace, k, query));
+        }
+        assert_true(stands_for(place, lane, slice, t->names[slice->name], &event));
+        bool ends_row = i + 1 == lane->first + lane->count || slice[1].row != slice->row;
+        for (; ends_row && event < end; event = next_on(place, track, slice->row, event + 1))
+            assert_false(touches(place->trace, event, query));
+    }
+}
+
 static void check_lane(const struct place *place, const struct timeline *t,
                        const struct timeline_lane *lane, const struct timeline_query *query)
 {
@@ -173,6 +274,7 @@ static void check_lane(const struct place *place, const struct timeline *t,
             assert_true(has_event(place->trace, &lane->track, slice, t->names[slice->name]));
     }
     check_rows(t, lane, query->px);
+    check_events(place, t, lane, query);
     // A merged slice at an end of the window may take in neighbours that lie outside of it.
     struct sums least = touching(place->trace, &lane->track, query->from_ns, query->to_ns);
     struct sums most = touching(place->trace, &lane->track, query->from_ns - t->resolution_ns,
