@@ -24,7 +24,13 @@ bool api_create_run(struct request *request, struct response *response, struct e
 bool api_patch_run(struct request *request, struct response *response, struct err *err);
 bool api_delete_run(struct request *request, struct response *response, struct err *err);
 bool api_reanalyse_run(struct request *request, struct response *response, struct err *err);
+bool api_finalize_run(struct request *request, struct response *response, struct err *err);
 bool api_get_summary(struct request *request, struct response *response, struct err *err);
+
+// Findings that were put aside (api_dismissals.c).
+bool api_list_dismissals(struct request *request, struct response *response, struct err *err);
+bool api_put_dismissal(struct request *request, struct response *response, struct err *err);
+bool api_delete_dismissal(struct request *request, struct response *response, struct err *err);
 
 // The row's table (api_tables.c).
 bool api_get_table(struct request *request, struct response *response, struct err *err);

@@ -1,63 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making, changing and deleting runs.
 #include "server/api.h"
-
-#include <jansson.h>
-
-#define CHANGE_MAX_BYTES ((uint64_t)256 * 1024)
-#define CHANGE_MAX_DEPTH 16
+#include "server/json_body.h"
 
 static const char *const no_parameters[] = {NULL};
 
 // --- what was sent ------------------------------------------------------------------------------
-
-// The JSON library calls itself for each level, and threads of connections have little stack.
-static bool check_depth(struct str text, struct err *err)
-{
-    unsigned depth = 0;
-    bool is_quoted = false;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.at[i];
-        if (is_quoted && c == '\\')
-            i++;
-        else if (c == '"')
-            is_quoted = !is_quoted;
-        else if (!is_quoted && (c == '[' || c == '{') && ++depth > CHANGE_MAX_DEPTH)
-            return err_set_at(err, ERR_USAGE, i, "the body's JSON is deeper than %d levels",
-                              CHANGE_MAX_DEPTH);
-        else if (!is_quoted && (c == ']' || c == '}') && depth > 0)
-            depth--;
-    }
-    return true;
-}
-
-// The body as a JSON object; free it with json_decref.
-static json_t *read_object(struct request *request, struct response *response, struct err *err)
-{
-    struct buf text = {0};
-    json_error_t error;
-    json_t *object = NULL;
-    if (!request_has_type(request, "application/json") &&
-        !request_has_type(request, "application/merge-patch+json")) {
-        response_refuse(response, err, (struct refusal){415, "media-type"},
-                        "found another Content-Type, expected application/json");
-        return NULL;
-    }
-    if (body_read_all(request->body, CHANGE_MAX_BYTES, &text, err) &&
-        check_depth((struct str){text.at, text.len}, err)) {
-        object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
-        if (!object)
-            err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",
-                       error.text);
-        else if (!json_is_object(object))
-            err_set(err, ERR_USAGE, "found JSON that is not an object");
-    }
-    buf_free(&text);
-    if (json_is_object(object))
-        return object;
-    json_decref(object);
-    return NULL;
-}
 
 static bool check_members(json_t *object, struct err *err)
 {
@@ -77,21 +25,6 @@ static bool check_members(json_t *object, struct err *err)
                            name);
     }
     return true;
-}
-
-// A text member, copied; *present false when it is not there; null is "".
-static bool read_text(json_t *object, const char *name, struct arena *arena, struct str *text,
-                      struct err *err)
-{
-    json_t *value = json_object_get(object, name);
-    *text = STR("");
-    if (!value || json_is_null(value))
-        return true;
-    if (!json_is_string(value))
-        return err_set(err, ERR_USAGE, "found a %s that is not a text", name);
-    *text = (struct str){json_string_value(value), json_string_length(value)};
-    text->at = arena_strdup(arena, *text, err);
-    return text->at != NULL;
 }
 
 static bool read_world_size(json_t *object, int64_t *world_size, struct err *err)
@@ -235,11 +168,11 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     struct run_request wanted = {.world_size = STORE_ANY};
     struct tags tags = {0};
     int64_t warmup = -1;
-    if (!check_members(object, err) || !read_text(object, "name", arena, &wanted.name, err) ||
-        !read_text(object, "project", arena, &wanted.project, err) ||
-        !read_text(object, "note", arena, &wanted.note, err) ||
+    if (!check_members(object, err) || !json_body_text(object, "name", arena, &wanted.name, err) ||
+        !json_body_text(object, "project", arena, &wanted.project, err) ||
+        !json_body_text(object, "note", arena, &wanted.note, err) ||
         !read_world_size(object, &wanted.world_size, err) ||
-        !read_text(object, "step", arena, &wanted.step_pattern, err) ||
+        !json_body_text(object, "step", arena, &wanted.step_pattern, err) ||
         !read_warmup(object, &warmup, err) || !read_tags(object, NULL, arena, &tags, err))
         return false;
     wanted.warmup_steps = &warmup;
@@ -252,7 +185,7 @@ bool api_create_run(struct request *request, struct response *response, struct e
 {
     struct run run;
     json_t *object = query_allow(&request->query, no_parameters, err)
-                         ? read_object(request, response, err)
+                         ? json_body_read(request, response, err)
                          : NULL;
     bool ok = object && create(request, object, &run, err);
     json_decref(object);
@@ -271,11 +204,11 @@ static bool patch(struct request *request, json_t *object, const struct run *run
     struct str name, project, note, step;
     struct tags tags = {0};
     int64_t world_size = STORE_ANY, warmup = -1;
-    if (!check_members(object, err) || !read_text(object, "name", arena, &name, err) ||
-        !read_text(object, "project", arena, &project, err) ||
-        !read_text(object, "note", arena, &note, err) ||
+    if (!check_members(object, err) || !json_body_text(object, "name", arena, &name, err) ||
+        !json_body_text(object, "project", arena, &project, err) ||
+        !json_body_text(object, "note", arena, &note, err) ||
         !read_world_size(object, &world_size, err) ||
-        !read_text(object, "step", arena, &step, err) || !read_warmup(object, &warmup, err) ||
+        !json_body_text(object, "step", arena, &step, err) || !read_warmup(object, &warmup, err) ||
         !read_tags(object, run, arena, &tags, err))
         return false;
     struct run_patch change = {
@@ -299,7 +232,7 @@ bool api_patch_run(struct request *request, struct response *response, struct er
         !api_find_run(request, response, request->captures[0], &run, err) ||
         !expected_revision(request, response, &run, &expected, err))
         return false;
-    json_t *object = read_object(request, response, err);
+    json_t *object = json_body_read(request, response, err);
     bool ok = object && patch(request, object, &run, expected, err);
     json_decref(object);
     if (!ok && came_second(request, &run, expected, err))
@@ -335,5 +268,18 @@ bool api_reanalyse_run(struct request *request, struct response *response, struc
     if (intake->jobs)
         jobs_wake(intake->jobs);
     response->status = 202;
+    return reply_run(request, response, run.id, err);
+}
+
+bool api_finalize_run(struct request *request, struct response *response, struct err *err)
+{
+    const struct intake *intake = &request->services->intake;
+    struct run run;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err) ||
+        !store_finalize_run(intake->store, run.id, err))
+        return false;
+    if (intake->jobs)
+        jobs_wake(intake->jobs);
     return reply_run(request, response, run.id, err);
 }

@@ -107,6 +107,13 @@ static void parts_json(const struct run *run, struct buf *out)
     buf_putc(out, '}');
 }
 
+// Whether all ranks that will come are there.
+static bool is_complete(const struct run *run)
+{
+    bool expected = run->world_size > 0 && run->received >= run->world_size;
+    return run->received > 0 && (run->finalized || expected);
+}
+
 static void identity_json(const struct run *run, struct buf *out)
 {
     buf_puts(out, "{\"id\":");
@@ -125,6 +132,8 @@ static void identity_json(const struct run *run, struct buf *out)
     buf_i64(out, run->received);
     key(out, "world_size");
     api_count_json(run->world_size, out);
+    key(out, "complete");
+    buf_puts(out, is_complete(run) ? "true" : "false");
     key(out, "step");
     api_text_json(run->step_pattern, out);
     key(out, "warmup");

@@ -59,6 +59,7 @@ struct run {
     int64_t revision;                           // grows with every change of the run or its results
     enum run_status status;
     int64_t world_size;           // as set, else as the traces say; -1 unknown
+    bool finalized;               // no more ranks will come
     int64_t received;             // traces
     int64_t done, failed, active; // of those; active: queued or running
     struct str step_pattern;      // annotation that marks a step, "" as found
@@ -143,6 +144,24 @@ MUST_CHECK bool store_patch_run(struct store *store, struct str id, const struct
 // removes the files, too.
 MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t expected,
                                  struct err *err);
+
+// No more ranks will come: the run is complete with those that are there. More are still welcome.
+MUST_CHECK bool store_finalize_run(struct store *store, struct str id, struct err *err);
+
+// A finding that someone put aside, for a reason, until it is taken back.
+struct dismissal {
+    struct str finding, reason; // its id in the run's table of findings
+    int64_t created_ns;
+};
+MUST_CHECK bool store_list_dismissals(struct store *store, struct str run_id, struct arena *arena,
+                                      struct dismissal **dismissals, size_t *count,
+                                      struct err *err);
+// ERR_NOT_FOUND when the run has no such finding; ERR_USAGE for a reason that cannot be one.
+MUST_CHECK bool store_dismiss(struct store *store, struct str run_id, struct str finding,
+                              struct str reason, struct err *err);
+// ERR_NOT_FOUND when it is not dismissed.
+MUST_CHECK bool store_take_back_dismissal(struct store *store, struct str run_id,
+                                          struct str finding, struct err *err);
 
 // --- traces and uploads -------------------------------------------------------------------------
 
@@ -276,8 +295,8 @@ MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct
 MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job,
                                       bool *found, struct err *err);
 
-// Writes a trace's results, settles its rank and queues the run's job when it was the last.
-// ERR_NOT_FOUND when the run was deleted meanwhile.
+// Writes a trace's results, settles its rank and queues the run's job when it was the last, or
+// as many ranks are there again as when it was joined last. ERR_NOT_FOUND when the run was deleted meanwhile.
 MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
                                    const struct trace_result *result, struct err *err);
 

@@ -365,3 +365,16 @@ bool store_delete_run(struct store *store, struct str id, int64_t expected, stru
     }
     return txn_end(&txn, ok, err);
 }
+
+bool store_finalize_run(struct store *store, struct str id, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        txn.db, "UPDATE run SET finalized_ns = coalesce(finalized_ns, ?) WHERE id = ?", err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    bool ok = sql_run(&stmt) && sql_touch_run(txn.db, id, err);
+    return txn_end(&txn, ok, err);
+}

@@ -25,7 +25,8 @@ const char *run_status_word(enum run_status status)
     "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
     "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
     "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, step_pattern, "                       \
-    "warmup_steps FROM run_listing "
+    "warmup_steps, (SELECT finalized_ns FROM run WHERE run.id = run_listing.id) "               \
+    "FROM run_listing "
 
 static enum run_status status_of(struct str word)
 {
@@ -69,6 +70,7 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->error = sql_text(stmt, 12, arena);
     run->step_pattern = sql_text(stmt, 27, arena);
     run->warmup_steps = sql_i64_or(stmt, 28, -1);
+    run->finalized = !sql_is_null(stmt, 29);
     read_figures(stmt, run, arena);
 }
 

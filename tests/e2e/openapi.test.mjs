@@ -94,6 +94,15 @@ test("writes are answered as described, also when they are refused", async () =>
   check("PUT", "/api/v1/runs/{run}/ranks/{rank}/trace", 202, await server.request(
     "/api/v1/runs/u/ranks/1/trace", { method: "PUT", body: small_json({ names: ["q"] }) }));
   await server.settled("u");
+  check("POST", "/api/v1/runs/{run}/finalize", 200,
+    await server.request("/api/v1/runs/u/finalize", { method: "POST" }));
+  check("GET", "/api/v1/runs/{run}/dismissals", 200,
+    await server.request("/api/v1/runs/u/dismissals"));
+  check("PUT", "/api/v1/runs/{run}/dismissals/{finding}", 404, await server.request(
+    "/api/v1/runs/u/dismissals/none", { method: "PUT", body: JSON.stringify({ reason: "x" }),
+      headers: { "Content-Type": "application/json" } }));
+  check("DELETE", "/api/v1/runs/{run}/dismissals/{finding}", 404, await server.request(
+    "/api/v1/runs/u/dismissals/none", { method: "DELETE" }));
   check("POST", "/api/v1/runs/{run}/reanalyse", 202,
     await server.request("/api/v1/runs/u/reanalyse", { method: "POST" }));
   assert.deepEqual(faults, []);

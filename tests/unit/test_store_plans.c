@@ -163,6 +163,23 @@ static void replace_rank_1(struct fixture *f)
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
 }
 
+static void dismiss_a_finding(struct fixture *f, struct str run_id)
+{
+    struct str finding = STR("starved");
+    struct dismissal *dismissals;
+    size_t count;
+    sqlite3 *db = open_raw(f);
+    char *sql = sqlite3_mprintf("INSERT INTO run_findings (run_id, \"row\", id) "
+                                "VALUES ('%s', 0, 'starved')",
+                                run_id.at);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_free(sql);
+    sqlite3_close(db);
+    assert_ok(f, store_dismiss(f->store, run_id, finding, STR("known"), &f->err));
+    assert_ok(f, store_list_dismissals(f->store, run_id, &f->arena, &dismissals, &count, &f->err));
+    assert_ok(f, store_take_back_dismissal(f->store, run_id, finding, &f->err));
+}
+
 // From a first upload to the deletion of its run, with all that may happen in between.
 static void live_a_life(struct fixture *f)
 {
@@ -194,6 +211,8 @@ static void live_a_life(struct fixture *f)
     read_tables_in_every_way(f, upload.run_id);
     find_runs_in_every_way(f, &upload);
     read_reports(f, &upload);
+    dismiss_a_finding(f, upload.run_id);
+    assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
     struct run_tag tag = {STR("k"), STR("v")};
     struct run_patch patch = {.name = &name, .tags = &tag, .tag_count = 1};
@@ -214,6 +233,7 @@ static const struct {
 } allowed[] = {
     {"FROM run WHERE ?1 IS NOT NULL", "SCAN run", "a page of runs in an order, a count, a search"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
+    {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},
     {"FROM run WHERE analysis_version < ?", "SCAN run",
      "at start, once: runs of an older analysis"},
     {"INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace'", "SCAN trace",

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of many ranks, as jobs leave them behind: all in one request, or each host its own file
+// at the same time as all others.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { run_shell, temporary } from "./helpers/tools.mjs";
+import { small_json } from "./helpers/traces.mjs";
+
+let server;
+before(async () => {
+  server = await start_server();
+});
+after(() => server?.stop());
+
+const numbers = (count) => Array.from({ length: count }, (_, i) => i);
+const trace_of = (rank) => small_json({ names: [`kernel_${rank}`], steps: 2 });
+const rank_numbers = async (run) =>
+  (await server.get(`/runs/${run}/ranks?limit=all&sort=rank`)).items.map(({ rank }) => rank);
+
+test("one request takes 64 ranks, told by the folders that their files came from", async () => {
+  const parts = numbers(64).map((rank) =>
+    file_part(trace_of(rank), `exp/rank-${rank}/step_20.pt.trace.json`));
+  const reply = await server.post([...fields({ run: "tree" }), ...parts]);
+  assert.equal(reply.status, 202, reply.text);
+  await server.settled("tree");
+  assert.deepEqual(await rank_numbers("tree"), numbers(64));
+  const { traces } = await server.get(`/uploads/${reply.json.upload}`);
+  assert.ok(traces.every(({ rank_from }) => rank_from === "filename"));
+  const more = [...parts, file_part(trace_of(64), "rank-64.json")];
+  assert.equal((await server.post([...fields({ run: "tree2" }), ...more])).status, 413);
+});
+
+test("the README's loop uploads a folder from many hosts at once into one run", async () => {
+  const folder = temporary("hosts");
+  const ranks = numbers(48);
+  for (const rank of ranks) {
+    mkdirSync(join(folder, `rank-${rank}`));
+    writeFileSync(join(folder, `rank-${rank}`, "trace.json"), trace_of(rank));
+  }
+  // Each of them is one host's command; xargs only starts them all at the same time.
+  await run_shell(`cd ${folder} && ls -d rank-*/trace.json | xargs -P 48 -I{} ` +
+    `curl -sS --fail-with-body --retry 20 --retry-all-errors -o /dev/null ` +
+    `-F run=hosts -F "trace=@{};filename={}" ${server.base}/upload`);
+  await server.settled("hosts");
+  assert.deepEqual(await rank_numbers("hosts"), ranks);
+  const list = await server.get("/runs?q=hosts");
+  assert.equal(list.items.length, 1);
+});
+
+test("a run is complete with its last rank, or once it is said that no more will come", async () => {
+  const upload = (rank) => server.post([...fields({ run: "few", rank, world_size: 3 }),
+    file_part(trace_of(rank))]);
+  await upload(0);
+  await upload(1);
+  await server.settled("few");
+  assert.equal((await server.get("/runs/few")).complete, false);
+  const reply = await server.request("/api/v1/runs/few/finalize", { method: "POST" });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.complete, true);
+  await upload(2);
+  assert.equal((await server.settled("few")).complete, true);
+  assert.deepEqual(await rank_numbers("few"), [0, 1, 2]);
+});
