@@ -296,7 +296,8 @@ MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, 
                                       bool *found, struct err *err);
 
 // Writes a trace's results, settles its rank and queues the run's job when it was the last, or
-// as many ranks are there again as when it was joined last. ERR_NOT_FOUND when the run was deleted meanwhile.
+// as many ranks are there again as when it was joined last. ERR_NOT_FOUND when the run was deleted
+// meanwhile.
 MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
                                    const struct trace_result *result, struct err *err);
 

@@ -51,7 +51,7 @@ test("the README's loop uploads a folder from many hosts at once into one run", 
   assert.equal(list.items.length, 1);
 });
 
-test("a run is complete with its last rank, or once it is said that no more will come", async () => {
+test("a run is complete with its last rank, or when no more are said to come", async () => {
   const upload = (rank) => server.post([...fields({ run: "few", rank, world_size: 3 }),
     file_part(trace_of(rank))]);
   await upload(0);

@@ -169,11 +169,15 @@ static void dismiss_a_finding(struct fixture *f, struct str run_id)
     struct dismissal *dismissals;
     size_t count;
     sqlite3 *db = open_raw(f);
-    char *sql = sqlite3_mprintf("INSERT INTO run_findings (run_id, \"row\", id) "
-                                "VALUES ('%s', 0, 'starved')",
-                                run_id.at);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_free(sql);
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_prepare_v2(
+                         db,
+                         "INSERT INTO run_findings (run_id, \"row\", id) VALUES (?, 0, 'starved')",
+                         -1, &stmt, NULL),
+                     SQLITE_OK);
+    sqlite3_bind_text(stmt, 1, run_id.at, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+    sqlite3_finalize(stmt);
     sqlite3_close(db);
     assert_ok(f, store_dismiss(f->store, run_id, finding, STR("known"), &f->err));
     assert_ok(f, store_list_dismissals(f->store, run_id, &f->arena, &dismissals, &count, &f->err));
