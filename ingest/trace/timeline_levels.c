@@ -9,6 +9,7 @@
 
 #define FEW_EVENTS     4096 // are read as they are
 #define EVENTS_A_SLICE 16   // of the first level, where they lie as dense as on average
+#define FAR_EVENTS     64   // one in so many, at either end, does not count for that average
 #define LEAST_SLICES   64   // that the last level divides the track's time into
 
 static bool no_memory(struct err *err)
@@ -132,13 +133,21 @@ static int64_t span_of(const struct trace *trace, const struct track *track)
     return end_ns - trace->begin_ns[track->first];
 }
 
+// The same without those at either end: a few whose clock was wrong may lie far from all others.
+static int64_t usual_span(const struct trace *trace, const struct track *track)
+{
+    const int64_t *begin_ns = trace->begin_ns + track->first;
+    uint32_t far = track->count / FAR_EVENTS;
+    return begin_ns[track->count - 1 - far] - begin_ns[far];
+}
+
 static bool choose_levels(const struct trace *trace, const struct track *track,
                           struct timeline_levels *levels, struct err *err)
 {
     if (track->count < FEW_EVENTS)
         return true;
     int64_t span_ns = span_of(trace, track), width_ns = 1;
-    while (width_ns < span_ns / (track->count / EVENTS_A_SLICE))
+    while (width_ns < usual_span(trace, track) / (track->count / EVENTS_A_SLICE))
         width_ns *= 2;
     for (; levels->level_count < TIMELINE_LEVELS && width_ns <= span_ns / LEAST_SLICES;
          width_ns *= 2) {

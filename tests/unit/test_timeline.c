@@ -352,12 +352,47 @@ static void a_narrow_window_shows_single_events_on_their_rows(void **state)
     arena_free(&place->arena);
 }
 
+// A row of 10,000 operators of 100 ns, and one that a wrong clock puts years away.
+static struct trace *make_far_trace(struct budget *budget)
+{
+    struct err err;
+    struct trace_builder *builder = trace_builder_new(budget, &err);
+    assert_non_null(builder);
+    for (int64_t i = 0; i < 10000; i++)
+        add_event(builder, EVENT_CPU_OP, i * 100, 100, 0);
+    add_event(builder, EVENT_CPU_OP, TRACE_MAX_NS / 2, 5, 0);
+    struct trace *trace = trace_builder_seal(builder, &err);
+    assert_non_null(trace);
+    return trace;
+}
+
+static void an_event_far_away_leaves_levels_for_all_others(void **state)
+{
+    struct place *place = *state;
+    struct level_entry levels[TIMELINE_ROWS];
+    struct budget budget = {0};
+    struct err err = {0};
+    struct trace *trace = make_far_trace(&budget);
+    char path[80];
+    snprintf(path, sizeof path, "%s-far", place->path);
+    assert_true(trace_file_save(trace, path, &err));
+    struct trace_file *file = trace_file_open(path, &err);
+    assert_non_null(file);
+    assert_in_range(trace_file_count(file, SECTION_LEVELS), 4, TIMELINE_ROWS);
+    assert_true(trace_file_section(file, SECTION_LEVELS, levels, &err));
+    assert_in_range(levels[0].width_ns, 1000, 4000); // of 16 events, as a power of two
+    trace_file_close(file);
+    trace_free(trace);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_window_shows_all_events_that_touch_it),
         cmocka_unit_test(the_whole_trace_is_summed_exactly),
         cmocka_unit_test(a_narrow_window_shows_single_events_on_their_rows),
+        cmocka_unit_test(an_event_far_away_leaves_levels_for_all_others),
     };
     return cmocka_run_group_tests(tests, open_place, close_place);
 }
