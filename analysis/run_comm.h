@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of all ranks of a run: which calls belong together, by how much the ranks' clocks
+// differ, how long each call waited for the last rank, and who was last.
+#ifndef ANALYSIS_RUN_COMM_H
+#define ANALYSIS_RUN_COMM_H
+
+#include "analysis/bandwidth.h"
+#include "analysis/report.h"
+
+#define RUN_NONE UINT32_MAX
+
+// What a rank's device did from the begin of its window, exclusive parts of the time.
+enum comm_before {
+    BEFORE_COMPUTE,
+    BEFORE_MEMORY, // exposed
+    BEFORE_COMM,   // exposed
+    BEFORE_DATA_LOADING,
+    BEFORE_HOST, // idle for the host: sync, allocator, host_compute, launch_overhead
+    BEFORE_IDLE, // other idle time
+    BEFORE_COUNT
+};
+
+// One call of one rank: a row of its table comm_calls.
+struct comm_event {
+    int64_t begin_ns, dur_ns; // absolute, by the rank's own clock
+    int64_t exposed_ns;
+    int64_t wait_ns;                 // until the last rank had begun; the transfer is the rest
+    int64_t before_ns[BEFORE_COUNT]; // from the begin of the rank's window to begin_ns
+    uint32_t kernels;                // compute kernels that began in the same time
+    uint32_t op;                     // of the run
+    uint32_t match;                  // RUN_NONE when no other rank's call belongs to it
+    uint32_t step;                   // index into the rank's steps, RUN_NONE outside
+};
+
+struct comm_sums {
+    int64_t wait_ns;                            // of matched calls
+    int64_t exposed_wait_ns;                    // sum of min(exposed, wait)
+    int64_t exposed_transfer_ns;                // the rest of the calls' exposed time
+    int64_t lateness_ns;                        // see comm_match
+    int64_t calls, late_calls, unmatched_calls; // collectives and send/recv; late: collectives
+};
+
+// One row of a rank's table steps, in its order.
+struct comm_step {
+    int64_t number; // column step
+    bool steady;
+    struct comm_sums sums;
+};
+
+struct comm_rank {
+    int64_t rank;
+    struct comm_event *events; // in order of begin
+    struct comm_step *steps;
+    uint32_t count, step_count;
+    uint32_t component;      // ranks of one number have comparable clocks; numbered by lowest rank
+    uint32_t clock_calls;    // matched collectives that the offset stands on
+    int64_t offset_ns;       // to be added to its clock; 0 for the lowest rank of a component
+    int64_t error_ns;        // median distance of its ends from those of the others, -1: not known
+    struct comm_sums steady; // over its steady steps
+};
+
+// Calls that are the same but for the rank and the time. Texts without length: not known.
+struct comm_op {
+    uint32_t group;
+    enum collective_kind kind;
+    int64_t bytes; // -1: not known
+    int64_t peer;  // global rank of the other side of a send or recv, -1: not known
+    struct str dtype, phase, kernel;
+};
+
+// A process group. Groups of one name with other lists of ranks are other groups.
+struct comm_group {
+    struct str name;       // no length: calls without metadata
+    struct str list;       // "[0, 1]", no length when not known
+    int64_t size;          // -1: not known
+    const uint32_t *ranks; // indices of the run's ranks that called it, ascending
+    uint32_t rank_count;
+    const char *span;      // "intra-node", "inter-node", NULL: not known
+    const char *dimension; // what it shares ("data", ...), set by run_strategy; NULL: not known
+};
+
+// Calls of different ranks that are one collective, or one send with its recv.
+struct comm_match {
+    uint32_t op;           // of the first member
+    uint32_t first, count; // members, ascending by rank
+    uint32_t latest_rank;  // index of the rank that began last; RUN_NONE: clocks not comparable
+    int64_t latest_ns;     // its begin on the common clock
+    int64_t transfer_ns;   // the least of its members' durations less waits
+};
+
+struct comm_member {
+    uint32_t rank, event; // indices
+};
+
+struct run_comm {
+    struct arena arena; // owns all that follows
+    struct budget *budget;
+    struct comm_rank *ranks; // ascending by rank
+    struct comm_op *ops;
+    struct comm_group *groups;
+    struct comm_match *matches; // those of a group one after the other, each kind in order of begin
+    struct comm_member *members;
+    uint32_t rank_count, op_count, group_count, match_count, member_count, component_count;
+    struct comm_loader *loader; // while ranks are added
+};
+
+// An empty run with room for that many ranks. Pair with run_comm_close, also after a failure.
+MUST_CHECK bool run_comm_open(struct run_comm *comm, size_t ranks, struct budget *budget,
+                              struct err *err);
+void run_comm_close(struct run_comm *comm);
+
+// Adds a rank from its tables summary, steps, process_groups, comm_ops and comm_calls; nothing of
+// the report is kept. Every rank of the run, ascending, also those without calls.
+MUST_CHECK bool run_comm_add(struct run_comm *comm, int64_t rank, const struct report *report,
+                             struct err *err);
+
+// After the last rank: matches, aligns clocks, parts waits from transfers. About 130 bytes per call
+// at most, linear but for ranks that miss calls.
+MUST_CHECK bool run_comm_solve(struct run_comm *comm, struct err *err);
+
+// The tables clocks (run_clocks.c), comm_waits (run_waits.c), lateness (run_lateness.c), and the
+// rows of the table quality that concern them (run_clocks.c).
+MUST_CHECK bool run_clocks_add(const struct run_comm *comm, struct report *report, struct err *err);
+MUST_CHECK bool run_waits_add(const struct run_comm *comm, struct report *report, struct err *err);
+MUST_CHECK bool run_lateness_add(const struct run_comm *comm, struct report *report,
+                                 struct err *err);
+MUST_CHECK bool run_clocks_judge(const struct run_comm *comm, struct report *report,
+                                 struct err *err);
+
+// Begin and end of an event on the common clock of its rank's component.
+static inline int64_t run_comm_begin(const struct comm_rank *rank, const struct comm_event *event)
+{
+    return event->begin_ns + rank->offset_ns;
+}
+
+static inline int64_t run_comm_end(const struct comm_rank *rank, const struct comm_event *event)
+{
+    return event->begin_ns + event->dur_ns + rank->offset_ns;
+}
+
+// Whether a send, a recv or both.
+static inline bool run_comm_is_p2p(enum collective_kind kind)
+{
+    return kind == KIND_SEND || kind == KIND_RECV || kind == KIND_SEND_RECV;
+}
+
+// Whether all ranks leave such a collective together.
+static inline bool run_comm_is_joint(enum collective_kind kind)
+{
+    return kind == KIND_ALL_REDUCE || kind == KIND_ALL_GATHER || kind == KIND_REDUCE_SCATTER ||
+           kind == KIND_ALL_TO_ALL || kind == KIND_BARRIER;
+}
+
+#endif
