@@ -205,6 +205,24 @@ test("moving about asks seldom, and nothing that is in sight twice", () =>
     assert.equal(new Set(requests).size, requests.length);
   }));
 
+test("a window that failed is asked for again when the user says so, each time once", () =>
+  on_page({}, async (page) => {
+    let asks = 0;
+    await page.route(/timeline\?.*from_ns=/, (route) =>
+      (++asks <= 2 ? route.fulfill({ contentType: "application/json", body: "{" })
+        : route.continue()));
+    await visit(page, url());
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.click();
+    await until("the second request fails", () => asks === 2);
+    await again.waitFor();
+    await page.evaluate(() => fetch("/api/v1/version").then((reply) => reply.text()));
+    assert.equal(asks, 2);
+    await again.click();
+    await drawn(page);
+    assert.equal(asks, 3);
+  }));
+
 test("a redraw of a full picture takes less than a frame", () =>
   on_page({}, async (page) => {
     const slices = { lane: [], row: [], begin_ns: [], dur_ns: [], name: [], class: [], count: [],

@@ -38,7 +38,7 @@ function keep(windows, path, data) {
  */
 export function use_detail({ run, rank, overview, view, width }) {
   const kept = useRef({ overview: null, windows: new Map() }).current;
-  const [state, set_state] = useState({ turn: 0, problem: null });
+  const [state, set_state] = useState({ turn: 0, retries: 0, problem: null });
   if (kept.overview !== overview) Object.assign(kept, { overview, windows: new Map() });
   const best = best_window([overview, ...kept.windows.values()], view, width);
   const path = width > 0 && !best.enough
@@ -52,9 +52,9 @@ export function use_detail({ run, rank, overview, view, width }) {
       try {
         const { data } = await api_get(wanted, stop.signal, { keeps: false });
         keep(windows, wanted, pack(data, overview));
-        set_state(({ turn }) => ({ turn: turn + 1, problem: null }));
+        set_state((was) => ({ ...was, turn: was.turn + 1, problem: null }));
       } catch (problem) {
-        if (!stop.signal.aborted) set_state(({ turn }) => ({ turn, problem }));
+        if (!stop.signal.aborted) set_state((was) => ({ ...was, problem }));
       }
     };
     const timer = setTimeout(ask, windows.size === 0 ? 0 : PAUSE_MS);
@@ -62,8 +62,8 @@ export function use_detail({ run, rank, overview, view, width }) {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [wanted, kept.overview, state.retry]);
-  const retry = () => set_state(({ turn }) => ({ turn, problem: null, retry: turn + 1 }));
+  }, [wanted, kept.overview, state.retries]);
+  const retry = () => set_state((was) => ({ ...was, retries: was.retries + 1, problem: null }));
   const detail = best.data === overview ? null : best.data;
   return { detail, loading: wanted !== null, problem: state.problem, retry };
 }
