@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication call by call, put together by process group and by size.
+// Communication call by call, and put together by process group and by size.
 #include "analysis/analyses.h"
 #include "analysis/comm_calls.h"
+#include "analysis/comm_table.h"
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
@@ -10,7 +11,8 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     arena_init(&scratch, facts->budget);
     bool ok = comm_calls_make(facts, &scratch, &calls, err) &&
               (calls.count == 0 || (process_groups_add(facts, &calls, report, err) &&
-                                    comm_sizes_add(facts, &calls, report, err)));
+                                    comm_sizes_add(facts, &calls, report, err) &&
+                                    comm_table_add(facts, &calls, report, err)));
     arena_free(&scratch);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "analysis/quality.h"
 
 #include "analysis/analyses.h"
+#include "analysis/comm_table.h"
 #include "analysis/step_marks.h"
 #include "analysis/tables.h"
 
@@ -239,6 +240,19 @@ static bool add_communication(const struct facts *facts, struct report *report, 
            (!bare.count || quality_add(report, &bare, err));
 }
 
+static bool add_calls_left_out(const struct facts *facts, struct report *report, struct err *err)
+{
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
+    struct quality cut = {
+        .item = "calls_left_out",
+        .severity = "warning",
+        .count = (int64_t)(first[1] - first[0]) - COMM_TABLE_MAX_CALLS,
+        .detail = "more calls of collectives than the table of calls keeps",
+        .effect = "later ones are not matched with those of other ranks",
+    };
+    return cut.count <= 0 || quality_add(report, &cut, err);
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct quality empty = {
@@ -252,7 +266,8 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
            add_repairs(facts->trace, report, err) && add_quarantine(facts, report, err) &&
            quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
            add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
-           add_outside(facts, report, err) && add_communication(facts, report, err);
+           add_outside(facts, report, err) && add_communication(facts, report, err) &&
+           add_calls_left_out(facts, report, err);
 }
 
 const struct analysis quality_analysis = {"quality", run};

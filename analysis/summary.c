@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace in one row, from the tables that the other analyses wrote.
 #include "analysis/analyses.h"
+#include "analysis/member_json.h"
 #include "analysis/quality.h"
 #include "analysis/tables.h"
 
@@ -16,6 +17,17 @@ static size_t count_rows(const struct report *report, const char *name)
 {
     const struct table *table = report_find(report, name);
     return table ? table->row_count : 0;
+}
+
+// Without a base time the file counts since 1970 itself.
+static bool window_begin(const struct facts *facts, int64_t *begin_ns)
+{
+    json_t *member = member_json_find(facts->trace, STR("baseTimeNanoseconds"));
+    int64_t base_ns = 0;
+    bool known = !member || member_json_i64(member, &base_ns);
+    json_decref(member);
+    return known && facts->device_count &&
+           !__builtin_add_overflow(base_ns, facts->begin_ns, begin_ns);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
@@ -43,7 +55,9 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     row_i64(&row, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);
     row_i64(&row, (int64_t)facts->quarantine.implausible);
     row_i64(&row, (int64_t)facts->quarantine.clipped);
-    row_null(&row);
+    int64_t begin_ns = 0;
+    bool placed = window_begin(facts, &begin_ns);
+    row_i64_if(&row, placed, begin_ns);
     return row_end(&row, &table_summary, report, err);
 }
 

@@ -53,6 +53,44 @@ static const struct column columns_comm_sizes[] = {
 const struct table_desc table_comm_sizes =
     TABLE("comm_sizes", comm_sizes, "Communication by group, collective, type and size class.");
 
+static const struct column columns_comm_ops[] = {
+    TEXT("process_group", "Name of the process group as recorded; empty without metadata."),
+    TEXT("group_ranks", "All ranks of the group, as [0, 1]; empty when not known."),
+    I64("group_size", "count", "Ranks in the group."),
+    TEXT("kind", "Normalized kind: all_reduce, all_gather, reduce_scatter, ..."),
+    TEXT("dtype", "Element type as recorded."),
+    I64("bytes", "bytes", "Message size of a call, as in comm_sizes; empty when not known."),
+    I64("peer", "", "Rank on the other side of a send or recv; empty when not known."),
+    TEXT("phase", "Where it was launched: forward, backward, optimizer, other (after the backward "
+                  "or the optimizer); empty when not known."),
+    TEXT("kernel", "Name of the kernel, when it carries no metadata."),
+};
+const struct table_desc table_comm_ops = TABLE(
+    "comm_ops", comm_ops, "Distinct operations of communication, in order of the first call.");
+
+static const struct column columns_comm_calls[] = {
+    I64("op", "", "Its operation: row of comm_ops, from 0 on."),
+    I64("sequence", "", "Its number within the process group, as recorded."),
+    I64("step", "", "Number of its step; empty outside of all."),
+    I64("begin_ns", "ns", "Begin since the begin of the trace's window."),
+    I64("dur_ns", "ns", "Duration, waiting for other ranks included."),
+    I64("exposed_ns", "ns", "Owned time: no compute hid it."),
+    I64("launch_ns", "ns", "Begin of the call that launched it, since the begin of the window."),
+    I64("compute_ns", "ns",
+        "Compute from the begin of the window to the begin of the call; it and the five other "
+        "times sum to begin_ns exactly."),
+    I64("kernels", "count", "Compute kernels that began before it."),
+    I64("memory_ns", "ns", "Exposed copies and memsets up to its begin."),
+    I64("comm_ns", "ns", "Exposed communication up to its begin."),
+    I64("data_loading_ns", "ns", "Idle time for data loading up to its begin."),
+    I64("host_ns", "ns",
+        "Idle time of the causes sync, allocator, host_compute and launch_overhead up to its "
+        "begin."),
+    I64("idle_ns", "ns", "Other idle time up to its begin."),
+};
+const struct table_desc table_comm_calls =
+    TABLE("comm_calls", comm_calls, "Every call of a collective, in order of begin.");
+
 static const struct column columns_recording[] = {
     TEXT("item", "Stable word for what a recording may hold."),
     TEXT("state", "present, partial or missing."),

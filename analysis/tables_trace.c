@@ -129,6 +129,8 @@ const struct table_desc *const trace_tables[] = {
     &table_copies,
     &table_process_groups,
     &table_comm_sizes,
+    &table_comm_ops,
+    &table_comm_calls,
     &table_recording,
     NULL,
 };

@@ -85,6 +85,8 @@ const struct route routes[] = {
     {"GET", RUN "/copies", api_get_table, &table_copies},
     {"GET", RUN "/process_groups", api_get_table, &table_process_groups},
     {"GET", RUN "/comm_sizes", api_get_table, &table_comm_sizes},
+    {"GET", RUN "/comm_ops", api_get_table, &table_comm_ops},
+    {"GET", RUN "/comm_calls", api_get_table, &table_comm_calls},
     {"GET", RUN "/recording", api_get_table, &table_recording},
 
     {"GET", "/api/v1/compare", api_get_compare, NULL},
