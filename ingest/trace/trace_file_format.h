@@ -16,8 +16,9 @@
 
 // Sections are stored in blocks of this many elements, of texts of more bytes; little endian, as
 // all machines that this runs on.
-#define COLUMN_BLOCK ((size_t)1 << 13)
-#define TEXT_BLOCK   ((size_t)1 << 16)
+#define COLUMN_BLOCK    ((size_t)1 << 13)
+#define TEXT_BLOCK      ((size_t)1 << 16)
+#define BLOCK_MAX_BYTES (COLUMN_BLOCK * TRACK_FIELDS * sizeof(int64_t)) // the largest element
 
 enum section_id {
     SECTION_BEGIN,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping trace files and unpacking their blocks.
+// Opening trace files and unpacking their blocks. They are read, not mapped: a disk that fails is
+// an error of one request then, not the end of the process.
 #include "ingest/trace/trace_file_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -13,9 +13,11 @@
 struct trace_file {
     struct trace_file_header header;
     ZSTD_DCtx *zstd;
-    const char *bytes;
-    size_t size;
-    char path[256]; // for messages
+    int fd;
+    uint64_t size;
+    struct stored_block *blocks; // of all sections
+    char *packed;                // room for one block
+    char path[256];              // for messages
 };
 
 bool trace_file_damaged(const struct trace_file *file, const char *what, struct err *err)
@@ -42,6 +44,25 @@ size_t trace_file_block_count(const struct trace_file *file, enum section_id id,
     return left < section_block(id) ? (size_t)left : section_block(id);
 }
 
+// Reads all bytes of a range or fails.
+static bool read_at(const struct trace_file *file, uint64_t offset, void *to, size_t size,
+                    struct err *err)
+{
+    for (char *at = to; size;) {
+        ssize_t got = pread(file->fd, at, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set_errno(err, "cannot read %s", file->path);
+        if (got == 0)
+            return trace_file_damaged(file, "it is cut", err);
+        at += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
 static void from_differences(int64_t *values, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -52,18 +73,16 @@ bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_
                       struct err *err)
 {
     size_t count = trace_file_block_count(file, id, block);
-    struct stored_block stored;
     if (count == 0)
         return err_set(err, ERR_INTERNAL, "%s has no such block", file->path);
-    memcpy(&stored,
-           file->bytes + file->header.blocks_offset +
-               (file->header.sections[id].first_block + block) * sizeof stored,
-           sizeof stored);
-    if (stored.offset > file->size || stored.length > file->size - stored.offset)
+    struct stored_block stored = file->blocks[file->header.sections[id].first_block + block];
+    if (stored.offset > file->size || stored.length > file->size - stored.offset ||
+        stored.length > ZSTD_COMPRESSBOUND(BLOCK_MAX_BYTES))
         return trace_file_damaged(file, "a block is cut", err);
+    if (!read_at(file, stored.offset, file->packed, (size_t)stored.length, err))
+        return false;
     size_t size = count * section_element(id);
-    size_t got =
-        ZSTD_decompressDCtx(file->zstd, to, size, file->bytes + stored.offset, stored.length);
+    size_t got = ZSTD_decompressDCtx(file->zstd, to, size, file->packed, (size_t)stored.length);
     if (ZSTD_isError(got) || got != size)
         return trace_file_damaged(file, "a block does not decompress", err);
     if (section_is_ordered(id))
@@ -123,14 +142,13 @@ static bool good_sections(const struct trace_file *file)
 static uint64_t blocks_checksum(const struct trace_file *file)
 {
     uint64_t sum = 0;
-    const char *at = file->bytes + file->header.blocks_offset;
     for (enum section_id id = 0; id < SECTION_COUNT; id++) {
         const struct stored_section *section = &file->header.sections[id];
         size_t size = section->block_count * sizeof(struct stored_block);
+        const char *blocks = (const char *)(file->blocks + section->first_block);
         if (size)
-            sum =
-                hash_mix(sum, hash_bytes(at, size)) ^ (section->first_block + section->block_count);
-        at += size;
+            sum = hash_mix(sum, hash_bytes(blocks, size)) ^
+                  (section->first_block + section->block_count);
     }
     return sum;
 }
@@ -147,12 +165,28 @@ static bool same(uint64_t stored, uint64_t found)
 #endif
 }
 
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "out of memory");
+}
+
+static bool read_blocks(struct trace_file *file, struct err *err)
+{
+    size_t size = (size_t)(file->size - file->header.blocks_offset);
+    file->blocks = malloc(size + 1);
+    file->packed = malloc(ZSTD_COMPRESSBOUND(BLOCK_MAX_BYTES));
+    if (!file->blocks || !file->packed)
+        return no_memory(err);
+    return read_at(file, file->header.blocks_offset, file->blocks, size, err);
+}
+
 static bool check_header(struct trace_file *file, struct err *err)
 {
     struct trace_file_header *header = &file->header;
     if (file->size < 16)
         return trace_file_damaged(file, "it has no header", err);
-    memcpy(header, file->bytes, file->size < sizeof *header ? 16 : sizeof *header);
+    if (!read_at(file, 0, header, file->size < sizeof *header ? 16 : sizeof *header, err))
+        return false;
     if (header->magic != TRACE_FILE_MAGIC)
         return trace_file_damaged(file, "it has no header", err);
     if (header->version != TRACE_FILE_VERSION)
@@ -161,7 +195,11 @@ static bool check_header(struct trace_file *file, struct err *err)
     if (file->size < sizeof *header || header->section_count != SECTION_COUNT ||
         !same(header->checksum, trace_file_checksum(header)))
         return trace_file_damaged(file, "its header does not add up", err);
-    if (!good_sections(file) || !same(header->blocks_checksum, blocks_checksum(file)))
+    if (!good_sections(file))
+        return trace_file_damaged(file, "its table of blocks does not end it", err);
+    if (!read_blocks(file, err))
+        return false;
+    if (!same(header->blocks_checksum, blocks_checksum(file)))
         return trace_file_damaged(file, "its table of blocks does not add up", err);
     if (!good_counts(header->sections))
         return trace_file_damaged(file, "its columns differ in length", err);
@@ -172,18 +210,12 @@ static bool check_header(struct trace_file *file, struct err *err)
     return true;
 }
 
-static bool map(struct trace_file *file, int fd, struct err *err)
+static bool measure(struct trace_file *file, struct err *err)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0)
+    if (fstat(file->fd, &st) != 0)
         return err_set_errno(err, "cannot read %s", file->path);
-    file->size = (size_t)st.st_size;
-    if (file->size == 0)
-        return trace_file_damaged(file, "it is empty", err);
-    void *bytes = mmap(NULL, file->size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED)
-        return err_set_errno(err, "cannot map %s", file->path);
-    file->bytes = bytes;
+    file->size = (uint64_t)st.st_size;
     return true;
 }
 
@@ -199,16 +231,16 @@ struct trace_file *trace_file_open(const char *path, struct err *err)
         return NULL;
     }
     struct trace_file *file = calloc(1, sizeof *file);
-    bool ok = file && (file->zstd = ZSTD_createDCtx());
-    if (!ok)
-        err_set(err, ERR_LIMIT, "out of memory");
-    if (file) {
-        size_t len = strlen(path), from = len < sizeof file->path ? 0 : len - sizeof file->path + 1;
-        memcpy(file->path, path + from, len - from + 1);
+    if (!file) {
+        close(fd);
+        no_memory(err);
+        return NULL;
     }
-    ok = ok && map(file, fd, err) && check_header(file, err);
-    close(fd);
-    if (ok)
+    size_t len = strlen(path), from = len < sizeof file->path ? 0 : len - sizeof file->path + 1;
+    memcpy(file->path, path + from, len - from + 1);
+    file->fd = fd;
+    file->zstd = ZSTD_createDCtx();
+    if ((file->zstd || no_memory(err)) && measure(file, err) && check_header(file, err))
         return file;
     trace_file_close(file);
     return NULL;
@@ -218,8 +250,9 @@ void trace_file_close(struct trace_file *file)
 {
     if (!file)
         return;
-    if (file->bytes)
-        munmap((void *)(uintptr_t)file->bytes, file->size);
+    close(file->fd);
     ZSTD_freeDCtx(file->zstd);
+    free(file->blocks);
+    free(file->packed);
     free(file);
 }

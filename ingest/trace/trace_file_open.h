@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open trace file: mapped, of which a reader unpacks the blocks that it needs.
+// An open trace file, of which a reader unpacks the blocks that it needs.
 #ifndef INGEST_TRACE_TRACE_FILE_OPEN_H
 #define INGEST_TRACE_TRACE_FILE_OPEN_H
 
@@ -7,9 +7,9 @@
 
 struct trace_file;
 
-// Maps the file, checks its header and where its blocks are; unpacks nothing. ERR_FORMAT when
-// damaged, ERR_UNSUPPORTED when of another version, ERR_NOT_FOUND when there is none. The file must
-// not be cut while open; it is only ever replaced as a whole.
+// Opens the file, checks its header and where its blocks are; unpacks nothing. ERR_FORMAT when
+// damaged, ERR_UNSUPPORTED when of another version, ERR_NOT_FOUND when there is none, ERR_IO. One
+// thread at a time may use it.
 MUST_CHECK struct trace_file *trace_file_open(const char *path, struct err *err);
 void trace_file_close(struct trace_file *file); // NULL is allowed
 
@@ -19,7 +19,8 @@ const struct trace_file_header *trace_file_header(const struct trace_file *file)
 uint64_t trace_file_count(const struct trace_file *file, enum section_id id);
 size_t trace_file_block_count(const struct trace_file *file, enum section_id id, uint64_t block);
 
-// Unpacks one block into room for its elements. What they say is not checked. ERR_FORMAT.
+// Unpacks one block into room for its elements. What they say is not checked. ERR_FORMAT,
+// ERR_IO.
 MUST_CHECK bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_t block,
                                  void *to, struct err *err);
 

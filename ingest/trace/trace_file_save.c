@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define LEVEL     1 // fast; the columns compress well because they are columns
-#define BLOCK_MAX (COLUMN_BLOCK * TRACK_FIELDS * sizeof(int64_t)) // the largest element
+#define LEVEL 1 // fast; the columns compress well because they are columns
 
 // Blocks of one section; the last elements wait until they fill one.
 struct column {
@@ -73,8 +72,9 @@ static bool put_block(struct writer *writer, enum section_id id, struct err *err
         return true;
     if (section_is_ordered(id))
         to_differences((int64_t *)(void *)column->waiting, column->waiting_count);
-    size_t packed = ZSTD_compress2(writer->zstd, writer->packed, ZSTD_compressBound(BLOCK_MAX),
-                                   column->waiting, column->waiting_count * section_element(id));
+    size_t packed =
+        ZSTD_compress2(writer->zstd, writer->packed, ZSTD_compressBound(BLOCK_MAX_BYTES),
+                       column->waiting, column->waiting_count * section_element(id));
     if (ZSTD_isError(packed))
         return err_set(err, ERR_INTERNAL, "cannot compress: %s", ZSTD_getErrorName(packed));
     column->waiting_count = 0;
@@ -288,8 +288,9 @@ static bool put_all(struct writer *writer, const struct trace *trace, struct err
 
 static bool writer_open(struct writer *writer, const char *path, struct err *err)
 {
-    *writer = (struct writer){
-        .path = path, .zstd = ZSTD_createCCtx(), .packed = malloc(ZSTD_compressBound(BLOCK_MAX))};
+    *writer = (struct writer){.path = path,
+                              .zstd = ZSTD_createCCtx(),
+                              .packed = malloc(ZSTD_compressBound(BLOCK_MAX_BYTES))};
     if (!writer->zstd || !writer->packed)
         return no_memory(err);
     ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);

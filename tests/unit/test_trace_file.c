@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "ingest/trace/timeline.h"
 #include "ingest/trace/trace_file.h"
 #include "tests/golden/trace_dump.h"
 
@@ -164,6 +165,24 @@ static void every_damaged_byte_and_every_cut_is_noticed(void **state)
     assert_int_equal(load(place, NULL), ERR_NONE);
 }
 
+static void a_file_that_is_cut_while_it_is_open_is_an_error(void **state)
+{
+    const struct place *place = *state;
+    struct timeline_query query = {-TRACE_MAX_NS, TRACE_MAX_NS, 1600, TIMELINE_ROWS, false};
+    struct timeline timeline;
+    struct arena arena;
+    struct err err = {0};
+    save(place);
+    struct trace_file *file = trace_file_open(place->path, &err);
+    assert_non_null(file);
+    assert_int_equal(truncate(place->path, 0), 0);
+    arena_init(&arena, NULL);
+    assert_false(timeline_read(file, &query, &arena, &timeline, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    trace_file_close(file);
+    arena_free(&arena);
+}
+
 // Every index that a trace keeps, of its first record of each kind; NULL behind the last.
 static const uint32_t *index_of(const struct trace *trace, size_t number)
 {
@@ -267,6 +286,7 @@ int main(void)
         cmocka_unit_test(what_is_saved_is_loaded),
         cmocka_unit_test(many_blocks_are_saved_and_loaded),
         cmocka_unit_test(every_damaged_byte_and_every_cut_is_noticed),
+        cmocka_unit_test(a_file_that_is_cut_while_it_is_open_is_an_error),
         cmocka_unit_test(every_index_that_points_nowhere_is_refused),
         cmocka_unit_test(a_copy_of_less_than_nothing_is_refused),
         cmocka_unit_test(a_file_is_never_overwritten_and_a_missing_one_is_named),
