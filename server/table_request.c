@@ -70,6 +70,14 @@ static bool parse_sort(struct str text, struct table_request *table, struct err 
     return true;
 }
 
+static bool has_column(const struct table_request *table, unsigned column)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i] == column)
+            return true;
+    return false;
+}
+
 static bool parse_fields(struct str text, struct table_request *table, struct err *err)
 {
     if (!text.at) {
@@ -83,8 +91,8 @@ static bool parse_fields(struct str text, struct table_request *table, struct er
         int column = column_of(table->desc, name);
         if (column < 0)
             return refuse_column(table->desc, "field", name, err);
-        if (table->column_count == TABLE_MAX_COLUMNS)
-            return err_set(err, ERR_USAGE, "found more than %d fields", TABLE_MAX_COLUMNS);
+        if (has_column(table, (unsigned)column)) // JSON knows each name of an object once
+            return err_set(err, ERR_USAGE, "found field '%.*s' twice", (int)name.len, name.at);
         table->columns[table->column_count++] = (unsigned)column;
     }
     return table->column_count > 0 || err_set(err, ERR_USAGE, "found an empty list of fields");
