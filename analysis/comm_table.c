@@ -2,7 +2,6 @@
 // Every call of a collective, in integers, and what the device did up to each.
 #include "analysis/comm_table.h"
 
-#include "analysis/comm_phase.h"
 #include "analysis/group_ranks.h"
 #include "analysis/sweep.h"
 #include "analysis/tables.h"
@@ -37,7 +36,7 @@ struct comm_table {
     const struct facts *facts;
     const struct comm_calls *calls;
     uint32_t count; // calls in the tables
-    struct comm_phases phases;
+    const struct comm_phases *phases;
     struct groups groups;      // keys as of comm_calls_group
     struct group_about *about; // per group
     int64_t *sizes;            // per group, 0 when not known
@@ -151,7 +150,7 @@ static struct comm_op op_of(const struct comm_table *all, uint32_t index, const 
         .dtype = known ? all->facts->trace->collectives[call->collective].dtype : 0,
         .kernel = known ? 0 : facts_device_name(all->facts, call->device),
         .kind = (uint16_t)kind_of(all, call),
-        .phase = (uint16_t)comm_phase_of(&all->phases, device->launch),
+        .phase = (uint16_t)comm_phase_of(all->phases, device->launch),
         .bytes = bytes < 0 ? VALUE_ABSENT : bytes,
         .peer = known ? peers[call->collective] : VALUE_ABSENT,
     };
@@ -303,17 +302,18 @@ static bool add_calls(const struct comm_table *all, struct report *report, struc
 static bool fill(struct comm_table *all, struct arena *arena, struct report *report,
                  struct err *err)
 {
-    return comm_phases_make(all->facts, arena, &all->phases, err) && find_groups(all, arena, err) &&
-           place_groups(all, arena, err) && find_ops(all, arena, err) &&
-           look_back(all, arena, err) && add_ops(all, report, err) && add_calls(all, report, err);
+    return find_groups(all, arena, err) && place_groups(all, arena, err) &&
+           find_ops(all, arena, err) && look_back(all, arena, err) && add_ops(all, report, err) &&
+           add_calls(all, report, err);
 }
 
 bool comm_table_add(const struct facts *facts, const struct comm_calls *calls,
-                    struct report *report, struct err *err)
+                    const struct comm_phases *phases, struct report *report, struct err *err)
 {
     struct comm_table all = {
         .facts = facts,
         .calls = calls,
+        .phases = phases,
         .count = calls->count < COMM_TABLE_MAX_CALLS ? calls->count : COMM_TABLE_MAX_CALLS,
     };
     struct arena arena;

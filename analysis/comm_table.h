@@ -4,6 +4,7 @@
 #define ANALYSIS_COMM_TABLE_H
 
 #include "analysis/comm_calls.h"
+#include "analysis/comm_phase.h"
 
 // Later calls of a trace are left out of the tables, which the trust report says.
 #define COMM_TABLE_MAX_CALLS 100000u
@@ -11,8 +12,9 @@
 // Lists of ranks take this much together; later operations have none.
 #define COMM_TABLE_MAX_LISTS ((size_t)16 << 20)
 
-// Adds comm_ops and comm_calls; there is one call at least. Linear but for sorting.
+// Adds comm_ops and comm_calls; there is one call at least. Linear.
 MUST_CHECK bool comm_table_add(const struct facts *facts, const struct comm_calls *calls,
-                               struct report *report, struct err *err);
+                               const struct comm_phases *phases, struct report *report,
+                               struct err *err);
 
 #endif

@@ -51,6 +51,7 @@ extern const struct table_desc table_process_groups;
 extern const struct table_desc table_comm_sizes;
 extern const struct table_desc table_comm_ops;
 extern const struct table_desc table_comm_calls;
+extern const struct table_desc table_passes;
 extern const struct table_desc table_recording;
 
 // Tables of a run (tables_run.c).

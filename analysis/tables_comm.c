@@ -91,6 +91,21 @@ static const struct column columns_comm_calls[] = {
 const struct table_desc table_comm_calls =
     TABLE("comm_calls", comm_calls, "Every call of a collective, in order of begin.");
 
+static const struct column columns_passes[] = {
+    I64("step", "", "Number of the step."),
+    BOOLEAN("steady", "Whether the step counts for the headline figures."),
+    I64("begin_ns", "ns",
+        "Begin of the first compute kernel of forward or backward since the begin of the window."),
+    I64("end_ns", "ns", "End of the last one of the backward since the begin of the window."),
+    I64("compute_ns", "ns", "Time between these two in which a compute kernel ran."),
+    I64("optimizer_begin_ns", "ns", "Begin of the optimizer's first kernel."),
+    I64("optimizer_end_ns", "ns", "End of its last one."),
+    I64("optimizer_compute_ns", "ns", "Time between these two in which a compute kernel ran."),
+    I64("micro_batches", "count", "Forwards that a backward follows."),
+};
+const struct table_desc table_passes = TABLE(
+    "passes", passes, "Forward, backward and optimizer of each step, of traces that communicate.");
+
 static const struct column columns_recording[] = {
     TEXT("item", "Stable word for what a recording may hold."),
     TEXT("state", "present, partial or missing."),

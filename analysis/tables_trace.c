@@ -131,6 +131,7 @@ const struct table_desc *const trace_tables[] = {
     &table_comm_sizes,
     &table_comm_ops,
     &table_comm_calls,
+    &table_passes,
     &table_recording,
     NULL,
 };

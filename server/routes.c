@@ -87,6 +87,7 @@ const struct route routes[] = {
     {"GET", RUN "/comm_sizes", api_get_table, &table_comm_sizes},
     {"GET", RUN "/comm_ops", api_get_table, &table_comm_ops},
     {"GET", RUN "/comm_calls", api_get_table, &table_comm_calls},
+    {"GET", RUN "/passes", api_get_table, &table_passes},
     {"GET", RUN "/recording", api_get_table, &table_recording},
 
     {"GET", "/api/v1/compare", api_get_compare, NULL},

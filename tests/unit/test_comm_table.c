@@ -276,6 +276,57 @@ static void the_phase_is_that_of_the_launch(void **state)
     hand_end(&hand);
 }
 
+static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 3; step++)
+        add_step(&hand, step * 5000, 100 * (step + 1));
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "passes"), 3);
+    static const struct {
+        const char *column;
+        int64_t value;
+    } expected[] = {{"step", 200},
+                    {"begin_ns", 5000},           // of the window, which begins at 110
+                    {"end_ns", 6200},             // the last of 20 kernels of the backward
+                    {"compute_ns", 10 + 200},     // they run one after the other
+                    {"optimizer_begin_ns", 8090}, // launched at 3100
+                    {"optimizer_end_ns", 8100},
+                    {"optimizer_compute_ns", 10},
+                    {"micro_batches", 1}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(hand_i64(&hand, "passes", 1, expected[i].column), expected[i].value);
+    hand_end(&hand);
+}
+
+// One step of `turns` forwards of three kernels, each with its backward, the last forward alone.
+static void add_turns(struct hand *hand, int64_t turns)
+{
+    add_host(hand, EVENT_ANNOTATION, "ProfilerStep#1", 1, 0, 1000 * turns + 900, 0);
+    for (int64_t turn = 0; turn <= turns; turn++)
+        for (int64_t i = 0; i < 3; i++)
+            add_work(hand, 1, 1000 * turn + 100 * i, 10 * turn + i + 1);
+    for (int64_t turn = 0; turn < turns; turn++) {
+        add_host(hand, EVENT_CPU_OP, "autograd::engine::evaluate_function: AddmmBackward0", 2,
+                 1000 * turn + 400, 300, 0);
+        add_work(hand, 2, 1000 * turn + 450, 10 * turn + 9);
+    }
+    hand_add(hand, all_reduce(1000 * turns + 950, 5, 0));
+}
+
+static void micro_batches_are_forwards_that_a_backward_follows(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_turns(&hand, 4);
+    hand_analyse(&hand);
+    assert_int_equal(hand_i64(&hand, "passes", 0, "micro_batches"), 4);
+    hand_end(&hand);
+}
+
 static void a_trace_without_a_backward_tells_no_phase(void **state)
 {
     (void)state;
@@ -333,6 +384,8 @@ int main(void)
         cmocka_unit_test(sends_to_different_ranks_share_a_row_of_collectives),
         cmocka_unit_test(lists_of_ranks_that_were_cut_are_written_out),
         cmocka_unit_test(the_phase_is_that_of_the_launch),
+        cmocka_unit_test(passes_and_optimizer_of_a_step_have_their_spans),
+        cmocka_unit_test(micro_batches_are_forwards_that_a_backward_follows),
         cmocka_unit_test(a_trace_without_a_backward_tells_no_phase),
         cmocka_unit_test(calls_of_real_traces_add_up_to_their_collectives),
     };
