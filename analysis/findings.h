@@ -59,67 +59,67 @@ struct finding_rule {
 };
 
 // Thresholds of one trace and of a run, all in one place. Shares are of the mean steady step.
-#define FINDING_STARVED_SHARE       0.03       // idle time that waits for the host by one cause
-#define FINDING_WAIT_NS             100000     // of one wait at most: a launch takes no longer
-#define FINDING_GRAPHS_SHARE        0.10       // waits that replaying a graph would save
-#define FINDING_GRAPHS_STEPS        3          // steady steps, all alike
-#define FINDING_GRAPHS_LAUNCHES     50         // kernels in each of them
-#define FINDING_GRAPHS_REPLAYED     0.10       // of them come from graphs already, from here silent
-#define FINDING_EXPOSED_SHARE       0.05       // communication that nothing hides
-#define FINDING_TINY_CALLS          20         // short compute kernels per step
-#define FINDING_TINY_CALLS_SHARE    0.50       // of compute kernels are short
-#define FINDING_TINY_SHARE          0.05       // short kernels and the waits for them
-#define FINDING_OVERLAP_SHARE       0.50       // of communication is hidden, below this it is low
-#define FINDING_OVERLAP_COMM        0.05       // communication, below this overlap does not matter
-#define FINDING_COPY_SHARE          0.01       // blocking copies and the waits behind them
-#define FINDING_PRECISION_LOW       0.10       // of matrix products run in 16 bits or fewer
-#define FINDING_PRECISION_SHARE     0.01       // what the others cost
-#define FINDING_PRECISION_GUESS     0.50       // saved where shapes or peaks are not known
-#define FINDING_FP8_USED            0.05       // of matrix products run in fp8
-#define FINDING_FP8_UNUSED          0.20       // of matrix products run in 16 bits
-#define FINDING_ROOFLINE_SHARE      0.01       // what inefficient products or attention cost
-#define FINDING_ROOFLINE_BELOW      0.70       // of what is within reach, below this it is low
-#define FINDING_ROOFLINE_GEMM       0.45       // of the roofline is within reach of products
-#define FINDING_ROOFLINE_ATTENTION  0.30       // and of attention
-#define FINDING_ROOFLINE_TIME       0.05       // of its kind's time makes a shape an example
-#define FINDING_ATTENTION_SHARE     0.01       // kernels between two batched products
-#define FINDING_ATTENTION_KERNELS   16         // at most between two products of one attention
-#define FINDING_OPTIMIZER_SHARE     0.02       // what fusing the optimizer would save
-#define FINDING_OPTIMIZER_KERNELS   20         // per step that are not fused
-#define FINDING_OPTIMIZER_PASSES    1.75       // fused one, by the operator with most of the time
-#define FINDING_RECOMPUTE_SHARE     0.02       // repeated forward passes
-#define FINDING_SLOW_STEP_SHARE     0.05       // beyond the median, of it: a slow step
-#define FINDING_SLOW_STEP_MADS      3          // and of 1.4826 median absolute deviations
-#define FINDING_SLOW_STEPS_SHARE    0.01       // what slow steps cost
-#define FINDING_UNSTABLE_RATIO      1.10       // 95th percentile of steps by their median
-#define FINDING_UNSTABLE_STEPS      5          // steady ones, fewer tell nothing
-#define FINDING_PERIODIC_STEPS      3          // slow steps equally far apart
-#define FINDING_SLOW_CALL_RATIO     1.30       // a call by the median call of its kind
-#define FINDING_SLOW_CALL_CALLS     10         // calls that make a kind
-#define FINDING_SLOW_CALLS_SHARE    0.01       // what slow calls cost
-#define FINDING_LEAK_HIGH_BYTES     1e8        // per step: severity high from here
-#define FINDING_LEAK_MEDIUM_BYTES   1e6        // severity medium from here
-#define FINDING_MEMORY_FULL_SHARE   0.92       // of a device's memory was reserved
-#define FINDING_HEADROOM_SHARE      0.50       // of a device's memory was never reserved
-#define FINDING_FRAGMENT_SHARE      0.20       // of reserved memory unused at the peak
-#define FINDING_FRAGMENT_BYTES      1000000000 // the same in bytes
-#define FINDING_STRAGGLER_PART      0.50       // of the waits that one rank causes
-#define FINDING_STRAGGLER_SHARE     0.02       // exposed wait for it
-#define FINDING_RUN_WAIT_SHARE      0.03       // exposed wait for all
-#define FINDING_RUN_TRANSFER_SHARE  0.05       // exposed transfer
-#define FINDING_SLOW_LINK_RATIO     1.50       // a group's transfer by the median group's
-#define FINDING_SLOW_LINK_SHARE     0.01       // what it costs
-#define FINDING_SMALL_BYTES         1000000    // of a message, below this it is small
-#define FINDING_SMALL_CALLS         20         // small messages per step
-#define FINDING_SMALL_SHARE         0.02       // what they cost
-#define FINDING_BALANCE             0.95       // mean by largest compute of the ranks
-#define FINDING_BALANCE_SHARE       0.03       // largest less mean compute
-#define FINDING_BUBBLE_BEYOND       0.03       // bubble less the ideal one, of the interval
-#define FINDING_BUBBLE_SHARE        0.20       // the ideal bubble of the interval
-#define FINDING_RANK_KERNEL_RATIO   1.10       // a kernel on one rank by the median rank's
-#define FINDING_RANK_KERNELS_SHARE  0.01       // what such kernels of one rank cost
-#define FINDING_HIGH_SHARE          0.20       // severity high from here
-#define FINDING_MEDIUM_SHARE        0.05       // severity medium from here
+#define FINDING_STARVED_SHARE      0.03       // idle time that waits for the host by one cause
+#define FINDING_WAIT_NS            100000     // of one wait at most: a launch takes no longer
+#define FINDING_GRAPHS_SHARE       0.10       // waits that replaying a graph would save
+#define FINDING_GRAPHS_STEPS       3          // steady steps, all alike
+#define FINDING_GRAPHS_LAUNCHES    50         // kernels in each of them
+#define FINDING_GRAPHS_REPLAYED    0.10       // of them come from graphs already, from here silent
+#define FINDING_EXPOSED_SHARE      0.05       // communication that nothing hides
+#define FINDING_TINY_CALLS         20         // short compute kernels per step
+#define FINDING_TINY_CALLS_SHARE   0.50       // of compute kernels are short
+#define FINDING_TINY_SHARE         0.05       // short kernels and the waits for them
+#define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below this it is low
+#define FINDING_OVERLAP_COMM       0.05       // communication, below this overlap does not matter
+#define FINDING_COPY_SHARE         0.01       // blocking copies and the waits behind them
+#define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
+#define FINDING_PRECISION_SHARE    0.01       // what the others cost
+#define FINDING_PRECISION_GUESS    0.50       // saved where shapes or peaks are not known
+#define FINDING_FP8_USED           0.05       // of matrix products run in fp8
+#define FINDING_FP8_UNUSED         0.20       // of matrix products run in 16 bits
+#define FINDING_ROOFLINE_SHARE     0.01       // what inefficient products or attention cost
+#define FINDING_ROOFLINE_BELOW     0.70       // of what is within reach, below this it is low
+#define FINDING_ROOFLINE_GEMM      0.45       // of the roofline is within reach of products
+#define FINDING_ROOFLINE_ATTENTION 0.30       // and of attention
+#define FINDING_ROOFLINE_TIME      0.05       // of its kind's time makes a shape an example
+#define FINDING_ATTENTION_SHARE    0.01       // kernels between two batched products
+#define FINDING_ATTENTION_KERNELS  16         // at most between two products of one attention
+#define FINDING_OPTIMIZER_SHARE    0.02       // what fusing the optimizer would save
+#define FINDING_OPTIMIZER_KERNELS  20         // per step that are not fused
+#define FINDING_OPTIMIZER_PASSES   1.75       // fused one, by the operator with most of the time
+#define FINDING_RECOMPUTE_SHARE    0.02       // repeated forward passes
+#define FINDING_SLOW_STEP_SHARE    0.05       // beyond the median, of it: a slow step
+#define FINDING_SLOW_STEP_MADS     3          // and of 1.4826 median absolute deviations
+#define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
+#define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps by their median
+#define FINDING_UNSTABLE_STEPS     5          // steady ones, fewer tell nothing
+#define FINDING_PERIODIC_STEPS     3          // slow steps equally far apart
+#define FINDING_SLOW_CALL_RATIO    1.30       // a call by the median call of its kind
+#define FINDING_SLOW_CALL_CALLS    10         // calls that make a kind
+#define FINDING_SLOW_CALLS_SHARE   0.01       // what slow calls cost
+#define FINDING_LEAK_HIGH_BYTES    1e8        // per step: severity high from here
+#define FINDING_LEAK_MEDIUM_BYTES  1e6        // severity medium from here
+#define FINDING_MEMORY_FULL_SHARE  0.92       // of a device's memory was reserved
+#define FINDING_HEADROOM_SHARE     0.50       // of a device's memory was never reserved
+#define FINDING_FRAGMENT_SHARE     0.20       // of reserved memory unused at the peak
+#define FINDING_FRAGMENT_BYTES     1000000000 // the same in bytes
+#define FINDING_STRAGGLER_PART     0.50       // of the waits that one rank causes
+#define FINDING_STRAGGLER_SHARE    0.02       // exposed wait for it
+#define FINDING_RUN_WAIT_SHARE     0.03       // exposed wait for all
+#define FINDING_RUN_TRANSFER_SHARE 0.05       // exposed transfer
+#define FINDING_SLOW_LINK_RATIO    1.50       // a group's transfer by the median group's
+#define FINDING_SLOW_LINK_SHARE    0.01       // what it costs
+#define FINDING_SMALL_BYTES        1000000    // of a message, below this it is small
+#define FINDING_SMALL_CALLS        20         // small messages per step
+#define FINDING_SMALL_SHARE        0.02       // what they cost
+#define FINDING_BALANCE            0.95       // mean by largest compute of the ranks
+#define FINDING_BALANCE_SHARE      0.03       // largest less mean compute
+#define FINDING_BUBBLE_BEYOND      0.03       // bubble less the ideal one, of the interval
+#define FINDING_BUBBLE_SHARE       0.20       // the ideal bubble of the interval
+#define FINDING_RANK_KERNEL_RATIO  1.10       // a kernel on one rank by the median rank's
+#define FINDING_RANK_KERNELS_SHARE 0.01       // what such kernels of one rank cost
+#define FINDING_HIGH_SHARE         0.20       // severity high from here
+#define FINDING_MEDIUM_SHARE       0.05       // severity medium from here
 
 extern const struct finding_rule finding_data_loading;
 extern const struct finding_rule finding_sync;
@@ -152,8 +152,7 @@ MUST_CHECK bool findings_case_make(const struct facts *facts, const struct repor
                                    struct err *err);
 
 // Time of the steady steps that a claim covers, over all of them. Linear.
-int64_t findings_claimed(const struct finding_case *the_case, claim_fn *claim,
-                         const void *context);
+int64_t findings_claimed(const struct finding_case *the_case, claim_fn *claim, const void *context);
 
 // Visits what the steady steps consist of: device events, then gaps, in order of time.
 typedef void atom_fn(void *context, const struct atom *atom);

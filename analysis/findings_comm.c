@@ -3,15 +3,24 @@
 #include "analysis/bandwidth.h"
 #include "analysis/findings.h"
 
+static int64_t claim_exposed(const struct finding_case *the_case, const void *context,
+                             const struct atom *atom)
+{
+    (void)context;
+    bool device = !atom->gap;
+    return device && the_case->facts->devices[atom->device].bar == BAR_EXPOSED_COMM ? atom->ns : 0;
+}
+
 static bool check_exposed(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
     const struct parts *steady = &the_case->facts->steady;
     int64_t cost_ns = steady->bar_ns[BAR_EXPOSED_COMM] / the_case->steps;
-    *fires = (double)cost_ns >= FINDING_EXPOSED_SHARE * (double)the_case->step_ns;
+    *fires = findings_costs(the_case, cost_ns, FINDING_EXPOSED_SHARE);
     if (!*fires)
         return true;
     finding->cost_ns = cost_ns;
+    finding->claim = claim_exposed;
     finding->confidence = "high";
     finding->title = arena_printf(
         the_case->arena, err, "%s of communication %s is not hidden by compute (%.1f %%)",
@@ -96,6 +105,32 @@ static int64_t room_of(const struct facts *facts, const struct overlap *overlap)
     return parts_compute_ns(&facts->steady) - hidden_of(overlap);
 }
 
+// Such communication, up to what compute could hide of it.
+static int64_t claim_overlap(const struct finding_case *the_case, const void *context,
+                             const struct atom *atom)
+{
+    const struct overlap *overlap = context;
+    if (claim_exposed(the_case, NULL, atom) == 0 ||
+        !can_overlap(kind_of(the_case->facts, atom->device)))
+        return 0;
+    int64_t room_ns = room_of(the_case->facts, overlap);
+    if (room_ns >= overlap->exposed_ns)
+        return atom->ns;
+    return (int64_t)((double)atom->ns * (double)room_ns / (double)overlap->exposed_ns);
+}
+
+static bool keep_overlap(const struct finding_case *the_case, const struct overlap *overlap,
+                         struct finding *finding, struct err *err)
+{
+    struct overlap *kept = arena_room(the_case->arena, 1, sizeof *kept, err);
+    if (!kept)
+        return false;
+    *kept = *overlap;
+    finding->claim = claim_overlap;
+    finding->context = kept;
+    return true;
+}
+
 static bool describe_overlap(const struct finding_case *the_case, const struct overlap *overlap,
                              struct finding *finding, struct err *err)
 {
@@ -131,7 +166,8 @@ static bool check_overlap(const struct finding_case *the_case, bool *fires, stru
     *fires = total_ns >= FINDING_OVERLAP_COMM * steady_ns &&
              (double)hidden_of(&overlap) < FINDING_OVERLAP_SHARE * total_ns &&
              room_of(facts, &overlap) > 0;
-    return !*fires || describe_overlap(the_case, &overlap, finding, err);
+    return !*fires || (keep_overlap(the_case, &overlap, finding, err) &&
+                       describe_overlap(the_case, &overlap, finding, err));
 }
 
 const struct finding_rule finding_low_overlap = {

@@ -11,7 +11,9 @@ struct copies {
     struct copy_names names;
     int64_t count, pageable, to_host, bytes;
     int64_t owned_ns, wait_ns;
-    bool behind; // the segment before was such a copy, or the gap behind one
+    bool behind;  // the segment before was such a copy, or the gap behind one
+    uint32_t gap; // of facts.gaps, the next that the sweep may be in
+    bool *waits;  // per gap: it stands behind such a copy
 };
 
 // Whether a device event is a copy that goes through a staging buffer or that its call waits for.
@@ -22,6 +24,16 @@ static bool blocks(const struct copies *copies, uint32_t device, struct copy_kin
     *kind = copy_kind_of(&copies->names, device);
     return kind->direction != COPY_MEMSET &&
            (kind->host == COPY_HOST_PAGEABLE || kind->wait == COPY_WAIT_YES);
+}
+
+// Marks the gap that a segment of idle time lies in.
+static void mark_gap(struct copies *copies, const struct segment *segment)
+{
+    const struct gap_list *gaps = &copies->facts->gaps;
+    while (copies->gap < gaps->count && gaps->gaps[copies->gap].end_ns <= segment->begin_ns)
+        copies->gap++;
+    if (copies->gap < gaps->count)
+        copies->waits[copies->gap] = true;
 }
 
 static void add_segment(void *context, const struct segment *segment)
@@ -35,37 +47,46 @@ static void add_segment(void *context, const struct segment *segment)
     if (segment->step == FACTS_NONE || !copies->facts->steps[segment->step].steady)
         return;
     copies->owned_ns += copy ? length_ns : 0;
-    copies->wait_ns += copies->behind && segment->bar == BAR_IDLE_HOST_WAIT ? length_ns : 0;
+    if (!copies->behind || segment->bar != BAR_IDLE_HOST_WAIT)
+        return;
+    copies->wait_ns += length_ns;
+    mark_gap(copies, segment);
 }
 
-static bool costs_enough(const struct finding_case *the_case, int64_t cost_ns)
+static int64_t claim_copy(const struct finding_case *the_case, const void *context,
+                          const struct atom *atom)
 {
-    return (double)cost_ns >= FINDING_COPY_SHARE * (double)the_case->step_ns;
+    const struct copies *copies = context;
+    struct copy_kind kind;
+    bool mine = atom->gap ? copies->waits[atom->gap - the_case->facts->gaps.gaps]
+                          : blocks(copies, atom->device, &kind);
+    return mine ? atom->ns : 0;
 }
 
 // Even if the device waited for nothing but such copies.
 static bool may_fire(const struct finding_case *the_case, int64_t owned_ns)
 {
     int64_t wait_ns = the_case->facts->steady.bar_ns[BAR_IDLE_HOST_WAIT];
-    return costs_enough(the_case, (owned_ns + wait_ns) / the_case->steps);
+    return findings_costs(the_case, (owned_ns + wait_ns) / the_case->steps, FINDING_COPY_SHARE);
 }
 
 static bool measure(const struct finding_case *the_case, struct copies *copies, struct err *err)
 {
     const struct facts *facts = the_case->facts;
     *copies = (struct copies){.facts = facts};
-    if (!copy_names_make(facts, the_case->arena, &copies->names, err))
+    copies->waits =
+        arena_array(the_case->arena, (size_t)facts->gaps.count + 1, sizeof *copies->waits, err);
+    if (!copies->waits || !copy_names_make(facts, the_case->arena, &copies->names, err))
         return false;
     const uint32_t *first = facts->class_first + CLASS_MEMORY;
     int64_t owned_ns = 0;
     for (uint32_t at = first[0]; at < first[1]; at++) {
         uint32_t i = facts->class_devices[at];
-        const struct device_event *device = &facts->devices[i];
         struct copy_kind kind;
         if (!blocks(copies, i, &kind))
             continue;
         owned_ns += facts->steady_owned_ns[i];
-        if (device->step == FACTS_NONE || !facts->steps[device->step].steady)
+        if (!findings_is_steady(facts, i))
             continue;
         copies->count++;
         copies->pageable += kind.host == COPY_HOST_PAGEABLE;
@@ -81,14 +102,16 @@ static bool measure(const struct finding_case *the_case, struct copies *copies, 
 static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err)
 {
-    struct copies copies;
-    if (!measure(the_case, &copies, err))
+    struct copies *copies = arena_array(the_case->arena, 1, sizeof *copies, err);
+    if (!copies || !measure(the_case, copies, err))
         return false;
-    int64_t cost_ns = (copies.owned_ns + copies.wait_ns) / the_case->steps;
-    *fires = copies.count > 0 && costs_enough(the_case, cost_ns);
+    int64_t cost_ns = (copies->owned_ns + copies->wait_ns) / the_case->steps;
+    *fires = copies->count > 0 && findings_costs(the_case, cost_ns, FINDING_COPY_SHARE);
     if (!*fires)
         return true;
     finding->cost_ns = cost_ns;
+    finding->claim = claim_copy;
+    finding->context = copies;
     finding->confidence = "medium";
     finding->title =
         arena_printf(the_case->arena, err, "blocking copies cost %s %s (%.1f %%)",
@@ -98,12 +121,12 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
         the_case, "kernels?category=copy", err,
         "%s blocking copies %s, %s of them to the host, %s with pageable memory, %s bytes; %s "
         "exposed, %s the device waits behind them for the host",
-        findings_per_step(the_case, copies.count, count), the_case->per,
-        findings_per_step(the_case, copies.to_host, to_host),
-        findings_per_step(the_case, copies.pageable, pageable),
-        copies.bytes ? findings_per_step(the_case, copies.bytes, bytes) : "unknown",
-        time_text(copies.owned_ns / the_case->steps).text,
-        time_text(copies.wait_ns / the_case->steps).text);
+        findings_per_step(the_case, copies->count, count), the_case->per,
+        findings_per_step(the_case, copies->to_host, to_host),
+        findings_per_step(the_case, copies->pageable, pageable),
+        copies->bytes ? findings_per_step(the_case, copies->bytes, bytes) : "unknown",
+        time_text(copies->owned_ns / the_case->steps).text,
+        time_text(copies->wait_ns / the_case->steps).text);
     return finding->title && finding->evidence;
 }
 

@@ -35,8 +35,8 @@ static void add_gap(void *context, const struct gap *gap, int64_t length_ns)
 bool findings_case_make(const struct facts *facts, const struct report *report, struct arena *arena,
                         struct finding_case *the_case, struct err *err)
 {
-    struct gap_times times = {facts, arena_array(arena, (size_t)facts->gaps.count + 1,
-                                                 sizeof *times.gap_ns, err)};
+    struct gap_times times = {
+        facts, arena_array(arena, (size_t)facts->gaps.count + 1, sizeof *times.gap_ns, err)};
     if (!times.gap_ns)
         return false;
     step_gaps_visit(facts, add_gap, &times);
@@ -112,8 +112,8 @@ static void share_atom(void *context, const struct atom *atom)
 {
     struct sharing *sharing = context;
     const struct facts *facts = sharing->the_case->facts;
-    size_t at = atom->gap ? facts->device_count + (size_t)(atom->gap - facts->gaps.gaps)
-                          : atom->device;
+    size_t at =
+        atom->gap ? facts->device_count + (size_t)(atom->gap - facts->gaps.gaps) : atom->device;
     int64_t want_ns = sharing->finding->claim(sharing->the_case, sharing->finding->context, atom);
     if (sharing->taker[at] == 0)
         sharing->left_ns[at] = atom->ns;

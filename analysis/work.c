@@ -6,57 +6,11 @@
 #include "analysis/shape_text.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
-#include "analysis/work_rows.h"
+#include "analysis/work_roofline.h"
 
 #include <math.h>
 
 #define MAX_ROWS 5000 // those with the most time
-
-// Of all calls of a row, in ns; NaN where not known.
-struct roofline {
-    double compute_ns, memory_ns, total_ns;
-    const char *bound;
-    const char *note;
-};
-
-static double time_of(int64_t amount, int64_t calls, double per_ns)
-{
-    if (!count_known(amount) || per_ns <= 0)
-        return NAN;
-    return (double)amount * (double)calls / per_ns;
-}
-
-// 1 TFLOP/s is 1000 operations in a nanosecond.
-static struct roofline roofline_of(const struct work_row *row, const struct peak *peak)
-{
-    struct roofline roof = {NAN, NAN, NAN, NULL, NULL};
-    const struct work *work = &row->work;
-    bool flops = work_kind_has_flops(work->kind);
-    if (!count_known(work->bytes) || (flops && !count_known(work->flops)))
-        return roof;
-    if (!peak) {
-        roof.note = "no peaks are known for this device";
-        return roof;
-    }
-    if (row->host_link) {
-        roof.note = "a copy over a link is not compared with the device's memory";
-        return roof;
-    }
-    roof.memory_ns = time_of(work->bytes, row->calls, peak->tbps * 1e3);
-    roof.compute_ns =
-        flops ? time_of(work->flops, row->calls, peak->tflops[work->precision] * 1e3) : 0;
-    if (isnan(roof.memory_ns) || isnan(roof.compute_ns)) {
-        roof.note = "no peak of this device is known at this precision";
-        return roof;
-    }
-    bool compute = flops && roof.compute_ns >= roof.memory_ns;
-    roof.bound = compute ? "compute" : "memory";
-    roof.total_ns = compute ? roof.compute_ns : roof.memory_ns;
-    if (roof.total_ns > (double)row->busy_ns)
-        roof.note = compute ? "faster than the peak in the data sheet"
-                            : "faster than memory: caches served a part of it";
-    return roof;
-}
 
 // Room for the texts of a row until it is added.
 struct texts {
@@ -153,7 +107,7 @@ static bool add_row(const struct work_rows *rows, const struct work_row *row, st
     struct arena scratch;
     struct texts texts;
     struct row cells = {0};
-    struct roofline roof = roofline_of(row, rows->peak);
+    struct roofline roof = work_roofline(row, rows->peak);
     arena_init(&scratch, rows->facts->budget);
     put_identity(rows->facts, row, &texts, &cells);
     put_times(rows, row, &cells);

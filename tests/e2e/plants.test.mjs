@@ -10,15 +10,15 @@ import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/t
 /** The rule that must find a plant, and others that may: they see the same time. */
 const RULES = {
   exposed_comm: ["exposed_communication", "low_overlap"],
-  starvation: ["gpu_starved"],
-  tiny_kernels: ["tiny_kernels", "gpu_starved"],
+  starvation: ["starved_data_loading"],
+  tiny_kernels: ["tiny_kernels", "launch_bound", "no_cuda_graphs"],
   low_overlap: ["low_overlap", "exposed_communication"],
-  pageable_copies: ["blocking_copies", "gpu_starved"],
-  idle_sync: ["gpu_starved"],
-  idle_data_loading: ["gpu_starved"],
-  idle_allocator: ["gpu_starved"],
-  idle_host_compute: ["gpu_starved"],
-  idle_launch_overhead: ["gpu_starved"],
+  pageable_copies: ["blocking_copies", "launch_bound"],
+  idle_sync: ["starved_sync"],
+  idle_data_loading: ["starved_data_loading"],
+  idle_allocator: ["starved_allocator"],
+  idle_host_compute: ["launch_bound"],
+  idle_launch_overhead: ["launch_bound"],
 };
 const COST_NS = 4_000_000;
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about calls of a kernel that take longer than most calls that do the same.
+#include "analysis/findings.h"
+#include "analysis/grouping.h"
+#include "analysis/stats.h"
+
+#define LEAST_EXCESS_NS 5000 // less is how exactly the recording tells time
+
+struct slow_calls {
+    const struct facts *facts;
+    struct grouping grouping;
+    int64_t *median_ns; // per group; INT64_MAX when it has too few calls
+    int64_t *cost_ns;   // per group
+    int64_t slow;       // calls
+};
+
+// Inputs of the operator that launched a device event, ARGS_NONE when not recorded.
+static uint32_t inputs_of(const struct facts *facts, uint32_t device)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t launch = facts->devices[device].launch;
+    uint32_t op = launch == FACTS_NONE ? FACTS_NONE : facts->launches[launch].op;
+    uint32_t args = op == FACTS_NONE ? ARGS_NONE : trace->args[op];
+    return args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
+}
+
+// The same kernel for the same operator and shapes, in a steady step. Without recorded shapes equal
+// calls cannot be told.
+static bool call_key(const struct facts *facts, uint32_t device, struct group_key *key)
+{
+    uint32_t args = facts->trace->args[facts->devices[device].event];
+    uint64_t op = facts_device_op(facts, device), inputs = inputs_of(facts, device);
+    uint64_t shape = args == ARGS_NONE ? ARGS_NONE : facts->trace->device_args[args].shape;
+    *key = (struct group_key){op << 32 | facts_device_name(facts, device), inputs << 32 | shape};
+    return inputs != ARGS_NONE && facts->devices[device].class == CLASS_COMPUTE &&
+           findings_is_steady(facts, device);
+}
+
+static int64_t time_of(const struct device_event *device)
+{
+    return device->end_ns - device->begin_ns;
+}
+
+// What a call takes beyond the median of its kind, 0 unless that is much.
+static int64_t excess_of(const struct slow_calls *all, uint32_t device)
+{
+    uint32_t group = all->grouping.group_of[device];
+    if (group == FACTS_NONE || all->median_ns[group] == INT64_MAX)
+        return 0;
+    int64_t call_ns = time_of(&all->facts->devices[device]), median_ns = all->median_ns[group];
+    bool slow = (double)call_ns >= FINDING_SLOW_CALL_RATIO * (double)median_ns &&
+                call_ns - median_ns >= LEAST_EXCESS_NS;
+    return slow ? call_ns - median_ns : 0;
+}
+
+static int64_t claim_slow(const struct finding_case *the_case, const void *context,
+                          const struct atom *atom)
+{
+    int64_t excess_ns = atom->gap ? 0 : excess_of(context, atom->device);
+    if (excess_ns == 0)
+        return 0;
+    int64_t call_ns = time_of(&the_case->facts->devices[atom->device]);
+    return (int64_t)((double)atom->ns * (double)excess_ns / (double)call_ns);
+}
+
+static bool find_medians(struct slow_calls *all, struct arena *arena, struct err *err)
+{
+    const struct grouping *grouping = &all->grouping;
+    uint32_t count = grouping->groups.count;
+    all->median_ns = arena_room(arena, (size_t)count + 1, sizeof *all->median_ns, err);
+    all->cost_ns = arena_array(arena, (size_t)count + 1, sizeof *all->cost_ns, err);
+    if (!all->median_ns || !all->cost_ns)
+        return false;
+    for (uint32_t g = 0; g < count; g++) {
+        size_t calls = grouping->first[g + 1] - grouping->first[g];
+        all->median_ns[g] = calls < FINDING_SLOW_CALL_CALLS
+                                ? INT64_MAX
+                                : stats_median(grouping->dur_ns + grouping->first[g], calls);
+    }
+    return true;
+}
+
+static bool measure(const struct finding_case *the_case, struct slow_calls *all, struct err *err)
+{
+    const struct facts *facts = all->facts = the_case->facts;
+    bool ok = grouping_make(facts, call_key, the_case->arena, &all->grouping, err) &&
+              grouping_sort(facts, the_case->arena, &all->grouping, err) &&
+              find_medians(all, the_case->arena, err);
+    for (uint32_t i = 0; ok && i < facts->device_count; i++) {
+        if (excess_of(all, i) == 0)
+            continue;
+        struct atom atom = {.device = i, .ns = facts->steady_owned_ns[i]};
+        all->cost_ns[all->grouping.group_of[i]] += claim_slow(the_case, all, &atom);
+        all->slow++;
+    }
+    return ok;
+}
+
+// The kind that costs most, by one of its calls.
+static uint32_t find_worst(const struct slow_calls *all)
+{
+    uint32_t worst = FACTS_NONE;
+    for (uint32_t i = 0; i < all->facts->device_count; i++) {
+        uint32_t group = all->grouping.group_of[i];
+        if (group == FACTS_NONE || excess_of(all, i) == 0)
+            continue;
+        if (worst == FACTS_NONE ||
+            all->cost_ns[group] > all->cost_ns[all->grouping.group_of[worst]])
+            worst = i;
+    }
+    return worst;
+}
+
+static bool describe(const struct finding_case *the_case, const struct slow_calls *all,
+                     struct finding *finding, struct err *err)
+{
+    const struct facts *facts = all->facts;
+    uint32_t worst = find_worst(all), group = all->grouping.group_of[worst];
+    uint32_t first = all->grouping.first[group], past = all->grouping.first[group + 1];
+    struct str name = facts_short_name(facts->trace, facts_device_name(facts, worst));
+    char count[32];
+    struct evidence evidence = {0};
+    finding->title = arena_printf(the_case->arena, err,
+                                  "%s kernels %s run slower than most calls of the same shape: %s "
+                                  "(%.1f %%)",
+                                  findings_per_step(the_case, all->slow, count), the_case->per,
+                                  time_text(finding->cost_ns).text,
+                                  findings_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, href_of_kernel(name).text,
+                 "most time is lost in %.*s: median %s, longest %s of %u calls", (int)name.len,
+                 name.at, time_text(all->median_ns[group]).text,
+                 time_text(all->grouping.dur_ns[past - 1]).text, past - first);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static bool judge(const struct finding_case *the_case, struct slow_calls *all, bool *fires,
+                  struct finding *finding, struct err *err)
+{
+    if (!measure(the_case, all, err))
+        return false;
+    finding->cost_ns = findings_claimed(the_case, claim_slow, all) / the_case->steps;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_SLOW_CALLS_SHARE);
+    if (!*fires)
+        return true;
+    finding->claim = claim_slow;
+    finding->context = all;
+    finding->confidence = "medium";
+    return describe(the_case, all, finding, err);
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    struct slow_calls *all = arena_array(the_case->arena, 1, sizeof *all, err);
+    if (!all)
+        return false;
+    bool ok = judge(the_case, all, fires, finding, err);
+    grouping_free(&all->grouping); // claims need only what lives in the arena
+    return ok;
+}
+
+const struct finding_rule finding_slow_calls = {
+    .name = "slow_calls",
+    .why = "The same kernel on the same shapes usually runs faster: something took bandwidth or "
+           "multiprocessors away (a collective beside it, another process), or clocks went down.",
+    .advice = "Look in the timeline at what runs beside the slow calls: fewer channels for "
+              "collectives (NCCL_MAX_CTAS), other work off the device; watch power and "
+              "temperature.",
+    .method = "Calls of one kernel with the same grid, operator and shapes in the steady steps, 10 "
+              "or more; those that take 1.3 times their median, and 5 us more. Cost: owned time "
+              "beyond the median; reported from 1 % of the step. Needs recorded shapes.",
+    .false_alarms = "Kernels whose work depends on the values of their inputs.",
+    .check = check,
+};
