@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_ANALYSIS_H
 #define ANALYSIS_ANALYSIS_H
 
+#include "analysis/rank_source.h"
 #include "analysis/report.h"
 #include "ingest/base/cores.h"
 #include "ingest/trace/trace.h"
@@ -43,16 +44,15 @@ MUST_CHECK bool identity_of(const struct trace *trace, struct arena *arena,
 MUST_CHECK bool analyse_trace(const struct trace *trace, const struct analysis_options *options,
                               struct report *report, struct err *err);
 
-// One rank's report within a run.
-struct rank_report {
-    int64_t rank;
-    const struct report *report;
-};
-
-// Joins the ranks of a run (ascending by rank) into the run's tables. What it needs on the way is
-// counted in the budget of the report's arena, if that has one.
-MUST_CHECK bool analyse_run(const struct rank_report *ranks, size_t count, struct report *report,
+// Joins the ranks of a run into the run's tables. What it needs on the way is counted in the budget
+// of the report's arena, if that has one; it grows with the rows of the result, and by some 100
+// bytes per collective call, not with what the ranks' tables hold.
+MUST_CHECK bool analyse_run(const struct rank_source *source, struct report *report,
                             struct err *err);
+
+// The same of reports that are all there, ascending by rank.
+MUST_CHECK bool analyse_reports(const struct rank_report *ranks, size_t count,
+                                struct report *report, struct err *err);
 
 // Compares two run reports: tables compare_summary, compare_waterfall.
 MUST_CHECK bool analyse_compare(const struct report *base, const struct report *candidate,

@@ -55,7 +55,7 @@ bool report_add(struct report *report, const struct table_desc *desc, const stru
     return true;
 }
 
-static bool join_table(struct report *report, const struct table *other, struct err *err)
+bool report_append(struct report *report, const struct table *other, struct err *err)
 {
     struct table *table = find_or_add(report, other->desc, err);
     if (!table)
@@ -77,9 +77,19 @@ bool report_join(struct report *report, struct report *other, struct err *err)
 {
     arena_take(report->arena, other->arena);
     for (unsigned i = 0; i < other->table_count; i++)
-        if (!join_table(report, &other->tables[i], err))
+        if (!report_append(report, &other->tables[i], err))
             return false;
     other->table_count = 0;
+    return true;
+}
+
+bool report_borrow(struct report *report, const struct table *table, struct err *err)
+{
+    struct table *own = find_or_add(report, table->desc, err);
+    if (!own)
+        return false;
+    *own = *table;
+    own->row_cap = own->row_count; // so that more rows go elsewhere
     return true;
 }
 

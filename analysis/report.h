@@ -84,6 +84,12 @@ MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
 // it is empty afterwards. Both arenas count in one budget.
 MUST_CHECK bool report_join(struct report *report, struct report *other, struct err *err);
 
+// Adds rows whose cells and texts live in the report's arena already; they are taken over.
+MUST_CHECK bool report_append(struct report *report, const struct table *table, struct err *err);
+
+// Adds the rows of a table without copying them: the table must stay, and is not added to.
+MUST_CHECK bool report_borrow(struct report *report, const struct table *table, struct err *err);
+
 // The table of that name, or NULL when the report has none (an empty result may have none).
 const struct table *report_find(const struct report *report, const char *name);
 
@@ -100,8 +106,8 @@ void report_row_json(const struct table *table, size_t row, struct buf *out);
 void report_json(const struct report *report, struct buf *out);
 
 // A compact binary form with all tables, for the store; and back. Loading checks every length, and
-// knows tables by name from the list `known` (report_load skips what is not in it, so that a newer
-// report does not hurt an older binary). ERR_FORMAT when damaged.
+// knows tables by name from the list `known` (report_load passes over what is not in it, so that a
+// newer report does not hurt an older binary). ERR_FORMAT when damaged, or of an older version.
 MUST_CHECK bool report_save(const struct report *report, struct buf *out, struct err *err);
 MUST_CHECK bool report_load(struct report *report, struct str bytes,
                             const struct table_desc *const *known, struct err *err);

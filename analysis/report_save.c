@@ -1,206 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary form of a report: little-endian, each table with its column names, so that a reader
-// with other columns still finds those it knows.
-#include "analysis/report.h"
+// Writes the stored form of a report, column by column, which a compressor makes little of: numbers
+// as what they are beyond the least, or beyond the one before, in as few bytes as hold them all.
+#include "analysis/report_form.h"
 
-// "report" and a version; then per table: name, columns (type and name), rows.
-#define MAGIC        "SSREP\0\0\1"
-#define MAGIC_LEN    8
-#define ROW_MIN_SIZE 1 // a row has at least one byte per column
-
-static void put_u32(struct buf *out, uint32_t value)
+static void put_number(struct buf *out, uint64_t value, size_t size)
 {
-    unsigned char bytes[4];
-    for (int i = 0; i < 4; i++)
+    unsigned char bytes[8];
+    for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(value >> (8 * i));
-    buf_add(out, bytes, sizeof bytes);
-}
-
-static void put_u64(struct buf *out, uint64_t value)
-{
-    put_u32(out, (uint32_t)value);
-    put_u32(out, (uint32_t)(value >> 32));
+    buf_add(out, bytes, size);
 }
 
 static void put_text(struct buf *out, struct str text)
 {
-    put_u32(out, (uint32_t)text.len);
+    put_number(out, text.len, 4);
     buf_add_str(out, text);
 }
 
-// One byte says whether a value follows.
-static void put_cell(struct buf *out, enum column_type type, const struct cell *cell)
+// Begins what is preceded by its length; end_length puts it there.
+static size_t begin_length(struct buf *out)
 {
-    buf_putc(out, cell->null ? 0 : 1);
-    if (cell->null)
+    put_number(out, 0, 8);
+    return out->len;
+}
+
+static void end_length(struct buf *out, size_t begin)
+{
+    if (out->failed)
         return;
-    uint64_t bits;
-    switch (type) {
-    case COLUMN_TEXT: put_text(out, cell->s); break;
-    case COLUMN_F64:
+    uint64_t len = out->len - begin;
+    for (int i = 0; i < 8; i++)
+        out->at[begin - 8 + (size_t)i] = (char)(len >> (8 * i));
+}
+
+// Smallest number of bytes for values up to largest.
+static size_t width_of(uint64_t largest)
+{
+    return largest <= UINT8_MAX ? 1 : largest <= UINT16_MAX ? 2 : largest <= UINT32_MAX ? 4 : 8;
+}
+
+// Values, or their differences, are written as what they are beyond the least of them.
+struct range {
+    uint64_t least;
+    size_t width;
+};
+
+static struct range range_of(const struct column_values *values, bool delta)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = delta; i < values->count; i++) {
+        uint64_t value = values->at[i] - (delta ? values->at[i - 1] : 0);
+        least = (int64_t)value < least ? (int64_t)value : least;
+        most = (int64_t)value > most ? (int64_t)value : most;
+    }
+    bool none = values->count <= delta;
+    return (struct range){none ? 0 : (uint64_t)least,
+                          none ? 1 : width_of((uint64_t)most - (uint64_t)least)};
+}
+
+// A byte of form, the first value of differences, the least, then all.
+static void put_values(struct buf *out, const struct column_values *values)
+{
+    struct range plain = range_of(values, false), differences = range_of(values, true);
+    bool delta = values->count > 1 && differences.width < plain.width;
+    struct range range = delta ? differences : plain;
+    buf_putc(out, (char)(range.width | (delta ? REPORT_DELTA : 0)));
+    if (delta)
+        put_number(out, values->at[0], 8);
+    put_number(out, range.least, 8);
+    for (size_t i = delta; i < values->count; i++)
+        put_number(out, values->at[i] - (delta ? values->at[i - 1] : 0) - range.least, range.width);
+}
+
+static uint64_t bits_of(enum column_type type, const struct cell *cell)
+{
+    uint64_t bits = (uint64_t)cell->i;
+    if (type == COLUMN_TEXT)
+        return cell->s.len;
+    if (type == COLUMN_F64)
         memcpy(&bits, &cell->f, sizeof bits);
-        put_u64(out, bits);
-        break;
-    case COLUMN_I64:
-    case COLUMN_BOOL: put_u64(out, (uint64_t)cell->i); break;
+    return bits;
+}
+
+// One column of a table, cell by cell.
+struct walk {
+    const struct cell *cell;
+    size_t stride, rows;
+    enum column_type type;
+};
+
+static const struct cell *cell_at(const struct walk *walk, size_t row)
+{
+    return walk->cell + row * walk->stride;
+}
+
+// A bit per row that is not null, where some are null.
+static void put_known(struct buf *out, const struct walk *walk, size_t count)
+{
+    buf_putc(out, count == walk->rows);
+    if (count == walk->rows)
+        return;
+    unsigned char byte = 0;
+    for (size_t row = 0; row < walk->rows; row++) {
+        byte |= (unsigned char)(!cell_at(walk, row)->null << (row % 8));
+        if (row % 8 == 7 || row + 1 == walk->rows) {
+            buf_putc(out, (char)byte);
+            byte = 0;
+        }
     }
 }
 
-static void put_table(struct buf *out, const struct table *table)
+static bool put_column(struct buf *out, const struct walk *walk, struct column_values *values,
+                       struct err *err)
+{
+    values->count = 0;
+    for (size_t row = 0; row < walk->rows; row++)
+        if (!cell_at(walk, row)->null)
+            values->at[values->count++] = bits_of(walk->type, cell_at(walk, row));
+    size_t begin = begin_length(out);
+    put_known(out, walk, values->count);
+    if (values->count)
+        put_values(out, values);
+    for (size_t row = 0; walk->type == COLUMN_TEXT && row < walk->rows; row++)
+        if (!cell_at(walk, row)->null)
+            buf_add_str(out, cell_at(walk, row)->s);
+    end_length(out, begin);
+    return buf_ok(out, err);
+}
+
+static bool put_table(struct buf *out, const struct table *table, struct column_values *values,
+                      struct err *err)
 {
     const struct table_desc *desc = table->desc;
     put_text(out, str_of(desc->name));
-    put_u32(out, desc->column_count);
+    size_t begin = begin_length(out);
+    put_number(out, desc->column_count, 4);
+    put_number(out, table->row_count, 8);
     for (unsigned c = 0; c < desc->column_count; c++) {
-        buf_putc(out, (char)desc->columns[c].type);
+        struct walk walk = {table->cells + c, desc->column_count, table->row_count,
+                            desc->columns[c].type};
+        buf_putc(out, (char)walk.type);
         put_text(out, str_of(desc->columns[c].name));
+        if (!put_column(out, &walk, values, err))
+            return false;
     }
-    put_u64(out, table->row_count);
-    for (size_t i = 0; i < table->row_count * desc->column_count; i++)
-        put_cell(out, desc->columns[i % desc->column_count].type, &table->cells[i]);
+    end_length(out, begin);
+    return buf_ok(out, err);
 }
 
 bool report_save(const struct report *report, struct buf *out, struct err *err)
 {
-    buf_add(out, MAGIC, MAGIC_LEN);
-    put_u32(out, report->table_count);
+    struct arena arena;
+    size_t rows = 1;
     for (unsigned i = 0; i < report->table_count; i++)
-        put_table(out, &report->tables[i]);
-    return buf_ok(out, err);
-}
-
-// What is left to read. After a failure it stays failed and yields zeros.
-struct cursor {
-    struct str left;
-    uint64_t pos;
-    bool failed;
-};
-
-static struct str take(struct cursor *in, size_t len)
-{
-    if (in->failed || len > in->left.len) {
-        in->failed = true;
-        return (struct str){NULL, 0};
-    }
-    struct str taken = {in->left.at, len};
-    in->left.at += len;
-    in->left.len -= len;
-    in->pos += len;
-    return taken;
-}
-
-static uint64_t take_number(struct cursor *in, size_t size)
-{
-    struct str bytes = take(in, size);
-    uint64_t value = 0;
-    for (size_t i = bytes.len; i-- > 0;)
-        value = value << 8 | (unsigned char)bytes.at[i];
-    return value;
-}
-
-static struct str take_text(struct cursor *in)
-{
-    return take(in, take_number(in, 4));
-}
-
-static struct cell take_cell(struct cursor *in, enum column_type type)
-{
-    struct cell cell = {.null = take_number(in, 1) != 1};
-    if (cell.null)
-        return cell;
-    if (type == COLUMN_TEXT) {
-        cell.s = take_text(in);
-        return cell;
-    }
-    uint64_t bits = take_number(in, 8);
-    if (type == COLUMN_F64)
-        memcpy(&cell.f, &bits, sizeof bits);
-    else
-        memcpy(&cell.i, &bits, sizeof bits);
-    return cell;
-}
-
-// Columns of a stored table: their types there, and where each goes here (-1: nowhere).
-struct layout {
-    const struct table_desc *desc; // NULL: a table nobody knows
-    unsigned count;
-    enum column_type types[TABLE_MAX_COLUMNS];
-    int to[TABLE_MAX_COLUMNS];
-};
-
-static const struct table_desc *find_known(const struct table_desc *const *known, struct str name)
-{
-    for (; *known; known++)
-        if (str_equal(str_of((*known)->name), name))
-            return *known;
-    return NULL;
-}
-
-static int find_target(const struct table_desc *desc, enum column_type type, struct str name)
-{
-    if (!desc)
-        return -1;
-    for (unsigned c = 0; c < desc->column_count; c++)
-        if (str_equal(str_of(desc->columns[c].name), name))
-            return desc->columns[c].type == type ? (int)c : -1;
-    return -1;
-}
-
-static void take_layout(struct cursor *in, const struct table_desc *const *known,
-                        struct layout *layout)
-{
-    layout->desc = find_known(known, take_text(in));
-    layout->count = (unsigned)take_number(in, 4);
-    if (layout->count == 0 || layout->count > TABLE_MAX_COLUMNS) {
-        in->failed = true;
-        return;
-    }
-    for (unsigned c = 0; c < layout->count; c++) {
-        uint64_t type = take_number(in, 1);
-        if (type > COLUMN_BOOL)
-            in->failed = true;
-        layout->types[c] = (enum column_type)type;
-        layout->to[c] = find_target(layout->desc, layout->types[c], take_text(in));
-    }
-}
-
-static bool take_rows(struct cursor *in, const struct layout *layout, struct report *report,
-                      struct err *err)
-{
-    uint64_t rows = take_number(in, 8);
-    if (rows > in->left.len / ROW_MIN_SIZE)
-        in->failed = true;
-    for (uint64_t r = 0; r < rows && !in->failed; r++) {
-        struct cell row[TABLE_MAX_COLUMNS];
-        for (unsigned c = 0; c < TABLE_MAX_COLUMNS; c++)
-            row[c] = cell_null();
-        for (unsigned c = 0; c < layout->count; c++) {
-            struct cell cell = take_cell(in, layout->types[c]);
-            if (layout->to[c] >= 0)
-                row[layout->to[c]] = cell;
-        }
-        if (!in->failed && layout->desc && !report_add(report, layout->desc, row, err))
-            return false;
-    }
-    return true;
-}
-
-bool report_load(struct report *report, struct str bytes, const struct table_desc *const *known,
-                 struct err *err)
-{
-    struct cursor in = {.left = bytes};
-    struct str magic = take(&in, MAGIC_LEN);
-    if (in.failed || memcmp(magic.at, MAGIC, MAGIC_LEN) != 0)
-        return err_set_at(err, ERR_FORMAT, 0, "stored result: found no report at byte 0");
-    uint64_t tables = take_number(&in, 4);
-    for (uint64_t i = 0; i < tables && !in.failed; i++) {
-        struct layout layout = {0};
-        take_layout(&in, known, &layout);
-        if (!in.failed && !take_rows(&in, &layout, report, err))
-            return false;
-    }
-    if (in.failed || in.left.len)
-        return err_set_at(err, ERR_FORMAT, in.pos, "stored result: damaged at byte %llu",
-                          (unsigned long long)in.pos);
-    return true;
+        rows = report->tables[i].row_count > rows ? report->tables[i].row_count : rows;
+    arena_init(&arena, NULL);
+    struct column_values values = {.at = arena_room(&arena, rows, sizeof *values.at, err)};
+    bool ok = values.at != NULL;
+    buf_add(out, REPORT_MAGIC, REPORT_MAGIC_LEN);
+    put_number(out, report->table_count, 4);
+    for (unsigned i = 0; ok && i < report->table_count; i++)
+        ok = put_table(out, &report->tables[i], &values, err);
+    arena_free(&arena);
+    return ok && buf_ok(out, err);
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the reports of the ranks to the report of the run.
+// From the ranks to the report of the run. The ranks pass by twice: first what each says of itself,
+// by which one is chosen to represent the run; then the tables whose rows are copied or joined, and
+// the collectives.
 #include "analysis/run.h"
 
 #include "analysis/quality.h"
 #include "analysis/ranked.h"
+#include "analysis/run_merge.h"
 #include "analysis/tables.h"
 
 int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback)
 {
-    const struct table *summary = run_table(run, rank, "summary");
+    const struct table *summary = run_head(run, rank, "summary");
     const struct cell *cell = summary ? table_cell(summary, 0, column) : NULL;
     return cell && !cell->null ? cell->i : fallback;
 }
 
-const struct table *run_table(const struct run *run, size_t rank, const char *name)
+const struct table *run_head(const struct run *run, size_t rank, const char *name)
 {
-    return report_find(run->ranks[rank].report, name);
+    return report_find(&run->heads[rank], name);
 }
 
 void run_append(struct row *row, const struct table *table, size_t index, unsigned first)
@@ -23,6 +26,30 @@ void run_append(struct row *row, const struct table *table, size_t index, unsign
     const struct cell *cells = table->cells + index * table->desc->column_count;
     for (unsigned c = first; c < table->desc->column_count; c++)
         row_cell(row, cells[c]);
+}
+
+// --- what each rank says of itself --------------------------------------------------------------
+
+static bool take_head(void *context, size_t rank, const struct report *report, struct err *err)
+{
+    struct run *run = context;
+    run->heads[rank].arena = run->scratch;
+    for (unsigned t = 0; t < report->table_count; t++) {
+        const struct table *table = &report->tables[t];
+        const struct cell *cells = table->cells;
+        for (size_t i = 0; i < table->row_count; i++, cells += table->desc->column_count)
+            if (!report_add(&run->heads[rank], table->desc, cells, err))
+                return false;
+    }
+    return true;
+}
+
+static bool load_heads(struct run *run, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_summary, &table_breakdown,
+                                                     &table_step_stats, &table_environment, NULL};
+    run->heads = arena_array(run->scratch, run->count, sizeof *run->heads, err);
+    return run->heads && rank_source_each(run->source, known, run->budget, take_head, run, err);
 }
 
 // The lower median of the ranks by median steady step represents the run. Ranks without steps come
@@ -47,13 +74,41 @@ static bool choose_ranks(struct run *run, struct err *err)
 static void sum_windows(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        const struct table *breakdown = run_table(run, i, "breakdown");
+        const struct table *breakdown = run_head(run, i, "breakdown");
         run->window_ns += breakdown ? table_cell(breakdown, 0, "window_ns")->i : 0;
         run->busy_ns += breakdown ? table_cell(breakdown, 0, "busy_ns")->i : 0;
     }
 }
 
-static int64_t largest_world(const struct run *run)
+// --- what all ranks have together ---------------------------------------------------------------
+
+struct joining {
+    struct run *run;
+    struct run_merge *merge;
+};
+
+static bool take_rank(void *context, size_t rank, const struct report *report, struct err *err)
+{
+    struct joining *joining = context;
+    return run_copy_rank(joining->run, rank, report, err) &&
+           run_merge_take(joining->merge, rank, report, err);
+}
+
+static bool take_ranks(struct joining *joining, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_summary,        &table_steps,
+                                                     &table_quality,        &table_launches,
+                                                     &table_kernels,        &table_ops,
+                                                     &table_classes,        &table_collectives,
+                                                     &table_environment,    &table_short_kernels,
+                                                     &table_process_groups, &table_comm_ops,
+                                                     &table_comm_calls,     NULL};
+    const struct run *run = joining->run;
+    return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
+           run_merge_write(joining->merge, err);
+}
+
+static int64_t world_size(const struct run *run)
 {
     int64_t world = -1;
     for (size_t i = 0; i < run->count; i++) {
@@ -61,44 +116,6 @@ static int64_t largest_world(const struct run *run)
         world = size > world ? size : world;
     }
     return world;
-}
-
-static bool add_run_quality(const struct run *run, const struct quality *quality, struct err *err)
-{
-    struct row row = {0};
-    row_null(&row);
-    row_word(&row, quality->item);
-    row_word(&row, quality->severity);
-    row_i64(&row, quality->count);
-    row_null(&row);
-    row_null(&row);
-    row_word(&row, quality->detail);
-    row_word(&row, quality->effect);
-    return row_end(&row, &table_run_quality, run->report, err);
-}
-
-static bool judge_ranks(const struct run *run, struct err *err)
-{
-    int64_t missing = largest_world(run) - (int64_t)run->count, uneven = 0;
-    int64_t steps = run_summary_i64(run, run->headline, "steady_steps", 0);
-    for (size_t i = 0; i < run->count; i++)
-        uneven += run_summary_i64(run, i, "steady_steps", 0) != steps;
-    struct quality ranks = {
-        .item = "missing_ranks",
-        .severity = "warning",
-        .count = missing,
-        .detail = "ranks of the job whose trace is not there",
-        .effect = "the headline and the slowest rank are those of the ranks that are there",
-    };
-    struct quality differs = {
-        .item = "steps_differ",
-        .severity = "info",
-        .count = uneven,
-        .detail = "ranks with another number of steady steps than the headline rank",
-        .effect = "sums over ranks cover unequal times; figures per step do not",
-    };
-    return (missing <= 0 || add_run_quality(run, &ranks, err)) &&
-           (!uneven || add_run_quality(run, &differs, err));
 }
 
 static double spread_of(const struct run *run)
@@ -118,12 +135,11 @@ static double spread_of(const struct run *run)
 // The headline rank's summary, with what concerns the whole run put in its place.
 static bool add_summary(const struct run *run, struct err *err)
 {
-    const struct table *summary = run_table(run, run->headline, "summary");
+    const struct table *summary = run_head(run, run->headline, "summary");
     if (!summary)
         return true;
     const struct table *findings = report_find(run->report, "findings");
     const char *worst = quality_worst(run->report);
-    int64_t world = largest_world(run);
     struct row row = {0};
     run_append(&row, summary, 0, 0);
     row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // of one clock only
@@ -132,28 +148,61 @@ static bool add_summary(const struct run *run, struct err *err)
     row.cells[table_column(summary->desc, "worst_quality")] =
         worst ? cell_text(str_of(worst)) : cell_null();
     row.cells[table_column(summary->desc, "world_size")] =
-        world >= 0 ? cell_i64(world) : cell_null();
+        run->world_size >= 0 ? cell_i64(run->world_size) : cell_null();
     row_i64(&row, (int64_t)run->count);
-    row_i64(&row, run->ranks[run->headline].rank);
-    row_i64(&row, run->ranks[run->slowest].rank);
+    row_i64(&row, run->ranks[run->headline]);
+    row_i64(&row, run->ranks[run->slowest]);
     row_f64(&row, spread_of(run));
     return row_end(&row, &table_run_summary, run->report, err);
 }
 
-bool analyse_run(const struct rank_report *ranks, size_t count, struct report *report,
-                 struct err *err)
+static bool conclude(struct run *run, struct err *err)
 {
-    if (count == 0)
+    return run_place(run, err) && run_list_ranks(run, err) && run_list_steps(run, err) &&
+           run_judge_efficiency(run, err) && run_copy_headline(run, err) && add_summary(run, err);
+}
+
+static bool join(struct run *run, struct err *err)
+{
+    run->world_size = world_size(run);
+    struct joining joining = {run, run_merge_new(run, err)};
+    if (!joining.merge)
+        return false;
+    bool ok = run_judge_quality(run, err) && take_ranks(&joining, err);
+    run_merge_free(joining.merge);
+    return ok && conclude(run, err);
+}
+
+bool analyse_run(const struct rank_source *source, struct report *report, struct err *err)
+{
+    if (source->count == 0)
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analysed");
     struct budget uncounted = {0};
-    struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
     struct arena scratch;
-    arena_init(&scratch, budget);
-    struct run run = {
-        .ranks = ranks, .count = count, .report = report, .scratch = &scratch, .budget = budget};
-    sum_windows(&run);
-    bool ok = choose_ranks(&run, err) && judge_ranks(&run, err) && run_copy(&run, err) &&
-              run_merge(&run, err) && add_summary(&run, err);
+    struct run run = {.source = source,
+                      .ranks = source->ranks,
+                      .count = source->count,
+                      .report = report,
+                      .scratch = &scratch,
+                      .budget = report->arena->budget ? report->arena->budget : &uncounted};
+    arena_init(&scratch, run.budget);
+    bool ok = load_heads(&run, err) && choose_ranks(&run, err);
+    if (ok) {
+        sum_windows(&run);
+        ok = join(&run, err);
+    }
     arena_free(&scratch);
+    return ok;
+}
+
+bool analyse_reports(const struct rank_report *ranks, size_t count, struct report *report,
+                     struct err *err)
+{
+    struct rank_source source;
+    struct arena arena;
+    arena_init(&arena, report->arena->budget);
+    bool ok =
+        rank_source_of(ranks, count, &arena, &source, err) && analyse_run(&source, report, err);
+    arena_free(&arena);
     return ok;
 }

@@ -6,33 +6,60 @@
 #include "analysis/analysis.h"
 #include "analysis/parts.h"
 
+struct run_comm;
+struct comm_rank;
+
+// Where a rank ran.
+struct run_place {
+    struct str node;    // "" when not known
+    int64_t local_rank; // -1 when not known
+};
+
 struct run {
-    const struct rank_report *ranks; // ascending by rank
+    const struct rank_source *source;
+    const int64_t *ranks; // the source's: ascending
     size_t count;
-    size_t headline, slowest;   // indices
-    int64_t window_ns, busy_ns; // of the whole windows, summed over the ranks
-    struct report *report;      // to fill
+    struct report *heads;        // of each rank: its summary, breakdown, step_stats and environment
+    struct run_place *places;    // of each rank, once run_place ran
+    size_t headline, slowest;    // indices
+    int64_t world_size;          // as the traces say, -1 when they do not
+    int64_t window_ns, busy_ns;  // of the whole windows, summed over the ranks
+    const struct run_comm *comm; // collectives of all ranks; NULL until they are matched
+    struct report *report;       // to fill
     struct arena *scratch;
     struct budget *budget; // of what is made on the way
 };
 
-// One row of one rank's table.
-struct run_source {
-    uint32_t rank; // index
-    uint32_t row;
-};
+// Tables whose rows are those of the ranks, one after the other; called rank by rank. And those of
+// the headline rank (run_copy.c).
+MUST_CHECK bool run_copy_rank(const struct run *run, size_t rank, const struct report *report,
+                              struct err *err);
+MUST_CHECK bool run_copy_headline(const struct run *run, struct err *err);
 
-// Tables whose rows are those of the ranks, one after the other (run_copy.c).
-MUST_CHECK bool run_copy(const struct run *run, struct err *err);
+// Finds out on which machine and device each rank ran (run_place.c).
+MUST_CHECK bool run_place(struct run *run, struct err *err);
 
-// Tables whose rows join those of several ranks (run_merge.c).
-MUST_CHECK bool run_merge(const struct run *run, struct err *err);
+// The ranks in one row each, and each step of each rank (run_ranks.c, run_steps.c).
+MUST_CHECK bool run_list_ranks(const struct run *run, struct err *err);
+MUST_CHECK bool run_list_steps(const struct run *run, struct err *err);
+
+// How well the devices are used (run_efficiency.c).
+MUST_CHECK bool run_judge_efficiency(const struct run *run, struct err *err);
+
+// What the trust report says of the run as a whole (run_quality.c).
+MUST_CHECK bool run_judge_quality(const struct run *run, struct err *err);
+
+// Whether it can be told how long the rank's collectives waited.
+bool run_knows_waits(const struct run *run, size_t rank);
 
 // The number in a rank's summary, or fallback where it is null.
 int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback);
 
-// The rows of a rank's table; NULL when it has none.
-const struct table *run_table(const struct run *run, size_t rank, const char *name);
+// A table of the rank's head; NULL when it has none.
+const struct table *run_head(const struct run *run, size_t rank, const char *name);
+
+// Parts of a rank's steady steps: their sum, all 0 without steps.
+struct parts run_steady_parts(const struct run *run, size_t rank);
 
 // Appends all cells of a row from column `first` on.
 void run_append(struct row *row, const struct table *table, size_t index, unsigned first);

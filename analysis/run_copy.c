@@ -3,14 +3,13 @@
 #include "analysis/run.h"
 #include "analysis/tables.h"
 
-// All rows of one rank's table behind the number of the rank.
-static bool copy_rows(const struct run *run, size_t rank, const char *name,
+// All rows of a rank's table behind the number of the rank.
+static bool copy_rows(const struct run *run, size_t rank, const struct table *table,
                       const struct table_desc *desc, struct err *err)
 {
-    const struct table *table = run_table(run, rank, name);
     for (size_t i = 0; table && i < table->row_count; i++) {
         struct row row = {0};
-        row_i64(&row, run->ranks[rank].rank);
+        row_i64(&row, run->ranks[rank]);
         run_append(&row, table, i, 0);
         if (!row_end(&row, desc, run->report, err))
             return false;
@@ -18,13 +17,11 @@ static bool copy_rows(const struct run *run, size_t rank, const char *name,
     return true;
 }
 
-static bool copy_all(const struct run *run, const char *name, const struct table_desc *desc,
-                     struct err *err)
+bool run_copy_rank(const struct run *run, size_t rank, const struct report *report, struct err *err)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (!copy_rows(run, i, name, desc, err))
-            return false;
-    return true;
+    return copy_rows(run, rank, report_find(report, "steps"), &table_run_steps, err) &&
+           copy_rows(run, rank, report_find(report, "quality"), &table_run_quality, err) &&
+           copy_rows(run, rank, report_find(report, "launches"), &table_run_launches, err);
 }
 
 // Index of the first row of a breakdown with that scope, or its row count.
@@ -36,20 +33,28 @@ static size_t find_scope(const struct table *breakdown, struct str scope)
     return i;
 }
 
+struct parts run_steady_parts(const struct run *run, size_t rank)
+{
+    const struct table *breakdown = run_head(run, rank, "breakdown");
+    size_t index = breakdown ? find_scope(breakdown, STR("steady")) : 0;
+    bool known = breakdown && index < breakdown->row_count;
+    return known ? parts_read(breakdown, index) : (struct parts){0};
+}
+
 static bool add_breakdown(const struct run *run, size_t rank, size_t index, const char *scope,
                           struct err *err)
 {
-    const struct table *table = run_table(run, rank, "breakdown");
+    const struct table *table = run_head(run, rank, "breakdown");
     struct row row = {0};
     row_word(&row, scope);
-    row_i64(&row, run->ranks[rank].rank);
+    row_i64(&row, run->ranks[rank]);
     run_append(&row, table, index, 1);
     return row_end(&row, &table_run_breakdown, run->report, err);
 }
 
 static bool add_steady(const struct run *run, size_t rank, const char *scope, struct err *err)
 {
-    const struct table *table = run_table(run, rank, "breakdown");
+    const struct table *table = run_head(run, rank, "breakdown");
     size_t index = table ? find_scope(table, STR("steady")) : 0;
     return !table || index == table->row_count || add_breakdown(run, rank, index, scope, err);
 }
@@ -60,7 +65,7 @@ static bool add_breakdowns(const struct run *run, struct err *err)
         !add_steady(run, run->slowest, "run_slowest", err))
         return false;
     for (size_t rank = 0; rank < run->count; rank++) {
-        const struct table *table = run_table(run, rank, "breakdown");
+        const struct table *table = run_head(run, rank, "breakdown");
         for (size_t i = 0; table && i < table->row_count; i++) {
             struct str scope = table_cell(table, i, "scope")->s;
             const char *as = str_equal(scope, STR("trace"))    ? "rank"
@@ -73,53 +78,11 @@ static bool add_breakdowns(const struct run *run, struct err *err)
     return true;
 }
 
-static struct cell step_p95(const struct run *run, size_t rank)
+static bool add_parts(const struct run *run, const struct table *table, struct err *err)
 {
-    const struct table *stats = run_table(run, rank, "step_stats");
-    return stats ? *table_cell(stats, 0, "p95_ns") : cell_null();
-}
-
-// Parts of the mean steady step, all 0 without steps.
-static struct parts mean_parts(const struct run *run, size_t rank)
-{
-    const struct table *breakdown = run_table(run, rank, "breakdown");
-    int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
-    struct parts parts = {0};
-    if (!breakdown || steps == 0)
-        return parts;
-    size_t index = find_scope(breakdown, STR("steady"));
-    if (index < breakdown->row_count)
-        parts = parts_read(breakdown, index);
-    return parts_per_step(&parts, steps);
-}
-
-static bool add_rank(const struct run *run, size_t rank, struct err *err)
-{
-    static const char *const columns[] = {"gpu",        "device_events", "linked_device_events",
-                                          "step_count", "steady_steps",  "step_median_ns"};
-    const struct table *summary = run_table(run, rank, "summary");
-    if (!summary)
-        return true;
-    struct parts parts = mean_parts(run, rank);
-    struct row row = {0};
-    row_i64(&row, run->ranks[rank].rank);
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        row_cell(&row, *table_cell(summary, 0, columns[c]));
-    row_cell(&row, step_p95(run, rank));
-    parts_row(&row, &parts);
-    row_cell(&row, *table_cell(summary, 0, "worst_quality"));
-    row_bool(&row, rank == run->headline);
-    while (row.count < table_run_ranks.column_count)
-        row_null(&row);
-    return row_end(&row, &table_run_ranks, run->report, err);
-}
-
-static bool add_parts(const struct run *run, struct err *err)
-{
-    const struct table *table = run_table(run, run->headline, "parts");
     for (size_t i = 0; table && i < table->row_count; i++) {
         struct row row = {0};
-        row_i64(&row, run->ranks[run->headline].rank);
+        row_i64(&row, run->ranks[run->headline]);
         row_i64(&row, run_summary_i64(run, run->headline, "steady_steps", 0));
         run_append(&row, table, i, 0);
         if (!row_end(&row, &table_run_parts, run->report, err))
@@ -128,14 +91,15 @@ static bool add_parts(const struct run *run, struct err *err)
     return true;
 }
 
-bool run_copy(const struct run *run, struct err *err)
+bool run_copy_headline(const struct run *run, struct err *err)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (!add_rank(run, i, err))
-            return false;
-    return add_breakdowns(run, err) && copy_all(run, "steps", &table_run_steps, err) &&
-           copy_rows(run, run->headline, "step_stats", &table_run_step_stats, err) &&
-           copy_rows(run, run->headline, "findings", &table_run_findings, err) &&
-           copy_all(run, "quality", &table_run_quality, err) &&
-           copy_all(run, "launches", &table_run_launches, err) && add_parts(run, err);
+    static const struct table_desc *const known[] = {&table_step_stats, &table_findings,
+                                                     &table_parts, NULL};
+    struct report own = {.arena = run->scratch};
+    size_t headline = run->headline;
+    return run->source->load(run->source->context, headline, known, &own, err) &&
+           add_breakdowns(run, err) &&
+           copy_rows(run, headline, report_find(&own, "step_stats"), &table_run_step_stats, err) &&
+           copy_rows(run, headline, report_find(&own, "findings"), &table_run_findings, err) &&
+           add_parts(run, report_find(&own, "parts"), err);
 }

@@ -8,6 +8,7 @@
 #include "server/rank_name.h"
 
 #include "analysis/analysis_json.h"
+#include "analysis/groups.h"
 #include "analysis/peaks.h"
 
 #include <stddef.h>
@@ -51,49 +52,53 @@ static const struct option_set options = {
     "one run.",
     "FILE...", table, sizeof table / sizeof *table};
 
-// Memory of one file's trace and report. Arena and budget point to each other: it must not move.
-struct file_memory {
-    struct budget budget;
-    struct arena arena;
-};
-
-// One file that could be read.
+// One file that could be read. Its report is kept as it is saved, which takes a tenth of its
+// tables.
 struct rank_file {
     const char *path;
     int64_t rank;
-    struct file_memory *memory;
-    struct report report;
+    struct buf saved;
 };
 
 struct analysis_run {
     struct arena arena; // of the list of files and of the run's report
     struct cores cores;
     struct progress progress;
+    struct groups taken; // ranks
+    int64_t free_rank;   // those below are taken
     struct rank_file *files;
     size_t count;
     struct report report; // of the run
     struct err first_err; // of the files that could not be read
 };
 
-static bool is_taken(const struct analysis_run *run, int64_t rank)
+// False in *taken when the rank was free; it is taken now.
+static bool take_rank(struct analysis_run *run, int64_t rank, bool *taken, struct err *err)
 {
-    for (size_t i = 0; i < run->count; i++)
-        if (run->files[i].rank == rank)
-            return true;
-    return false;
+    uint32_t before = run->taken.count, index;
+    if (!groups_index(&run->taken, (uint64_t)rank, 0, &index, err))
+        return false;
+    *taken = index < before;
+    return true;
 }
 
 // What the file says, its name, or the first rank that is free.
-static int64_t choose_rank(const struct analysis_run *run, const char *path, int64_t metadata_rank)
+static bool choose_rank(struct analysis_run *run, const char *path, int64_t metadata_rank,
+                        int64_t *rank, struct err *err)
 {
-    int64_t name_rank = rank_of_filename(str_of(path)), free_rank = 0;
-    if (metadata_rank >= 0 && !is_taken(run, metadata_rank))
-        return metadata_rank;
-    if (name_rank >= 0 && !is_taken(run, name_rank))
-        return name_rank;
-    while (is_taken(run, free_rank))
-        free_rank++;
-    return free_rank;
+    const int64_t wishes[] = {metadata_rank, rank_of_filename(str_of(path))};
+    bool taken = true;
+    for (size_t i = 0; i < 2 && taken; i++) {
+        *rank = wishes[i];
+        if (*rank >= 0 && !take_rank(run, *rank, &taken, err))
+            return false;
+    }
+    while (taken) {
+        *rank = run->free_rank++;
+        if (!take_rank(run, *rank, &taken, err))
+            return false;
+    }
+    return true;
 }
 
 static void tell(const char *path, const struct err *err)
@@ -104,40 +109,34 @@ static void tell(const char *path, const struct err *err)
     fputc('\n', stderr);
 }
 
-static bool begin_file(struct analysis_run *run, const char *path, uint64_t memory_bytes,
-                       struct rank_file *file, struct err *err)
+static bool identify(struct analysis_run *run, struct rank_file *file, int64_t says,
+                     struct err *err)
 {
-    *file = (struct rank_file){.path = path};
-    file->memory = arena_alloc(&run->arena, sizeof *file->memory, err);
-    if (!file->memory)
+    if (!choose_rank(run, file->path, says, &file->rank, err))
         return false;
-    file->memory->budget.limit = memory_bytes;
-    arena_init(&file->memory->arena, &file->memory->budget);
-    file->report.arena = &file->memory->arena;
-    return true;
-}
-
-static void end_file(struct rank_file *file)
-{
-    if (file->memory)
-        arena_free(&file->memory->arena);
-}
-
-static bool analyse_file(struct analysis_run *run, const struct analysis_options *chosen,
-                         struct rank_file *file, struct err *err)
-{
-    struct pipeline_job job = {
-        .input_path = file->path, .options = *chosen, .progress = &run->progress};
-    struct pipeline_result result;
-    if (!pipeline_trace(&job, &file->report, &result, err))
-        return false;
-    file->rank = choose_rank(run, file->path, result.identity.rank);
-    if (result.identity.rank >= 0 && file->rank != result.identity.rank)
+    if (says >= 0 && file->rank != says)
         fprintf(stderr,
                 "stepscope analyze: %s: says it is rank %lld, as another file does; counts as rank "
                 "%lld\n",
-                file->path, (long long)result.identity.rank, (long long)file->rank);
+                file->path, (long long)says, (long long)file->rank);
     return true;
+}
+
+static bool analyse_file(struct analysis_run *run, const struct analyze_options *chosen,
+                         struct rank_file *file, struct err *err)
+{
+    struct pipeline_job job = {
+        .input_path = file->path, .options = chosen->analysis, .progress = &run->progress};
+    struct pipeline_result result;
+    struct budget budget = {.limit = chosen->job_memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    struct report report = {.arena = &arena};
+    bool ok = pipeline_trace(&job, &report, &result, err) &&
+              report_save(&report, &file->saved, err) &&
+              identify(run, file, result.identity.rank, err);
+    arena_free(&arena);
+    return ok;
 }
 
 // Reads one file; one that cannot be read is told of and left out.
@@ -146,12 +145,12 @@ static void read_file(struct analysis_run *run, const char *path,
 {
     struct rank_file *file = &run->files[run->count];
     struct err err = {.pos = ERR_NO_POS};
-    if (begin_file(run, path, chosen->job_memory_bytes, file, &err) &&
-        analyse_file(run, &chosen->analysis, file, &err)) {
+    *file = (struct rank_file){.path = path};
+    if (analyse_file(run, chosen, file, &err)) {
         run->count++;
         return;
     }
-    end_file(file);
+    buf_free(&file->saved);
     tell(path, &err);
     if (run->first_err.code == ERR_NONE)
         run->first_err.code = err.code;
@@ -163,31 +162,71 @@ static int by_rank(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    const struct buf *saved = &((const struct rank_file *)context)[index].saved;
+    return report_load(report, (struct str){saved->at, saved->len}, known, err);
+}
+
 static bool join(struct analysis_run *run, struct err *err)
 {
-    struct rank_report *ranks = arena_array(&run->arena, run->count + 1, sizeof *ranks, err);
+    int64_t *ranks = arena_array(&run->arena, run->count + 1, sizeof *ranks, err);
     if (!ranks)
         return false;
     qsort(run->files, run->count, sizeof *run->files, by_rank);
     for (size_t i = 0; i < run->count; i++)
-        ranks[i] = (struct rank_report){run->files[i].rank, &run->files[i].report};
+        ranks[i] = run->files[i].rank;
     run->report.arena = &run->arena;
-    return pipeline_run(ranks, run->count, &run->report, err);
+    struct rank_source source = {.ranks = ranks,
+                                 .count = run->count,
+                                 .context = run->files,
+                                 .load = load_rank,
+                                 .cores = &run->cores};
+    return pipeline_run(&source, &run->report, err);
 }
 
-static void print_text(const struct analysis_run *run)
+// What is printed of one file, with its report.
+typedef bool print_file(const struct rank_file *file, const struct report *report, struct buf *out,
+                        struct err *err);
+
+static bool with_report(const struct analysis_run *run, size_t index, print_file *print,
+                        struct buf *out, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    bool ok = load_rank(run->files, index, trace_tables, &report, err) &&
+              print(&run->files[index], &report, out, err);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool print_file_text(const struct rank_file *file, const struct report *report,
+                            struct buf *out, struct err *err)
+{
+    (void)out;
+    (void)err;
+    print_trace_report(report, file->path, file->rank, stdout);
+    return true;
+}
+
+static bool print_text(const struct analysis_run *run, struct err *err)
 {
     for (size_t i = 0; i < run->count; i++)
-        print_trace_report(&run->files[i].report, run->files[i].path, run->files[i].rank, stdout);
+        if (!with_report(run, i, print_file_text, NULL, err))
+            return false;
     print_run_report(&run->report, stdout);
+    return true;
 }
 
 // The analysis's object with what only we know put in front: {"file":...,"run_rank":...,<its
 // keys>}.
-static bool put_trace(const struct rank_file *file, struct buf *out, struct err *err)
+static bool put_trace(const struct rank_file *file, const struct report *report, struct buf *out,
+                      struct err *err)
 {
     struct buf object = {0};
-    bool ok = analysis_json_trace(&file->report, &object, err) && buf_ok(&object, err);
+    bool ok = analysis_json_trace(report, &object, err) && buf_ok(&object, err);
     if (ok) {
         buf_puts(out, "{\"file\":");
         buf_json(out, str_of(file->path));
@@ -216,7 +255,7 @@ static bool put_run(const struct analysis_run *run, struct buf *out, struct err 
     buf_puts(out, "},\"traces\":[");
     for (size_t i = 0; i < run->count; i++) {
         buf_puts(out, i ? ",\n" : "\n");
-        if (!drain(out, err) || !put_trace(&run->files[i], out, err))
+        if (!drain(out, err) || !with_report(run, i, put_trace, out, err))
             return false;
     }
     buf_puts(out, "]}\n");
@@ -243,8 +282,8 @@ static bool analyze(struct analysis_run *run, const struct option_args *args,
         return false;
     if (strcmp(chosen->format, "json") == 0 && !print_json(run, err))
         return false;
-    if (strcmp(chosen->format, "text") == 0)
-        print_text(run);
+    if (strcmp(chosen->format, "text") == 0 && !print_text(run, err))
+        return false;
     if (run->first_err.code != ERR_NONE)
         *err = run->first_err; // told already: the message is empty
     return run->first_err.code == ERR_NONE;
@@ -287,6 +326,7 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
     struct analyze_options chosen = {0};
     struct option_args args;
     struct analysis_run run = {0};
+    struct budget uncounted = {0};
     if (!options_parse(&options, argc, argv, &chosen, &args, err))
         return false;
     if (args.help) {
@@ -298,10 +338,12 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
     arena_init(&run.arena, NULL);
+    groups_init(&run.taken, &uncounted);
     share_cores(&run, &chosen);
     bool ok = choose_work(&chosen, &run.arena, err) && analyze(&run, &args, &chosen, err);
     for (size_t i = 0; i < run.count; i++)
-        end_file(&run.files[i]);
+        buf_free(&run.files[i].saved);
+    groups_free(&run.taken);
     arena_free(&run.arena);
     return ok;
 }

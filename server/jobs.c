@@ -71,34 +71,37 @@ static bool run_trace_job(struct work *work, struct arena *arena, struct err *er
     return store_finish_trace(jobs->config.store, &work->job, &result, err);
 }
 
-static bool load_ranks(struct work *work, struct arena *arena, struct rank_report **ranks,
-                       size_t *count, struct err *err)
-{
-    struct store *store = work->jobs->config.store;
+// The ranks of a run job, which are loaded as they are needed.
+struct rank_tables {
+    struct work *work;
     struct rank_trace *traces;
-    if (!store_done_ranks(store, work->job.run_id, arena, &traces, count, err))
-        return false;
-    *ranks = arena_array(arena, *count + 1, sizeof **ranks, err);
-    struct report *reports = arena_array(arena, *count + 1, sizeof *reports, err);
-    if (!*ranks || !reports)
-        return false;
-    for (size_t i = 0; i < *count; i++) {
-        reports[i].arena = arena;
-        (*ranks)[i] = (struct rank_report){traces[i].rank, &reports[i]};
-        if (!store_load_trace_report(store, traces[i].trace_id, &reports[i], err))
-            return false;
-    }
-    return true;
+};
+
+static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    const struct rank_tables *tables = context;
+    if (tables->work->progress.cancel)
+        return err_set(err, ERR_CANCELLED, "cancelled while the ranks were joined");
+    return store_load_trace_tables(tables->work->jobs->config.store, tables->traces[index].trace_id,
+                                   known, report, err);
 }
 
 static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
 {
+    struct store *store = work->jobs->config.store;
+    struct rank_tables tables = {.work = work};
+    struct rank_source source = {
+        .context = &tables, .load = load_rank, .cores = &work->jobs->cores};
+    if (!store_done_ranks(store, work->job.run_id, arena, &tables.traces, &source.count, err))
+        return false;
+    int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
+    for (size_t i = 0; ranks && i < source.count; i++)
+        ranks[i] = tables.traces[i].rank;
+    source.ranks = ranks;
     struct report report = {.arena = arena};
-    struct rank_report *ranks;
-    size_t count;
-    return load_ranks(work, arena, &ranks, &count, err) &&
-           pipeline_run(ranks, count, &report, err) &&
-           store_finish_run(work->jobs->config.store, &work->job, &report, err);
+    return ranks && pipeline_run(&source, &report, err) &&
+           store_finish_run(store, &work->job, &report, err);
 }
 
 static bool is_stopping(struct jobs *jobs)

@@ -115,8 +115,7 @@ bool pipeline_trace(const struct pipeline_job *job, struct report *report,
     return ok;
 }
 
-bool pipeline_run(const struct rank_report *ranks, size_t count, struct report *report,
-                  struct err *err)
+bool pipeline_run(const struct rank_source *ranks, struct report *report, struct err *err)
 {
-    return count == 0 || analyse_run(ranks, count, report, err);
+    return ranks->count == 0 || analyse_run(ranks, report, err);
 }

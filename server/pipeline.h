@@ -28,8 +28,8 @@ struct pipeline_result {
 MUST_CHECK bool pipeline_trace(const struct pipeline_job *job, struct report *report,
                                struct pipeline_result *result, struct err *err);
 
-// Joins the reports of a run's ranks, ascending.
-MUST_CHECK bool pipeline_run(const struct rank_report *ranks, size_t count, struct report *report,
+// Joins the ranks of a run.
+MUST_CHECK bool pipeline_run(const struct rank_source *ranks, struct report *report,
                              struct err *err);
 
 #endif

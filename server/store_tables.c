@@ -395,25 +395,42 @@ static bool load_rows(struct stmt *stmt, struct report *report,
     return sql_end(stmt) && ok;
 }
 
+// SELECT report FROM trace_table WHERE trace_id = ? AND name IN (?, ?)
+static void put_select(struct buf *sql, const struct table_desc *const *known)
+{
+    buf_puts(sql, "SELECT report FROM trace_table WHERE trace_id = ? AND name IN (");
+    for (size_t i = 0; known[i]; i++)
+        buf_puts(sql, i ? ", ?" : "?");
+    buf_puts(sql, ") ORDER BY rowid");
+}
+
+static bool load_kept(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
+                      struct report *report, size_t *found, struct err *err)
+{
+    struct buf sql = {0};
+    put_select(&sql, known);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(&stmt, trace_id);
+        for (size_t i = 0; known[i]; i++)
+            sql_bind_text(&stmt, str_of(known[i]->name));
+        ok = load_rows(&stmt, report, known, found, err);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
 // The older form, all tables in one frame, holds whatever trace_table does not.
 static bool load_tables(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
                         struct report *report, struct err *err)
 {
-    const struct table_desc *only = known[0] && !known[1] ? known[0] : NULL;
-    struct stmt stmt =
-        sql_begin(db,
-                  only ? "SELECT report FROM trace_table WHERE trace_id = ? AND name = ?"
-                       : "SELECT report FROM trace_table WHERE trace_id = ? ORDER BY rowid",
-                  err);
     size_t found = 0;
-    sql_bind_text(&stmt, trace_id);
-    if (only)
-        sql_bind_text(&stmt, str_of(only->name));
-    if (!load_rows(&stmt, report, known, &found, err))
+    if (!load_kept(db, trace_id, known, report, &found, err))
         return false;
     if (found)
         return true;
-    stmt = sql_begin(db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
+    struct stmt stmt = sql_begin(db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
     sql_bind_text(&stmt, trace_id);
     if (!load_rows(&stmt, report, known, &found, err))
         return false;

@@ -180,9 +180,11 @@ static bool work(const struct plan *plan, int64_t run, struct arena *arena, stru
         if (!found)
             return true;
         struct report report = {.arena = arena};
-        bool ok = job.kind == JOB_RUN ? pipeline_run(joining.ranks, joining.count, &report, err) &&
-                                            store_finish_run(plan->store, &job, &report, err)
-                                      : finish_rank(plan, &job, run, rank, &joining, err);
+        bool ok = job.kind == JOB_RUN
+                      ? (joining.count == 0 ||
+                         analyse_reports(joining.ranks, joining.count, &report, err)) &&
+                            store_finish_run(plan->store, &job, &report, err)
+                      : finish_rank(plan, &job, run, rank, &joining, err);
         if (!ok)
             return false;
     }

@@ -129,7 +129,7 @@ static void analyse(const struct trace *trace, const struct analysis_options *op
     check_kernels(&report);
     check_memory(&report);
     check_saved(&report, arena);
-    if (!analyse_run(ranks, 2, &run, &err))
+    if (!analyse_reports(ranks, 2, &run, &err))
         return;
     check_parts(&run, "ranks");
     compare_with_itself(&run, arena);

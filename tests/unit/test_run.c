@@ -80,7 +80,7 @@ static void begin_crew(struct crew *crew)
 
 static void join_crew(struct crew *crew)
 {
-    assert_true(analyse_run(crew->ranks, crew->count, &crew->report, &crew->err));
+    assert_true(analyse_reports(crew->ranks, crew->count, &crew->report, &crew->err));
 }
 
 static void end_crew(struct crew *crew)
@@ -196,7 +196,7 @@ static void joining_ranks_is_counted_in_the_budget_of_the_report(void **state)
     begin_crew(&crew);
     crew.arena.budget = &budget;
     add_rank(&crew, 0, 2, work);
-    assert_false(analyse_run(crew.ranks, crew.count, &crew.report, &crew.err));
+    assert_false(analyse_reports(crew.ranks, crew.count, &crew.report, &crew.err));
     assert_int_equal(crew.err.code, ERR_LIMIT);
     end_crew(&crew);
     assert_int_equal(budget.used, 0);
@@ -207,7 +207,7 @@ static void a_run_without_ranks_is_refused(void **state)
     (void)state;
     struct crew crew;
     begin_crew(&crew);
-    assert_false(analyse_run(crew.ranks, 0, &crew.report, &crew.err));
+    assert_false(analyse_reports(crew.ranks, 0, &crew.report, &crew.err));
     assert_int_equal(crew.err.code, ERR_USAGE);
     end_crew(&crew);
 }
