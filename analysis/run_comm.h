@@ -98,9 +98,12 @@ struct run_comm {
     struct comm_rank *ranks; // ascending by rank
     struct comm_op *ops;
     struct comm_group *groups;
-    struct comm_match *matches; // those of a group one after the other, each kind in order of begin
+    // Those of a group's collectives one after the other in order of begin, and likewise the sends
+    // of one rank to another.
+    struct comm_match *matches;
     struct comm_member *members;
-    uint32_t rank_count, op_count, group_count, match_count, member_count, component_count;
+    uint32_t rank_count, op_count, group_count, match_count, match_cap, member_count,
+        component_count;
     struct comm_loader *loader; // while ranks are added
 };
 
