@@ -31,6 +31,12 @@ export function significant(value, digits = 3) {
   return value < 0 ? MINUS + text : text;
 }
 
+/** A number with a fixed count of decimals, for figures that stand side by side. */
+export function decimals(value, digits) {
+  const text = grouped(Math.abs(value).toFixed(digits));
+  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
+}
+
 /** Milliseconds of integer nanoseconds, without the unit. @param {number|null} ns */
 export function ms(ns, digits = 3) {
   return missing(ns) ? NONE : significant(ns / 1e6, digits);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Message size against bus bandwidth on logarithmic axes: latency-bound on the left slope,
-// bandwidth-bound on the plateau.
-import { html } from "../ui.mjs";
+// bandwidth-bound on the plateau. A mark per kind of collective; its area is the number of calls.
+import { html, useLayoutEffect, useMemo, useState } from "../ui.mjs";
+import { announce } from "../announce.mjs";
 import { bytes, bytes_round, count, ms_unit, number } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
@@ -10,47 +11,95 @@ import { SHAPE_NAMES, SHAPES } from "./marks.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { decades, linear } from "./scale.mjs";
 
-const HEIGHT = 240;
-const LEFT = 52;
-const BOTTOM = 30;
+const HEIGHT = 300;
+const LEFT = 62;
+const RIGHT = 10;
+const TOP = 10;
+const BOTTOM = 42;
+
+/**
+ * @typedef {{name: string, where?: string, bytes: number, bus_gbps: number, median_ns: number,
+ *            calls: number}} Point
+ */
 
 function point_text(row) {
-  return `${row.name}, ${bytes(row.bytes)}: ${number(row.bus_gbps)} GB/s bus, ${
-    ms_unit(row.median_ns)} median, ${count(row.calls)} calls`;
+  return `${row.name}${row.where ? ` in ${row.where}` : ""}, ${bytes(row.bytes)}: ${
+    number(row.bus_gbps)} GB/s bus, ${ms_unit(row.median_ns)} median, ${count(row.calls)} calls`;
 }
 
-function points_table(rows) {
+function points_table(points) {
   const head = ["Collective", "Size", "Bus", "p50", "Calls"];
-  return html`<${PlainTable} label="Bandwidths" head=${head}
-    rows=${rows.map((row) => [row.name, bytes(row.bytes), `${number(row.bus_gbps)} GB/s`,
-      ms_unit(row.median_ns), count(row.calls)])} />`;
+  return html`<${PlainTable} label="Bandwidths" head=${head} rows=${points.map((row) =>
+    [`${row.name}${row.where ? ` in ${row.where}` : ""}`, bytes(row.bytes),
+      `${number(row.bus_gbps)} GB/s`, ms_unit(row.median_ns), count(row.calls)])} />`;
 }
 
 const speed_text = (value) => number(value, 1);
 
-/** @param {{rows: {name: string, bytes: number, bus_gbps: number, median_ns: number,
- *           calls: number}[], caption: string}} props only rows with both figures above zero */
+const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+function moved(key, at, last) {
+  if (key === "Home") return 0;
+  if (key === "End") return last;
+  if (!Object.hasOwn(KEYS, key)) return null;
+  return Math.min(last, Math.max(0, at + KEYS[key]));
+}
+
+function Marks({ points, shape_of, place, most, at, choose }) {
+  return points.map((row, i) => html`<path key=${i}
+    class="scatter-dot ${i === at ? "chosen" : ""}" transform="translate(${place(row)})"
+    d=${shape_of(row.name)(4 + 4 * Math.sqrt(row.calls / most))}
+    onPointerEnter=${() => choose(i)} />`);
+}
+
+function Legend({ kinds, shape_of }) {
+  return html`<ul class="legend">${kinds.map((name) => html`<li key=${name}>
+    <svg class="key-shape" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
+      <path class="scatter-dot" d=${shape_of(name)(4.5)} /></svg>${name}</li>`)}
+    <li class="faint">Area is the number of calls.</li></ul>`;
+}
+
+function AxisNames({ width }) {
+  return html`<text class="axis-name" x=${(LEFT + width - RIGHT) / 2} y=${HEIGHT - 6}
+      text-anchor="middle">Message size</text>
+    <text class="axis-name" transform="translate(12 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)"
+      text-anchor="middle">Bus bandwidth, GB/s</text>`;
+}
+
+/** @param {{rows: Point[], caption: string}} props only rows with both figures above zero */
 export function Scatter({ rows, caption }) {
   const [ref, width] = use_width();
-  const kinds = [...new Set(rows.map(({ name }) => name))];
-  const xs = decades(rows.map((row) => row.bytes));
-  const ys = decades(rows.map((row) => row.bus_gbps));
-  const x = linear(xs[0], xs.at(-1), LEFT, Math.max(LEFT + 1, width - 10));
-  const y = linear(ys[0], ys.at(-1), HEIGHT - BOTTOM, 8);
-  const shape = (name) => SHAPES[SHAPE_NAMES[kinds.indexOf(name) % SHAPE_NAMES.length]];
-  const most = Math.max(...rows.map((row) => row.calls));
-  const legend = html`<ul class="legend">${kinds.map((name) => html`<li key=${name}>
-    <svg class="key-shape" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
-      <path class="scatter-dot" d=${shape(name)(4.5)} /></svg>${name}</li>`)}</ul>`;
-  return html`<${ChartFigure} caption=${caption} table=${() => points_table(rows)} legend=${legend}>
-    <div ref=${ref}><svg width=${width} height=${HEIGHT} role="img" aria-label=${caption}>
+  const [at, set_at] = useState(-1);
+  // By size, as the arrow keys go.
+  const points = useMemo(() => [...rows].sort((a, b) => a.bytes - b.bytes), [rows]);
+  useLayoutEffect(() => set_at(-1), [points]);
+  const kinds = useMemo(() => [...new Set(points.map(({ name }) => name))].sort(), [points]);
+  const shape_of = (name) => SHAPES[SHAPE_NAMES[kinds.indexOf(name) % SHAPE_NAMES.length]];
+  const xs = decades(points.map((row) => row.bytes));
+  const ys = decades(points.map((row) => row.bus_gbps));
+  const x = linear(xs[0], xs.at(-1), LEFT, Math.max(LEFT + 1, width - RIGHT));
+  const y = linear(ys[0], ys.at(-1), HEIGHT - BOTTOM, TOP);
+  const place = (row) => `${x(Math.log10(row.bytes)).toFixed(1)} ${
+    y(Math.log10(row.bus_gbps)).toFixed(1)}`;
+  const on_key = (event) => {
+    const next = moved(event.key, at, points.length - 1);
+    if (next === null) return;
+    event.preventDefault();
+    set_at(next);
+    announce(point_text(points[next]));
+  };
+  return html`<${ChartFigure} caption=${caption} table=${() => points_table(points)}
+      legend=${html`<${Legend} kinds=${kinds} shape_of=${shape_of} />`}>
+    <div ref=${ref}><svg width=${width} height=${HEIGHT} role="application" tabindex="0"
+        aria-label=${caption} onKeyDown=${on_key}
+        aria-roledescription="chart, arrow keys move from mark to mark by size">
       ${width > 0 && html`<${LogAxes} x=${x} y=${y} xs=${xs} ys=${ys} left=${LEFT}
-        right=${width - 10} top=${8} bottom=${HEIGHT - BOTTOM} x_text=${bytes_round}
-        y_text=${speed_text} />`}
-      ${width > 0 && rows.map((row, i) => html`<path key=${i} class="scatter-dot"
-        transform="translate(${x(Math.log10(row.bytes))} ${y(Math.log10(row.bus_gbps))})"
-        d=${shape(row.name)(4 + 3 * Math.sqrt(row.calls / most))}><title>${point_text(row)}</title>
-      </path>`)}
-    </svg></div>
+        right=${width - RIGHT} top=${TOP} bottom=${HEIGHT - BOTTOM} x_text=${bytes_round}
+        y_text=${speed_text} /><${AxisNames} width=${width} />
+        <${Marks} points=${points} shape_of=${shape_of} place=${place} at=${at}
+          most=${Math.max(1, ...points.map((row) => row.calls))} choose=${set_at} />`}
+    </svg>
+    <p class="readout">${points[at] ? point_text(points[at])
+      : "Point at a mark, or use the arrow keys, for its figures."}</p></div>
   <//>`;
 }

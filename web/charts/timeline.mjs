@@ -8,6 +8,7 @@ import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbour, neighb
   place_of, row_top, slice_of } from "./timeline_model.mjs";
 import { span_of, view_around, view_showing } from "./timeline_view.mjs";
 import { AXIS_PX, paint_timeline } from "./timeline_paint.mjs";
+import { sized_pen, use_palette } from "./canvas.mjs";
 import { read_palette } from "./timeline_palette.mjs";
 import { watch_gestures } from "./timeline_gestures.mjs";
 import { create_motion } from "./timeline_motion.mjs";
@@ -38,25 +39,6 @@ export function locate({ overview, detail }, pin) {
   return null;
 }
 
-/** Colours that follow the theme. */
-function use_palette(canvas) {
-  const [palette, set_palette] = useState(null);
-  useLayoutEffect(() => {
-    const stop = new AbortController();
-    const read = () => set_palette(read_palette(canvas.current, canvas.current.getContext("2d")));
-    const observer = new MutationObserver(read);
-    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", read,
-      { signal: stop.signal });
-    read();
-    return () => {
-      observer.disconnect();
-      stop.abort();
-    };
-  }, []);
-  return palette;
-}
-
 /** Draws once per frame at most, with what `scene()` says then. */
 function use_drawing(canvas, scene) {
   const it = useRef({ frame: 0 }).current;
@@ -65,13 +47,7 @@ function use_drawing(canvas, scene) {
     it.frame = 0;
     const [node, what] = [canvas.current, it.scene()];
     if (!node || !what?.palette || what.width === 0) return;
-    const ratio = globalThis.devicePixelRatio || 1;
-    const [wide, tall] = [Math.round(what.width * ratio), Math.round(what.height * ratio)];
-    if (node.width !== wide) node.width = wide;
-    if (node.height !== tall) node.height = tall;
-    const pen = node.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paint_timeline(pen, what);
+    paint_timeline(sized_pen(node, what.width, what.height), what);
   };
   it.redraw ??= () => {
     it.frame ||= requestAnimationFrame(() => it.draw());
@@ -264,7 +240,7 @@ export function TimelineChart(props) {
     [overview, busy, toggled]);
   const tallest = Math.max(SHORTEST_PX, Math.round(innerHeight * TALLEST_SHARE));
   const height = Math.min(AXIS_PX + layout.height, tallest);
-  const palette = use_palette(canvas);
+  const palette = use_palette(canvas, read_palette);
   const it = useRef({}).current;
   const redraw = use_drawing(canvas, () => ({
     view: it.motion.view, width, height, scroll: scroller.current.scrollTop, layout, palette,

@@ -1,47 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication: what each collective moves, how fast, and how much of it the step waits for.
+// Communication: what the step waits for, which rank is late and why, how fast the links are.
 import { html, useMemo } from "../ui.mjs";
-import { api_href, use_api } from "../api.mjs";
 import { use_query } from "../router.mjs";
-import { address } from "../address.mjs";
-import { bytes, ms, percent, plural } from "../format.mjs";
-import { frame_of, rows_of, sort_rows, value_at } from "../frame.mjs";
-import { Scatter } from "../charts/scatter.mjs";
-import { Card, Empty, ExportLinks, Figure, Loaded } from "../widgets.mjs";
+import { plural } from "../format.mjs";
+import { sort_rows, value_at } from "../frame.mjs";
+import { Card, Empty, ExportLinks, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
+import { unknowns } from "./comm_model.mjs";
 import { CommOfRank } from "./comm_rank.mjs";
+import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
+import { Bandwidths, bandwidth_points, CommWaits } from "./comm_waits.mjs";
+import { Lateness } from "./lateness.mjs";
+import { NoResult } from "./rank_page.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
-import { run_api, RunFrame } from "./run_frame.mjs";
+import { RunFrame } from "./run_frame.mjs";
+import { awaited, use_table } from "./run_table.mjs";
 
 const name_of = (kind, collective) => kind ?? collective ?? "not described";
-
-/** The headline rank's communication per step. */
-function Verdict({ data }) {
-  const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
-  if (!row) return null;
-  const per_step = (name) => row[name] / Math.max(1, row.steps || 1);
-  return html`<dl class="kpis">
-    <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
-      help="Time per step in which any communication ran, hidden or not">per step, headline rank<//>
-    <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
-      help="The part during which no compute kernel ran: what the step pays for">
-      ${percent(data.summary?.exposed_comm_share)} of the step<//>
-    <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
-      help="Share of communication time during which compute ran">of communication time<//>
-  </dl>`;
-}
-
-function Bandwidths({ frame }) {
-  const points = rows_of(frame)
-    .filter((row) => row.bytes > 0 && row.bus_gbps > 0)
-    .map((row) => ({ ...row, name: name_of(row.kind, row.collective) }));
-  if (points.length === 0) return null;
-  const best = points.reduce((a, b) => (b.bus_gbps > a.bus_gbps ? b : a));
-  const caption = `Best bus bandwidth ${best.bus_gbps.toFixed(1)} GB/s, ${best.name} of ${
-    bytes(best.bytes)}`;
-  return html`<${Card} title="Message size and bus bandwidth">
-    <${Scatter} rows=${points} caption=${caption} /><//>`;
-}
 
 function columns_of(frame) {
   const at = (key, row) => value_at(frame, key, row);
@@ -54,50 +29,83 @@ function columns_of(frame) {
     { key: "group_size", label: "Group", kind: "count", priority: 2 },
     { key: "process_group", label: "Process group", priority: 3 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },
-    { key: "total_ns", label: "Total", kind: "ms" },
+    { key: "total_ns", label: "Total", kind: "ms", priority: 2 },
     { key: "exposed_ns", label: "Exposed", kind: "ms" },
     { key: "exposed_share", label: "Exposed share", kind: "share", priority: 2 },
     { key: "min_ns", label: "Min", kind: "ms", priority: 3 },
-    { key: "median_ns", label: "p50", kind: "ms" },
-    { key: "p95_ns", label: "p95", kind: "ms" },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 3 },
     { key: "max_ns", label: "Max", kind: "ms", priority: 3 },
-    { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 2 },
+    { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 3 },
     { key: "bus_gbps", label: "Bus", kind: "number", unit: "GB/s" },
     { key: "ranks", label: "Ranks", kind: "count", priority: 3 },
   ].filter(({ key }) => key in frame.columns || key === "kind");
 }
 
-function Content({ reply, data, href, run, rank, set_rank }) {
+/** The table collectives: calls as each rank recorded them, waiting included. */
+function Recorded({ frame, links }) {
   const [query, change] = use_query({ sort: "-total_ns" });
-  const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(
     () => sort_rows(frame, Array.from({ length: frame.length }, (_, i) => i), query.sort),
     [frame, query.sort],
   );
-  if (frame.length === 0) {
-    return html`<${Empty} title="No communication was recorded">
-      <p>The ranks that have come run no collective kernels in this window.</p><//>`;
-  }
-  return html`<${Verdict} data=${data} />
-    <${Bandwidths} frame=${frame} />
-    <${Card} title="Collectives" flush=${true} note=${plural(frame.length, "row")}
-        actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
-      <${Table} caption="Collectives" frame=${frame} rows=${rows} columns=${columns_of(frame)}
-        sort=${query.sort} onsort=${(sort) => change({ sort })} /><//>
-    <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
-      what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
-    <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
-      that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
-      (n−1)/n. A long collective on one rank may be a wait: the late rank is the one
-      with the <em>shortest</em> collective time.</p>`;
+  return html`<${Card} title="Collectives as recorded" flush=${true}
+      note="${plural(frame.length, "row")}, times of the ranks' calls, waiting included"
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${Table} caption="Collectives as recorded" frame=${frame} rows=${rows}
+      columns=${columns_of(frame)} sort=${query.sort}
+      onsort=${(sort) => change({ sort })} /><//>`;
+}
+
+const FIELDS = "rank,window_ns,exposed_comm_ns,exposed_wait_ns,exposed_transfer_ns";
+
+function use_tables(run) {
+  const recorded = use_table(run, "collectives");
+  const ranks = use_table(run, "ranks", { fields: FIELDS });
+  const waits = use_table(run, "comm_waits");
+  const lateness = use_table(run, "lateness");
+  const clocks = use_table(run, "clocks");
+  // The page is one statement: it shows when all of it is there.
+  const waiting = awaited([recorded, ranks, waits, lateness, clocks]);
+  return { recorded, ranks, waits, lateness, clocks, waiting };
+}
+
+function Whole({ tables, data, run }) {
+  const { recorded, ranks, waits, lateness, clocks } = tables;
+  const steps = data.summary.steady_steps;
+  const notes = unknowns({ ranks: ranks.rows.length, world: data.run.world_size ?? null,
+    waits: waits.rows, clocks: clocks.rows, has_comm: recorded.frame.length > 0 });
+  const points = useMemo(() => bandwidth_points(recorded.rows, (row) =>
+    ({ name: name_of(row.kind, row.collective), where: row.process_group ?? "" })),
+  [recorded.rows]);
+  return html`<${CommVerdict} run=${run} data=${data} ranks=${ranks.rows} notes=${notes}
+      lateness=${lateness.rows} clocks=${clocks.rows} />
+    <${CommFigures} data=${data} waits=${waits.rows} />
+    ${waits.frame.length > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
+        links=${waits.links} />`
+      : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
+    ${lateness.frame.length > 1 && html`<${Lateness} run=${run} frame=${lateness.frame}
+      steps=${steps} links=${lateness.links} />`}
+    <${Recorded} frame=${recorded.frame} links=${recorded.links} />`;
+}
+
+function Content({ data, run }) {
+  const tables = use_tables(run);
+  const [rank, set_rank] = use_rank();
+  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+  return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
+    ? html`<${Empty} title="No communication was recorded">
+      <p>The ranks that have come run no collective kernels in this window.</p><//>`
+    : html`<${Whole} tables=${tables} data=${data} run=${run} />
+      <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
+        what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
+      <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
+        that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
+        (n−1)/n. Waiting is the time from a rank's begin of a collective to the begin of the last
+        one; transfer is the rest.</p>`)}<//>`;
 }
 
 export default function Collectives({ route }) {
-  const path = run_api(route.run, "collectives");
-  const resource = use_api(address(path, { format: "columns" }));
-  const [rank, set_rank] = use_rank();
-  const href = (format) => api_href(address(path, { format, limit: "all" }));
-  return html`<${RunFrame} route=${route} title="Communication">${(data, run) => html`
-    <${Loaded} resource=${resource}>${(reply) => html`<${Content} reply=${reply} data=${data}
-      href=${href} run=${run} rank=${rank} set_rank=${set_rank} />`}<//>`}<//>`;
+  return html`<${RunFrame} route=${route} title="Communication">${(data, run) =>
+    html`<${Content} data=${data} run=${run} />`}<//>`;
 }

@@ -37,20 +37,20 @@ function brief_columns(frame, slowest, scale_ns, median_ns) {
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
       width_px: 120, cell: (row) => html`<${Away} ns=${away(row)} of_ns=${median_ns} />` },
     { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
-      width_px: 300, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
+      width_px: 260, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
         scale_ns=${scale_ns} />` },
   ];
 }
 
 const MORE = [
   { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 2 },
-  { key: "compute_ns", label: "Compute", kind: "ms" },
-  { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms" },
-  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 3 },
-  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms" },
-  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3 },
+  { key: "compute_ns", label: "Compute", kind: "ms", priority: 2 },
+  { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms", priority: 2, width_px: 124 },
+  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 4 },
+  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 2, width_px: 102 },
+  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3, width_px: 102 },
   { key: "steady_steps", label: "Steps", kind: "count", priority: 3 },
-  { key: "gpu", label: "GPU", priority: 3 },
+  { key: "gpu", label: "GPU", priority: 4, width_px: 170, className: "clip" },
 ];
 
 /**

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who comes late to the collectives, and why, in words; pure.
+import { capital, count, ms_unit, percent, plural } from "../format.mjs";
+
+/** Reasons as the table lateness has them: in a cell, and as the end of a sentence. */
+const REASONS = {
+  compute_slower: ["Compute slower", "the same kernels take longer on it"],
+  more_work: ["More work", "it runs more kernels than the others"],
+  data_loading: ["Data loading", "it waits for its data loader"],
+  host: ["Host late", "its host holds the device up"],
+  copies: ["Copies", "copies and fills hold it up"],
+  communication: ["Kept waiting elsewhere", "another group keeps it waiting"],
+  unknown: ["Not known", "what held it up is not in the recording"],
+};
+
+const reason_of = (reason) => (Object.hasOwn(REASONS, reason ?? "") ? REASONS[reason]
+  : [reason ?? "–", "the reason is not known"]);
+
+/** @param {string|null} reason */
+export const reason_label = (reason) => reason_of(reason)[0];
+
+/** @param {string|null} reason */
+export const reason_words = (reason) => reason_of(reason)[1];
+
+const NAMED_FROM = 0.005; // of the step, that each of the others waits for the rank
+/** Of all waits: well above an even share among few ranks, a fifth among many. */
+const named_share = (ranks) => Math.max(0.2, Math.min(0.75, 1.5 / ranks));
+
+/**
+ * The ranks for which the others wait so much that they are to be named, most waited for first. A
+ * rank that is itself kept waiting passes the blame on.
+ * @param {any[]} rows of the table lateness @param {{steps: number, step_ns: number}} of
+ */
+export function late_ranks(rows, { steps, step_ns }) {
+  const all_ns = rows.reduce((sum, { caused_wait_ns }) => sum + (caused_wait_ns ?? 0), 0);
+  const others = Math.max(1, rows.length - 1);
+  return rows
+    .filter(({ reason }) => reason !== "communication")
+    .map((row) => ({ ...row, each_ns: (row.caused_wait_ns ?? 0) / others / Math.max(1, steps),
+      blame: (row.caused_wait_ns ?? 0) / (all_ns || 1) }))
+    .filter(({ each_ns, blame }) => each_ns >= NAMED_FROM * step_ns
+      && blame >= named_share(rows.length))
+    .sort((a, b) => b.blame - a.blame);
+}
+
+/** "Rank 5 begins last in 86.0 % of its collectives, ...". @param {any} row of late_ranks */
+export function late_sentence(row, ranks) {
+  const why = row.reason_share > 0 && row.reason !== "unknown"
+    ? `${reason_words(row.reason)} (${percent(row.reason_share)} of its lateness)`
+    : reason_words(row.reason);
+  const others = ranks > 2 ? `each of the ${count(ranks - 1)} others` : "the other";
+  return `Rank ${row.rank} begins last in ${percent(row.late_calls / (row.calls || 1))} of its ${
+    plural(row.calls ?? 0, "collective")}: ${others} waits ${ms_unit(row.each_ns)} per step for it `
+    + `on average, ${percent(row.blame)} of all waits. ${capital(why)}.`;
+}
+
+const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];
+
+/**
+ * The table lateness per step, with the share of calls that each rank begins last.
+ * @param {import("../frame.mjs").Frame} frame @param {number} steps steady ones
+ * @returns {import("../frame.mjs").Frame}
+ */
+export function lateness_per_step(frame, steps) {
+  const n = Math.max(1, steps || 1);
+  const others = Math.max(1, frame.length - 1);
+  const { late_calls = [], calls = [] } = frame.columns;
+  const each = (name, by) => (frame.columns[name] ?? []).map((value) =>
+    (value === null ? null : Math.round(value / by)));
+  return { ...frame, columns: { ...frame.columns,
+    late_share: late_calls.map((late, i) => (calls[i] > 0 ? late / calls[i] : null)),
+    each_caused_ns: each("caused_wait_ns", n * others),
+    each_lateness_ns: each("lateness_ns", n),
+    ...Object.fromEntries(EXCESS.map((what) =>
+      [`each_excess_${what}_ns`, each(`excess_${what}_ns`, n)])),
+  } };
+}
