@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long each stage of a pipeline computes nothing, between the first pass's begin and the last
+// one's end on any of its ranks.
+#include "analysis/pipeline_stages.h"
+#include "analysis/row.h"
+#include "analysis/tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct stage_sum {
+    int64_t interval_ns, compute_ns, rank_steps;
+};
+
+struct span {
+    int64_t begin_ns, end_ns;
+};
+
+struct bubble {
+    const struct run_comm *comm;
+    const struct run_passes *passes;
+    const struct pipeline_stages *stages;
+    uint32_t *members, *first; // ranks of chain c: members[first[c]] up to members[first[c + 1]]
+    struct stage_sum *sums;    // per stage
+    int64_t steps;             // most that a pipeline counted
+};
+
+static void list_members(struct bubble *b)
+{
+    const struct pipeline_stages *stages = b->stages;
+    uint32_t ranks = b->comm->rank_count;
+    uint32_t *at = b->first + 1; // moves on to the begin of the next chain while filling
+    for (uint32_t r = 0; r < ranks; r++)
+        if (stages->chain[r] != RUN_NONE)
+            at[stages->chain[r] + 1]++;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        at[c + 1] += at[c];
+    for (uint32_t r = 0; r < ranks; r++)
+        if (stages->chain[r] != RUN_NONE)
+            b->members[at[stages->chain[r]]++] = r;
+}
+
+static const struct step_times *times_of(const struct bubble *b, uint32_t rank, int64_t number)
+{
+    const struct step_times *times = rank_times_find(&b->passes->ranks[rank], number);
+    return times && times->passes.end_ns > times->passes.begin_ns ? times : NULL;
+}
+
+// Optimizers that do not wait for the other stages compute while these have passes left.
+static int64_t optimizer_within(const struct pass_times *optimizer, struct span span)
+{
+    if (optimizer->end_ns <= optimizer->begin_ns || optimizer->begin_ns >= span.end_ns)
+        return 0;
+    if (optimizer->end_ns <= span.end_ns)
+        return optimizer->compute_ns;
+    double share = (double)(span.end_ns - optimizer->begin_ns) /
+                   (double)(optimizer->end_ns - optimizer->begin_ns);
+    return llround((double)optimizer->compute_ns * share);
+}
+
+// On the common clock; where the clocks cannot be compared, the longest of the ranks' own spans,
+// which is that of the first stage, stands for all.
+static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bool *common,
+                      struct span *span)
+{
+    const struct comm_rank *ranks = b->comm->ranks;
+    int64_t longest_ns = 0;
+    *span = (struct span){INT64_MAX, INT64_MIN};
+    *common = true;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
+        uint32_t rank = b->members[i];
+        const struct step_times *times = times_of(b, rank, number);
+        if (!times)
+            return false;
+        int64_t begin_ns = times->passes.begin_ns + ranks[rank].offset_ns;
+        int64_t end_ns = times->passes.end_ns + ranks[rank].offset_ns;
+        *common &= ranks[rank].component == ranks[b->members[b->first[chain]]].component;
+        span->begin_ns = begin_ns < span->begin_ns ? begin_ns : span->begin_ns;
+        span->end_ns = end_ns > span->end_ns ? end_ns : span->end_ns;
+        longest_ns = end_ns - begin_ns > longest_ns ? end_ns - begin_ns : longest_ns;
+    }
+    if (!*common)
+        *span = (struct span){0, longest_ns};
+    return true;
+}
+
+static void add_step(struct bubble *b, uint32_t chain, int64_t number)
+{
+    bool common;
+    struct span span;
+    if (!find_span(b, chain, number, &common, &span))
+        return;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
+        uint32_t rank = b->members[i];
+        const struct step_times *times = times_of(b, rank, number);
+        int64_t offset_ns = b->comm->ranks[rank].offset_ns;
+        struct span own = {span.begin_ns - offset_ns, span.end_ns - offset_ns};
+        struct stage_sum *sum = &b->sums[b->stages->stage[rank]];
+        int64_t compute_ns = times->passes.compute_ns;
+        if (common)
+            compute_ns += optimizer_within(&times->optimizer, own);
+        sum->interval_ns += span.end_ns - span.begin_ns;
+        sum->compute_ns += compute_ns;
+        sum->rank_steps++;
+    }
+}
+
+static void add_chain(struct bubble *b, uint32_t chain)
+{
+    if (b->first[chain] == b->first[chain + 1])
+        return;
+    const struct rank_times *leader = &b->passes->ranks[b->members[b->first[chain]]];
+    int64_t steps = 0;
+    bool any_steady = false;
+    for (uint32_t s = 0; s < leader->count; s++)
+        any_steady |= leader->steps[s].steady;
+    for (uint32_t s = 0; s < leader->count; s++)
+        if (leader->steps[s].steady || !any_steady) {
+            add_step(b, chain, leader->steps[s].number);
+            steps++;
+        }
+    b->steps = steps > b->steps ? steps : b->steps;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// "0-3" or "0,8,16".
+static bool ranks_text(const struct bubble *b, uint32_t stage, struct buf *text, struct err *err)
+{
+    int64_t first = -1, last = -2;
+    buf_clear(text);
+    for (uint32_t r = 0; r <= b->comm->rank_count; r++) {
+        bool ends = r == b->comm->rank_count;
+        if (!ends && b->stages->stage[r] != stage)
+            continue;
+        int64_t rank = ends ? -1 : b->comm->ranks[r].rank;
+        if (!ends && rank == last + 1) {
+            last = rank;
+            continue;
+        }
+        if (last > first)
+            buf_printf(text, "%c%" PRId64, last > first + 1 ? '-' : ',', last);
+        if (!ends)
+            buf_printf(text, "%s%" PRId64, text->len ? "," : "", rank);
+        first = last = rank;
+    }
+    return buf_ok(text, err);
+}
+
+static double ideal_of(const struct pipeline_stages *stages)
+{
+    double p = stages->stage_count, m = (double)stages->micro_batches;
+    return stages->micro_batches > 0 ? (p - 1) / (m + p - 1) : NAN;
+}
+
+static bool add_row(const struct bubble *b, uint32_t stage, struct buf *ranks,
+                    struct report *report, struct err *err)
+{
+    const struct stage_sum *sum = &b->sums[stage];
+    bool known = sum->rank_steps > 0 && sum->interval_ns > 0;
+    int64_t interval_ns = known ? sum->interval_ns / sum->rank_steps : 0;
+    int64_t compute_ns = known ? sum->compute_ns / sum->rank_steps : 0;
+    if (!ranks_text(b, stage, ranks, err))
+        return false;
+    struct row row = {0};
+    row_i64(&row, stage);
+    row_text_if(&row, ranks->len != 0, (struct str){ranks->at, ranks->len});
+    row_i64(&row, known ? b->steps : 0);
+    row_i64_if(&row, b->stages->micro_batches > 0, b->stages->micro_batches);
+    row_i64_if(&row, known, interval_ns);
+    row_i64_if(&row, known, compute_ns);
+    row_i64_if(&row, known, interval_ns - compute_ns);
+    row_share(&row, known ? sum->interval_ns - sum->compute_ns : 0, known ? sum->interval_ns : 0);
+    row_f64(&row, ideal_of(b->stages));
+    return row_end(&row, &table_run_pipeline, report, err);
+}
+
+static bool add_rows(const struct bubble *b, struct report *report, struct err *err)
+{
+    struct buf ranks = {0};
+    bool ok = true;
+    for (uint32_t stage = 0; ok && stage < b->stages->stage_count; stage++)
+        ok = add_row(b, stage, &ranks, report, err);
+    buf_free(&ranks);
+    return ok;
+}
+
+bool pipeline_stages_add(const struct run_comm *comm, const struct run_passes *passes,
+                         const struct pipeline_stages *stages, struct report *report,
+                         struct err *err)
+{
+    if (stages->stage_count < 2)
+        return true;
+    struct arena arena;
+    arena_init(&arena, comm->budget);
+    struct bubble b = {
+        .comm = comm,
+        .passes = passes,
+        .stages = stages,
+        .members = arena_array(&arena, comm->rank_count, sizeof *b.members, err),
+        .first = arena_array(&arena, (size_t)stages->chain_count + 2, sizeof *b.first, err),
+        .sums = arena_array(&arena, stages->stage_count, sizeof *b.sums, err),
+    };
+    bool ok = b.members && b.first && b.sums;
+    if (ok) {
+        list_members(&b);
+        for (uint32_t c = 0; c < stages->chain_count; c++)
+            add_chain(&b, c);
+        ok = add_rows(&b, report, err);
+    }
+    arena_free(&arena);
+    return ok;
+}

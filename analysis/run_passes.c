@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the passes of each rank in absolute times.
+#include "analysis/run_passes.h"
+
+bool run_passes_open(struct run_passes *passes, size_t ranks, struct budget *budget,
+                     struct err *err)
+{
+    *passes = (struct run_passes){.cap = (uint32_t)ranks};
+    arena_init(&passes->arena, budget);
+    passes->ranks = arena_array(&passes->arena, ranks, sizeof *passes->ranks, err);
+    return passes->ranks != NULL;
+}
+
+void run_passes_close(struct run_passes *passes)
+{
+    arena_free(&passes->arena);
+    *passes = (struct run_passes){0};
+}
+
+static int64_t number_of(const struct table *table, size_t row, const char *column,
+                         int64_t otherwise)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? otherwise : cell->i;
+}
+
+// Times that do not fit count as none: they come from damaged files.
+static struct pass_times times_of(const struct table *table, size_t row,
+                                  const char *const columns[3], int64_t window_ns)
+{
+    struct pass_times times = {0};
+    if (table_cell(table, row, columns[0])->null ||
+        __builtin_add_overflow(window_ns, number_of(table, row, columns[0], 0), &times.begin_ns) ||
+        __builtin_add_overflow(window_ns, number_of(table, row, columns[1], 0), &times.end_ns))
+        return (struct pass_times){0};
+    times.compute_ns = number_of(table, row, columns[2], 0);
+    return times;
+}
+
+static struct step_times step_of(const struct table *table, size_t row, int64_t window_ns)
+{
+    static const char *const passes[] = {"begin_ns", "end_ns", "compute_ns"};
+    static const char *const optimizer[] = {"optimizer_begin_ns", "optimizer_end_ns",
+                                            "optimizer_compute_ns"};
+    return (struct step_times){
+        .number = number_of(table, row, "step", 0),
+        .steady = number_of(table, row, "steady", 0),
+        .passes = times_of(table, row, passes, window_ns),
+        .optimizer = times_of(table, row, optimizer, window_ns),
+        .micro_batches = number_of(table, row, "micro_batches", 0),
+    };
+}
+
+bool run_passes_add(struct run_passes *passes, const struct report *report, struct err *err)
+{
+    const struct table *table = report_find(report, "passes");
+    const struct table *summary = report_find(report, "summary");
+    struct rank_times *rank = &passes->ranks[passes->count++];
+    if (!table || !summary || !summary->row_count)
+        return true;
+    int64_t window_ns = number_of(summary, 0, "window_begin_ns", 0);
+    rank->steps = arena_room(&passes->arena, table->row_count, sizeof *rank->steps, err);
+    if (!rank->steps)
+        return false;
+    for (size_t row = 0; row < table->row_count; row++) {
+        struct step_times step = step_of(table, row, window_ns);
+        if (rank->count == 0 || step.number > rank->steps[rank->count - 1].number)
+            rank->steps[rank->count++] = step;
+    }
+    return true;
+}
+
+const struct step_times *rank_times_find(const struct rank_times *rank, int64_t number)
+{
+    uint32_t low = 0, high = rank->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rank->steps[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rank->count && rank->steps[low].number == number ? &rank->steps[low] : NULL;
+}
