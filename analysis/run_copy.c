@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run's tables that list what each rank, or the headline rank, has.
+#include "analysis/findings_run.h"
 #include "analysis/run.h"
 #include "analysis/tables.h"
 
@@ -91,6 +92,20 @@ static bool add_parts(const struct run *run, const struct table *table, struct e
     return true;
 }
 
+static bool add_findings(const struct run *run, const struct table *own, struct err *err)
+{
+    struct parts steady = run_steady_parts(run, run->headline);
+    struct run_findings of = {
+        .own = own,
+        .headline = run->ranks[run->headline],
+        .steps = run_summary_i64(run, run->headline, "steady_steps", 0),
+        .all_steps = run_summary_i64(run, run->headline, "step_count", 0),
+        .steady = &steady,
+        .ranks = run->count,
+    };
+    return findings_of_run(&of, run->report, err);
+}
+
 bool run_copy_headline(const struct run *run, struct err *err)
 {
     static const struct table_desc *const known[] = {&table_step_stats, &table_findings,
@@ -100,6 +115,6 @@ bool run_copy_headline(const struct run *run, struct err *err)
     return run->source->load(run->source->context, headline, known, &own, err) &&
            add_breakdowns(run, err) &&
            copy_rows(run, headline, report_find(&own, "step_stats"), &table_run_step_stats, err) &&
-           copy_rows(run, headline, report_find(&own, "findings"), &table_run_findings, err) &&
+           add_findings(run, report_find(&own, "findings"), err) &&
            add_parts(run, report_find(&own, "parts"), err);
 }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a run's rules, joined with what was found in the headline rank's trace. Each part of
+// the headline rank's step is explained once: by the costliest finding first.
+#include "analysis/findings_run.h"
+
+#include "analysis/tables.h"
+
+static const struct run_rule *const rules[] = {
+    &finding_run_straggler,      &finding_run_wait,         &finding_run_slow_link,
+    &finding_run_small_messages, &finding_run_transfer,     &finding_run_bubble,
+    &finding_run_imbalance,      &finding_run_rank_kernels, &finding_run_missing,
+    &finding_run_quality,
+};
+
+#define RULE_COUNT (sizeof rules / sizeof *rules)
+
+// Which parts of the step the rules of one trace explain; the others explain no time.
+static const struct {
+    const char *rule;
+    unsigned bars;
+} trace_bars[] = {
+    {"starved_data_loading", RUN_BARS_IDLE},
+    {"starved_sync", RUN_BARS_IDLE},
+    {"starved_allocator", RUN_BARS_IDLE},
+    {"launch_bound", RUN_BARS_IDLE},
+    {"no_cuda_graphs", RUN_BARS_IDLE},
+    {"exposed_communication", RUN_BARS_COMM},
+    {"low_overlap", RUN_BARS_COMM},
+    {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
+    {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
+    {"gemm_precision", 1u << BAR_GEMM},
+    {"fp8_unused", 1u << BAR_GEMM},
+    {"gemm_below_roofline", 1u << BAR_GEMM},
+    {"attention_below_roofline", 1u << BAR_ATTENTION},
+    {"unfused_attention", RUN_BARS_COMPUTE | 1u << BAR_EXPOSED_MEMORY},
+    {"unfused_optimizer", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
+    {"recompute", RUN_BARS_COMPUTE},
+    {"periodic_slow_steps", (1u << BAR_COUNT) - 1},
+    {"unstable_steps", (1u << BAR_COUNT) - 1},
+    {"slow_calls", RUN_BARS_COMPUTE},
+};
+
+// A finding on its way into the table: of a rule of the run, or a row of the headline rank's.
+struct entry {
+    const struct run_rule *rule; // NULL: of the headline rank
+    struct finding finding;
+    size_t row;
+    struct str name;
+    int64_t cost_ns, want_ns; // want: what no finding of the same trace explains
+    unsigned bars;
+};
+
+struct entries {
+    struct entry *all;
+    size_t count, cap;
+    bool exposed_told, quality_told; // by rules of the run
+};
+
+static bool check_rules(const struct run_case *the_case, struct entries *entries, struct err *err)
+{
+    for (size_t r = 0; r < RULE_COUNT; r++) {
+        struct entry *entry = &entries->all[entries->count];
+        bool fires = false;
+        *entry = (struct entry){.rule = rules[r], .bars = rules[r]->bars};
+        if (!rules[r]->check(the_case, &fires, &entry->finding, err))
+            return false;
+        if (!fires)
+            continue;
+        entry->name = str_of(rules[r]->about->name);
+        entry->cost_ns = entry->want_ns = entry->finding.cost_ns;
+        entries->exposed_told |= rules[r]->parts_exposed;
+        entries->quality_told |= rules[r] == &finding_run_quality;
+        entries->count++;
+    }
+    return true;
+}
+
+static unsigned bars_of(struct str rule)
+{
+    for (size_t i = 0; i < sizeof trace_bars / sizeof *trace_bars; i++)
+        if (str_equal(rule, str_of(trace_bars[i].rule)))
+            return trace_bars[i].bars;
+    return 0;
+}
+
+// What the rules of the run tell better is left out.
+static void take_own(struct entries *entries, const struct table *own)
+{
+    static const char exposed[] = "exposed_communication";
+    for (size_t i = 0; own && i < own->row_count; i++) {
+        struct entry *entry = &entries->all[entries->count];
+        struct str rule = table_cell(own, i, "rule")->s;
+        if ((entries->exposed_told && str_equal(rule, str_of(exposed))) ||
+            (entries->quality_told && str_equal(rule, STR("data_quality"))))
+            continue;
+        int64_t cost_ns = run_cell_i64(own, i, "cost_ns", 0);
+        bool freed = entries->exposed_told && run_cell_is(own, i, "overlaps", str_of(exposed));
+        *entry = (struct entry){.row = i, .name = rule, .cost_ns = cost_ns, .bars = bars_of(rule)};
+        entry->want_ns = freed ? cost_ns : run_cell_i64(own, i, "own_cost_ns", cost_ns);
+        entries->count++;
+    }
+}
+
+// Sorts by cost; equal ones keep their order.
+static void order(struct entries *entries)
+{
+    for (size_t i = 1; i < entries->count; i++) {
+        struct entry entry = entries->all[i];
+        size_t at = i;
+        for (; at > 0 && entries->all[at - 1].cost_ns < entry.cost_ns; at--)
+            entries->all[at] = entries->all[at - 1];
+        entries->all[at] = entry;
+    }
+}
+
+// What is left of each part of the step, and who had most of it.
+struct sharing {
+    int64_t left_ns[BAR_COUNT], most_ns[BAR_COUNT];
+    struct str taker[BAR_COUNT];
+};
+
+// Time that no costlier finding explains; *overlaps: the one that has most of the rest's parts.
+static int64_t share(struct sharing *sharing, const struct entry *entry, struct str *overlaps)
+{
+    int64_t want_ns = entry->want_ns, most_ns = 0;
+    *overlaps = (struct str){NULL, 0};
+    for (int bar = 0; bar < BAR_COUNT && want_ns > 0; bar++) {
+        if (!(entry->bars >> bar & 1))
+            continue;
+        int64_t got_ns = want_ns < sharing->left_ns[bar] ? want_ns : sharing->left_ns[bar];
+        if (sharing->most_ns[bar] > most_ns) {
+            most_ns = sharing->most_ns[bar];
+            *overlaps = sharing->taker[bar];
+        }
+        sharing->left_ns[bar] -= got_ns;
+        want_ns -= got_ns;
+        if (got_ns <= sharing->most_ns[bar])
+            continue;
+        sharing->most_ns[bar] = got_ns;
+        sharing->taker[bar] = entry->name;
+    }
+    if (want_ns == 0)
+        *overlaps = (struct str){NULL, 0};
+    return entry->want_ns - want_ns;
+}
+
+static bool add_rule(const struct run_case *the_case, const struct entry *entry, int64_t own_ns,
+                     struct str overlaps, struct report *report, struct err *err)
+{
+    struct finding_cost cost = {the_case->step_ns, own_ns, overlaps.at};
+    struct row row = {0};
+    row_null(&row);
+    return findings_row(&row, entry->rule->about, &entry->finding, &cost, the_case->arena, err) &&
+           row_end(&row, &table_run_findings, report, err);
+}
+
+static bool add_own(const struct run_case *the_case, const struct entry *entry,
+                    const struct table *own, const struct str *overlaps, int64_t own_ns,
+                    struct report *report, struct err *err)
+{
+    const struct cell *cells = own->cells + entry->row * own->desc->column_count;
+    int own_cost = table_column(own->desc, "own_cost_ns");
+    int other = table_column(own->desc, "overlaps");
+    struct row row = {0};
+    row_i64(&row, the_case->headline);
+    for (unsigned c = 0; c < own->desc->column_count; c++)
+        row_cell(&row, cells[c]);
+    row.cells[own_cost + 1] = cell_i64(own_ns);
+    if (overlaps->at)
+        row.cells[other + 1] = cell_text(*overlaps);
+    else if (own_ns == entry->cost_ns)
+        row.cells[other + 1] = cell_null();
+    return row_end(&row, &table_run_findings, report, err);
+}
+
+static bool add_all(const struct run_case *the_case, const struct entries *entries,
+                    const struct table *own, struct report *report, struct err *err)
+{
+    struct sharing sharing = {.most_ns = {0}};
+    memcpy(sharing.left_ns, the_case->bar_ns, sizeof sharing.left_ns);
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->all[i];
+        struct str overlaps;
+        int64_t own_ns = share(&sharing, entry, &overlaps);
+        bool ok = entry->rule ? add_rule(the_case, entry, own_ns, overlaps, report, err)
+                              : add_own(the_case, entry, own, &overlaps, own_ns, report, err);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static struct run_case case_of(const struct run_findings *of, const struct report *report,
+                               struct arena *arena)
+{
+    struct run_case the_case = {
+        .report = report,
+        .arena = arena,
+        .budget = arena->budget,
+        .headline = of->headline,
+        .steps = of->steps > 0 ? of->steps : 1,
+        .all_steps = of->all_steps > 0 ? of->all_steps : 1,
+        .ranks = of->ranks,
+    };
+    struct parts mean = parts_per_step(of->steady, the_case.steps);
+    memcpy(the_case.bar_ns, mean.bar_ns, sizeof mean.bar_ns);
+    the_case.step_ns = parts_window_ns(&mean);
+    return the_case;
+}
+
+bool findings_of_run(const struct run_findings *of, struct report *report, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct arena arena;
+    arena_init(&arena, report->arena->budget ? report->arena->budget : &uncounted);
+    struct run_case the_case = case_of(of, report, &arena);
+    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0)};
+    entries.all = arena_array(&arena, entries.cap, sizeof *entries.all, err);
+    bool ok = entries.all;
+    if (ok && of->ranks > 1 && the_case.step_ns > 0)
+        ok = check_rules(&the_case, &entries, err);
+    if (ok) {
+        take_own(&entries, of->own);
+        order(&entries);
+        ok = add_all(&the_case, &entries, of->own, report, err);
+    }
+    arena_free(&arena);
+    return ok;
+}

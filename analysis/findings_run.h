@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules that look at all ranks of a run. They read the run's tables alone.
+#ifndef ANALYSIS_FINDINGS_RUN_H
+#define ANALYSIS_FINDINGS_RUN_H
+
+#include "analysis/findings.h"
+
+// What the rules look at.
+struct run_case {
+    const struct report *report; // of the run; its findings are not there yet
+    struct arena *arena;         // for texts
+    struct budget *budget;
+    int64_t headline;          // rank
+    int64_t steps;             // its steady steps, 1 or more
+    int64_t all_steps;         // all of its steps, 1 or more
+    int64_t step_ns;           // mean steady step
+    int64_t bar_ns[BAR_COUNT]; // of that, of the headline rank
+    size_t ranks;              // whose trace is there
+};
+
+// Which parts of the headline rank's step a finding explains: bits of enum bar.
+#define RUN_BARS_COMPUTE (1u << BAR_GEMM | 1u << BAR_ATTENTION | 1u << BAR_OTHER_COMPUTE)
+#define RUN_BARS_COMM    (1u << BAR_EXPOSED_COMM)
+#define RUN_BARS_IDLE    (1u << BAR_IDLE_HOST_WAIT | 1u << BAR_IDLE_OTHER)
+
+// A rule of a run; the rule's own check is NULL.
+struct run_rule {
+    const struct finding_rule *about;
+    bool (*check)(const struct run_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err);
+    unsigned bars;
+    bool parts_exposed; // it tells a part of the exposed communication of one trace
+};
+
+extern const struct run_rule finding_run_straggler;
+extern const struct run_rule finding_run_wait;
+extern const struct run_rule finding_run_slow_link;
+extern const struct run_rule finding_run_small_messages;
+extern const struct run_rule finding_run_transfer;
+extern const struct run_rule finding_run_imbalance;
+extern const struct run_rule finding_run_bubble;
+extern const struct run_rule finding_run_rank_kernels;
+extern const struct run_rule finding_run_missing;
+extern const struct run_rule finding_run_quality;
+
+// Adds the run's findings to its report: those of the rules above and those of the headline rank's
+// trace (NULL: none), from the costliest on. steps: steady ones of the headline rank, and all.
+struct run_findings {
+    const struct table *own; // findings of the headline rank
+    int64_t headline;
+    int64_t steps, all_steps;
+    const struct parts *steady; // of the headline rank, over its steady steps
+    size_t ranks;
+};
+MUST_CHECK bool findings_of_run(const struct run_findings *of, struct report *report,
+                                struct err *err);
+
+// An integer of a row, or the fallback when it is null.
+int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback);
+double run_cell_f64(const struct table *table, size_t row, const char *column, double fallback);
+bool run_cell_is(const struct table *table, size_t row, const char *column, struct str word);
+
+double run_percent(const struct run_case *the_case, int64_t ns);
+bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share);
+
+// Lower median over the ranks, except one (INT64_MIN: none), of a column of the table of ranks; -1
+// when no rank has it.
+MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *column, int64_t except,
+                                int64_t *median, struct err *err);
+
+// Part of the exposed waits that collectives cause; the rest are sends and receives, which wait in
+// the bubble of a pipeline. 1 without any waits.
+double run_collective_share(const struct run_case *the_case);
+
+// Numbers in a list like "0-7,9", 0 when it is none.
+int64_t run_list_count(struct str list);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules of a run read from its tables.
+#include "analysis/findings_run.h"
+#include "analysis/sort.h"
+#include "analysis/stats.h"
+
+int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? fallback : cell->i;
+}
+
+double run_cell_f64(const struct table *table, size_t row, const char *column, double fallback)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? fallback : cell->f;
+}
+
+bool run_cell_is(const struct table *table, size_t row, const char *column, struct str word)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return !cell->null && str_equal(cell->s, word);
+}
+
+double run_percent(const struct run_case *the_case, int64_t ns)
+{
+    return 100 * (double)ns / (double)the_case->step_ns;
+}
+
+bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
+{
+    return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
+}
+
+bool run_rank_median(const struct run_case *the_case, const char *column, int64_t except,
+                     int64_t *median, struct err *err)
+{
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    size_t rows = ranks ? ranks->row_count : 0, count = 0;
+    int64_t *values = arena_room(the_case->arena, 2 * rows + 1, sizeof *values, err);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < rows; i++) {
+        const struct cell *cell = table_cell(ranks, i, column);
+        if (!cell->null && table_cell(ranks, i, "rank")->i != except)
+            values[count++] = cell->i;
+    }
+    sort_i64(values, values + rows, count);
+    *median = count ? stats_median(values, count) : -1;
+    return true;
+}
+
+static bool is_pipeline(const struct table *waits, size_t row)
+{
+    return run_cell_is(waits, row, "kind", STR("send")) ||
+           run_cell_is(waits, row, "kind", STR("recv")) ||
+           run_cell_is(waits, row, "kind", STR("send_recv"));
+}
+
+double run_collective_share(const struct run_case *the_case)
+{
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    double all_ns = 0, collective_ns = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        double wait_ns = (double)run_cell_i64(waits, i, "exposed_wait_ns", 0);
+        all_ns += wait_ns;
+        collective_ns += is_pipeline(waits, i) ? 0 : wait_ns;
+    }
+    return all_ns > 0 ? collective_ns / all_ns : 1;
+}
+
+// A number at the begin of the text, which is moved behind it.
+static bool take_number(struct str *text, int64_t *number)
+{
+    size_t at = 0;
+    while (at < text->len && text->at[at] >= '0' && text->at[at] <= '9')
+        at++;
+    bool ok = str_to_i64((struct str){text->at, at}, number);
+    *text = (struct str){text->at + at, text->len - at};
+    return ok;
+}
+
+static bool take_char(struct str *text, char c)
+{
+    if (text->len == 0 || text->at[0] != c)
+        return false;
+    *text = (struct str){text->at + 1, text->len - 1};
+    return true;
+}
+
+int64_t run_list_count(struct str list)
+{
+    int64_t count = 0, first, last;
+    do {
+        if (!take_number(&list, &first))
+            return 0;
+        last = first;
+        if (take_char(&list, '-') && !take_number(&list, &last))
+            return 0;
+        if (last < first || last - first > INT32_MAX)
+            return 0;
+        count += last - first + 1;
+    } while (take_char(&list, ','));
+    return list.len == 0 ? count : 0;
+}
