@@ -140,6 +140,15 @@ static void count_calls(const struct run_comm *comm, bool steady, int64_t *calls
     }
 }
 
+static void find_rates(struct team *team)
+{
+    for (int kind = 0; team->rank_steps && kind < USE_KIND_COUNT; kind++)
+        for (int phase = 0; phase < COMM_PHASE_COUNT; phase++) {
+            struct use *use = &team->uses[kind][phase];
+            use->per_step = (double)use->calls / (double)team->rank_steps;
+        }
+}
+
 static void add_uses(const struct run_comm *comm, const int64_t *calls, struct strategy_use *use)
 {
     for (uint32_t o = 0; o < comm->op_count; o++) {
@@ -156,12 +165,7 @@ static void add_uses(const struct run_comm *comm, const int64_t *calls, struct s
             continue; // sizes that are not known do not count
     }
     for (uint32_t t = 0; t < use->team_count; t++)
-        for (int kind = 0; kind < USE_KIND_COUNT; kind++)
-            for (int phase = 0; phase < COMM_PHASE_COUNT; phase++) {
-                struct use *at = &use->teams[t].uses[kind][phase];
-                if (use->teams[t].rank_steps)
-                    at->per_step = (double)at->calls / (double)use->teams[t].rank_steps;
-            }
+        find_rates(&use->teams[t]);
 }
 
 bool strategy_use_make(const struct run_comm *comm, struct arena *arena, struct strategy_use *use,

@@ -24,22 +24,29 @@ static struct hand_event all_reduce(int64_t begin_ns, int64_t dur_ns, int64_t co
                                .group_size = 2};
 }
 
-static void add_host(struct hand *hand, enum event_kind kind, const char *name, int64_t thread,
-                     int64_t begin_ns, int64_t dur_ns, int64_t correlation)
+// An event of the host.
+struct host {
+    enum event_kind kind;
+    const char *name;
+    int64_t thread, begin_ns, dur_ns, correlation;
+};
+
+static void add_host(struct hand *hand, struct host host)
 {
-    hand_add(hand, (struct hand_event){.kind = kind,
-                                       .name = name,
+    hand_add(hand, (struct hand_event){.kind = host.kind,
+                                       .name = host.name,
                                        .pid = 1,
-                                       .row = thread,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .correlation = correlation});
+                                       .row = host.thread,
+                                       .begin_ns = host.begin_ns,
+                                       .dur_ns = host.dur_ns,
+                                       .correlation = host.correlation});
 }
 
 // A launch on a thread and its kernel of 10 ns, 100 ns later.
 static void add_work(struct hand *hand, int64_t thread, int64_t begin_ns, int64_t correlation)
 {
-    add_host(hand, EVENT_RUNTIME, "cudaLaunchKernel", thread, begin_ns, 5, correlation);
+    add_host(hand,
+             (struct host){EVENT_RUNTIME, "cudaLaunchKernel", thread, begin_ns, 5, correlation});
     hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
                                        .name = "gemm",
                                        .row = 7,
@@ -97,9 +104,9 @@ static void calls_know_their_launch_and_step(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_host(&hand, EVENT_ANNOTATION, "ProfilerStep#7", 1, 0, 1000, 0);
+    add_host(&hand, (struct host){EVENT_ANNOTATION, "ProfilerStep#7", 1, 0, 1000, 0});
     add_work(&hand, 1, 100, 1);
-    add_host(&hand, EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2);
+    add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2});
     hand_add(&hand, all_reduce(400, 10, 2));
     hand_analyse(&hand);
     assert_cell(&hand, 0, "launch_ns", 100);
@@ -242,19 +249,22 @@ static void add_step(struct hand *hand, int64_t begin_ns, int64_t id)
 {
     char name[32];
     snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)id);
-    add_host(hand, EVENT_ANNOTATION, name, 1, begin_ns, 4900, 0);
+    add_host(hand, (struct host){EVENT_ANNOTATION, name, 1, begin_ns, 4900, 0});
     add_work(hand, 1, begin_ns + 10, id + 1);
-    add_host(hand, EVENT_CPU_OP, "autograd::engine::evaluate_function: AddmmBackward0", 2,
-             begin_ns + 1000, 300, 0);
+    add_host(hand,
+             (struct host){EVENT_CPU_OP, "autograd::engine::evaluate_function: AddmmBackward0", 2,
+                           begin_ns + 1000, 300, 0});
     for (int64_t i = 0; i < 20; i++)
         add_work(hand, 2, begin_ns + 1010 + 10 * i, id + 2 + i);
-    add_host(hand, EVENT_ANNOTATION, "Optimizer.step#Adam.step", 1, begin_ns + 3000, 1000, 0);
+    add_host(hand, (struct host){EVENT_ANNOTATION, "Optimizer.step#Adam.step", 1, begin_ns + 3000,
+                                 1000, 0});
     add_work(hand, 1, begin_ns + 3100, id + 30);
     static const int64_t at[] = {500, 1400, 2000, 3500, 4500};
     static const int64_t thread[] = {1, 2, 1, 1, 1};
     for (int64_t i = 0; i < 5; i++) {
         int64_t launch_ns = begin_ns + at[i];
-        add_host(hand, EVENT_RUNTIME, "cudaLaunchKernelExC", thread[i], launch_ns, 5, id + 40 + i);
+        add_host(hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", thread[i], launch_ns, 5,
+                                     id + 40 + i});
         hand_add(hand, all_reduce(launch_ns + 100, 10, id + 40 + i));
     }
 }
@@ -304,13 +314,14 @@ static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
 // One step of `turns` forwards of three kernels, each with its backward, the last forward alone.
 static void add_turns(struct hand *hand, int64_t turns)
 {
-    add_host(hand, EVENT_ANNOTATION, "ProfilerStep#1", 1, 0, 1000 * turns + 900, 0);
+    add_host(hand, (struct host){EVENT_ANNOTATION, "ProfilerStep#1", 1, 0, 1000 * turns + 900, 0});
     for (int64_t turn = 0; turn <= turns; turn++)
         for (int64_t i = 0; i < 3; i++)
             add_work(hand, 1, 1000 * turn + 100 * i, 10 * turn + i + 1);
     for (int64_t turn = 0; turn < turns; turn++) {
-        add_host(hand, EVENT_CPU_OP, "autograd::engine::evaluate_function: AddmmBackward0", 2,
-                 1000 * turn + 400, 300, 0);
+        add_host(hand,
+                 (struct host){EVENT_CPU_OP, "autograd::engine::evaluate_function: AddmmBackward0",
+                               2, 1000 * turn + 400, 300, 0});
         add_work(hand, 2, 1000 * turn + 450, 10 * turn + 9);
     }
     hand_add(hand, all_reduce(1000 * turns + 950, 5, 0));
@@ -333,7 +344,7 @@ static void a_trace_without_a_backward_tells_no_phase(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_work(&hand, 1, 0, 1);
-    add_host(&hand, EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2);
+    add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2});
     hand_add(&hand, all_reduce(400, 10, 2));
     hand_add(&hand, all_reduce(500, 10, 0));
     hand_analyse(&hand);

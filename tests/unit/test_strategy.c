@@ -121,18 +121,24 @@ static void add_call(struct job *job, uint32_t rank, struct comm_op op)
     }
 }
 
-// `calls` of a kind by all ranks of a group, in each step.
-static void add_all(struct job *job, struct members members, enum collective_kind kind,
-                    const char *phase, int64_t bytes, int calls)
+// What all ranks of a group call in each step.
+struct what {
+    enum collective_kind kind;
+    const char *phase;
+    int64_t bytes;
+    int calls;
+};
+
+static void add_all(struct job *job, struct members members, struct what what)
 {
     struct comm_op op = {.group = group_of(job, members),
-                         .kind = kind,
-                         .bytes = bytes,
+                         .kind = what.kind,
+                         .bytes = what.bytes,
                          .peer = -1,
                          .dtype = STR("Float"),
-                         .phase = str_of(phase)};
+                         .phase = str_of(what.phase)};
     for (uint32_t i = 0; i < members.size; i++)
-        for (int c = 0; c < calls; c++)
+        for (int c = 0; c < what.calls; c++)
             add_call(job, members.first + i * members.stride, op);
 }
 
@@ -187,15 +193,15 @@ static size_t row_of(const struct job *job, const char *dimension)
 
 static void add_ddp(struct job *job, struct members members)
 {
-    add_all(job, members, KIND_ALL_REDUCE, "backward", 25 * MIB, 6);
-    add_all(job, members, KIND_ALL_REDUCE, "backward", 7 * MIB, 1);
+    add_all(job, members, (struct what){KIND_ALL_REDUCE, "backward", 25 * MIB, 6});
+    add_all(job, members, (struct what){KIND_ALL_REDUCE, "backward", 7 * MIB, 1});
 }
 
 static void add_fsdp(struct job *job, struct members members)
 {
-    add_all(job, members, KIND_ALL_GATHER, "forward", 32 * MIB, 12);
-    add_all(job, members, KIND_ALL_GATHER, "backward", 32 * MIB, 11);
-    add_all(job, members, KIND_REDUCE_SCATTER, "backward", 32 * MIB, 12);
+    add_all(job, members, (struct what){KIND_ALL_GATHER, "forward", 32 * MIB, 12});
+    add_all(job, members, (struct what){KIND_ALL_GATHER, "backward", 32 * MIB, 11});
+    add_all(job, members, (struct what){KIND_REDUCE_SCATTER, "backward", 32 * MIB, 12});
 }
 
 static void buckets_reduced_in_the_backward_are_ddp(void **state)
@@ -204,9 +210,9 @@ static void buckets_reduced_in_the_backward_are_ddp(void **state)
     struct job job;
     struct members all = {0, 1, 8};
     job_begin(&job, 8);
-    add_all(&job, all, KIND_BROADCAST, "forward", 2 * MIB, 1); // buffers
+    add_all(&job, all, (struct what){KIND_BROADCAST, "forward", 2 * MIB, 1}); // buffers
     add_ddp(&job, all);
-    add_all(&job, all, KIND_ALL_REDUCE, "other", 4, 3); // norm of the gradients
+    add_all(&job, all, (struct what){KIND_ALL_REDUCE, "other", 4, 3}); // norm of the gradients
     assert_overall(&job, "DDP8");
     size_t row = row_of(&job, "data");
     assert_int_equal(cell_of(&job, "strategy", row, "degree")->i, 8);
@@ -224,7 +230,7 @@ static void gradients_reduced_after_the_backward_are_ddp_too(void **state)
     (void)state;
     struct job job;
     job_begin(&job, 4);
-    add_all(&job, (struct members){0, 1, 4}, KIND_ALL_REDUCE, "other", 200 * MIB, 2);
+    add_all(&job, (struct members){0, 1, 4}, (struct what){KIND_ALL_REDUCE, "other", 200 * MIB, 2});
     assert_overall(&job, "DDP4");
     job_end(&job);
 }
@@ -236,8 +242,8 @@ static void norms_of_batches_in_the_forward_leave_it_ddp(void **state)
     struct members all = {0, 1, 8};
     job_begin(&job, 8);
     add_ddp(&job, all);
-    add_all(&job, all, KIND_ALL_REDUCE, "forward", 8192, 53);
-    add_all(&job, all, KIND_ALL_REDUCE, "backward", 8192, 53);
+    add_all(&job, all, (struct what){KIND_ALL_REDUCE, "forward", 8192, 53});
+    add_all(&job, all, (struct what){KIND_ALL_REDUCE, "backward", 8192, 53});
     assert_overall(&job, "DDP8");
     job_end(&job);
 }
@@ -260,7 +266,8 @@ static void shards_that_are_replicated_are_fsdp_and_ddp(void **state)
     for (uint32_t node = 0; node < 2; node++)
         add_fsdp(&job, (struct members){4 * node, 1, 4});
     for (uint32_t local = 0; local < 4; local++)
-        add_all(&job, (struct members){local, 4, 2}, KIND_ALL_REDUCE, "backward", 8 * MIB, 12);
+        add_all(&job, (struct members){local, 4, 2},
+                (struct what){KIND_ALL_REDUCE, "backward", 8 * MIB, 12});
     assert_overall(&job, "FSDP4 x DDP2");
     job_end(&job);
 }
@@ -278,8 +285,10 @@ static void parameters_sent_by_their_owners_are_zero_1(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job job;
         job_begin(&job, 8);
-        add_all(&job, (struct members){0, 1, 8}, cases[i].reduce, cases[i].when, 500 * MIB, 2);
-        add_all(&job, (struct members){0, 1, 8}, cases[i].share, cases[i].after, 500 * MIB, 2);
+        add_all(&job, (struct members){0, 1, 8},
+                (struct what){cases[i].reduce, cases[i].when, 500 * MIB, 2});
+        add_all(&job, (struct members){0, 1, 8},
+                (struct what){cases[i].share, cases[i].after, 500 * MIB, 2});
         assert_overall(&job, "ZeRO-1:8");
         job_end(&job);
     }
@@ -292,8 +301,10 @@ static void gradients_scattered_in_the_backward_are_zero_2(void **state)
     for (size_t i = 0; i < sizeof gathered / sizeof *gathered; i++) {
         struct job job;
         job_begin(&job, 8);
-        add_all(&job, (struct members){0, 1, 8}, KIND_REDUCE_SCATTER, "backward", 100 * MIB, 6);
-        add_all(&job, (struct members){0, 1, 8}, KIND_ALL_GATHER, gathered[i], 100 * MIB, 6);
+        add_all(&job, (struct members){0, 1, 8},
+                (struct what){KIND_REDUCE_SCATTER, "backward", 100 * MIB, 6});
+        add_all(&job, (struct members){0, 1, 8},
+                (struct what){KIND_ALL_GATHER, gathered[i], 100 * MIB, 6});
         assert_overall(&job, "ZeRO-2:8");
         job_end(&job);
     }
@@ -318,8 +329,8 @@ static void passes_that_repeat_in_a_step_accumulate_gradients(void **state)
 
 static void add_tensor(struct job *job, struct members members)
 {
-    add_all(job, members, KIND_ALL_REDUCE, "forward", 16 * MIB, 24);
-    add_all(job, members, KIND_ALL_REDUCE, "backward", 16 * MIB, 24);
+    add_all(job, members, (struct what){KIND_ALL_REDUCE, "forward", 16 * MIB, 24});
+    add_all(job, members, (struct what){KIND_ALL_REDUCE, "backward", 16 * MIB, 24});
 }
 
 static void activations_reduced_in_both_passes_are_tensor_parallel(void **state)
@@ -347,9 +358,10 @@ static void activations_scattered_in_the_forward_are_tensor_parallel_too(void **
     job_begin(&job, 8);
     for (uint32_t r = 0; r < 2; r++)
         for (int pass = 0; pass < 2; pass++) {
-            add_all(&job, (struct members){4 * r, 1, 4}, KIND_ALL_GATHER, passes[pass], MIB, 24);
-            add_all(&job, (struct members){4 * r, 1, 4}, KIND_REDUCE_SCATTER, passes[pass], MIB,
-                    24);
+            add_all(&job, (struct members){4 * r, 1, 4},
+                    (struct what){KIND_ALL_GATHER, passes[pass], MIB, 24});
+            add_all(&job, (struct members){4 * r, 1, 4},
+                    (struct what){KIND_REDUCE_SCATTER, passes[pass], MIB, 24});
         }
     for (uint32_t r = 0; r < 4; r++)
         add_fsdp(&job, (struct members){r, 4, 2});
@@ -362,7 +374,7 @@ static void reductions_of_a_job_that_does_not_train_are_tensor_parallel(void **s
     (void)state;
     struct job job;
     job_begin(&job, 4);
-    add_all(&job, (struct members){0, 1, 4}, KIND_ALL_REDUCE, NULL, MIB, 64);
+    add_all(&job, (struct members){0, 1, 4}, (struct what){KIND_ALL_REDUCE, NULL, MIB, 64});
     for (uint32_t r = 0; r < 4; r++)
         job.passes.ranks[r].count = 0;
     assert_overall(&job, "TP4");
@@ -377,11 +389,14 @@ static void tokens_that_change_ranks_are_expert_parallel(void **state)
     job_begin(&job, 8);
     add_ddp(&job, (struct members){0, 1, 8});
     for (uint32_t r = 0; r < 2; r++) {
-        add_all(&job, (struct members){4 * r, 1, 4}, KIND_ALL_TO_ALL, "forward", 3 * MIB, 24);
-        add_all(&job, (struct members){4 * r, 1, 4}, KIND_ALL_TO_ALL, "backward", 3 * MIB, 24);
+        add_all(&job, (struct members){4 * r, 1, 4},
+                (struct what){KIND_ALL_TO_ALL, "forward", 3 * MIB, 24});
+        add_all(&job, (struct members){4 * r, 1, 4},
+                (struct what){KIND_ALL_TO_ALL, "backward", 3 * MIB, 24});
     }
     for (uint32_t r = 0; r < 4; r++) // experts are replicated less often
-        add_all(&job, (struct members){r, 4, 2}, KIND_ALL_REDUCE, "backward", 25 * MIB, 2);
+        add_all(&job, (struct members){r, 4, 2},
+                (struct what){KIND_ALL_REDUCE, "backward", 25 * MIB, 2});
     assert_overall(&job, "EP4 x DDP8");
     job_end(&job);
 }
@@ -585,7 +600,7 @@ static void a_job_that_does_not_talk_has_no_strategy(void **state)
     (void)state;
     struct job job;
     job_begin(&job, 2);
-    add_all(&job, (struct members){0, 1, 2}, KIND_ALL_REDUCE, "other", 8, 1);
+    add_all(&job, (struct members){0, 1, 2}, (struct what){KIND_ALL_REDUCE, "other", 8, 1});
     tell(&job);
     assert_null(report_find(&job.report, "strategy"));
     assert_null(report_find(&job.report, "pipeline"));
