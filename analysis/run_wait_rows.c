@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table comm_waits: collectives over all their ranks by group, kind, type and size.
+#include "analysis/group_ranks.h"
+#include "analysis/rank_list.h"
+#include "analysis/ranked.h"
+#include "analysis/row.h"
+#include "analysis/run_comm_stages.h"
+#include "analysis/sort.h"
+#include "analysis/stats.h"
+#include "analysis/tables.h"
+#include "ingest/trace/record_set.h"
+
+#define MAX_ROWS 5000 // of more those with the most time are kept
+
+// What makes calls one row. Compared as bytes.
+struct wait_key {
+    int64_t bytes;
+    uint64_t dtype; // hash
+    uint32_t group, kind;
+};
+
+struct wait_row {
+    uint32_t op; // any of its operations
+    uint32_t first, calls;
+    int64_t unmatched, total_ns, wait_ns, exposed_wait_ns, exposed_transfer_ns;
+};
+
+struct wait_rows {
+    const struct run_comm *comm;
+    struct arena scratch;
+    struct record_set keys;
+    uint32_t *row_of; // per operation
+    struct wait_row *rows;
+    uint32_t *matches; // steady ones by row
+    int64_t *values;   // room for the most calls of a row, twice
+    int64_t *numbers;  // room for the ranks of a group
+    uint32_t *late;    // per rank, 0 between rows
+    uint32_t number_cap;
+};
+
+// A send and its recv are one row.
+static enum collective_kind kind_of(const struct comm_op *op)
+{
+    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
+}
+
+static bool find_rows(struct wait_rows *all, struct err *err)
+{
+    const struct run_comm *comm = all->comm;
+    all->row_of = arena_room(&all->scratch, comm->op_count, sizeof *all->row_of, err);
+    all->rows = arena_array(&all->scratch, comm->op_count, sizeof *all->rows, err);
+    if (!all->row_of || !all->rows)
+        return false;
+    for (uint32_t i = 0; i < comm->op_count; i++) {
+        const struct comm_op *op = &comm->ops[i];
+        struct wait_key key = {op->bytes, hash_bytes(op->dtype.at, op->dtype.len), op->group,
+                               kind_of(op)};
+        if (!record_set_add(&all->keys, &key, &all->row_of[i], err))
+            return false;
+        all->rows[all->row_of[i]].op = i;
+    }
+    return true;
+}
+
+static bool counts(const struct run_comm *comm, const struct comm_match *match)
+{
+    return match->latest_rank != RUN_NONE && run_match_is_steady(comm, match);
+}
+
+static void add_match(struct wait_rows *all, const struct comm_match *match)
+{
+    struct wait_row *row = &all->rows[all->row_of[match->op]];
+    row->calls++;
+    for (uint32_t i = 0; i < match->count; i++) {
+        struct comm_member member = all->comm->members[match->first + i];
+        const struct comm_event *event = &all->comm->ranks[member.rank].events[member.event];
+        int64_t wait_ns = event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
+        row->total_ns += event->dur_ns;
+        row->wait_ns += event->wait_ns;
+        row->exposed_wait_ns += wait_ns;
+        row->exposed_transfer_ns += event->exposed_ns - wait_ns;
+    }
+}
+
+static void add_unmatched(struct wait_rows *all)
+{
+    const struct run_comm *comm = all->comm;
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        const struct comm_rank *rank = &comm->ranks[r];
+        for (uint32_t i = 0; i < rank->count; i++) {
+            const struct comm_event *event = &rank->events[i];
+            bool steady = event->step != RUN_NONE && rank->steps[event->step].steady;
+            bool known =
+                event->match != RUN_NONE && comm->matches[event->match].latest_rank != RUN_NONE;
+            all->rows[all->row_of[event->op]].unmatched += steady && !known;
+        }
+    }
+}
+
+static bool list_matches(struct wait_rows *all, struct err *err)
+{
+    const struct run_comm *comm = all->comm;
+    uint32_t sum = 0, most = 0;
+    for (uint32_t m = 0; m < comm->match_count; m++)
+        if (counts(comm, &comm->matches[m]))
+            add_match(all, &comm->matches[m]);
+    add_unmatched(all);
+    for (uint32_t i = 0; i < all->keys.count; i++) {
+        all->rows[i].first = sum;
+        sum += all->rows[i].calls;
+        most = all->rows[i].calls > most ? all->rows[i].calls : most;
+        all->rows[i].calls = 0;
+    }
+    all->matches = arena_room(&all->scratch, sum, sizeof *all->matches, err);
+    all->values = arena_room(&all->scratch, 2 * (size_t)most, sizeof *all->values, err);
+    all->late = arena_array(&all->scratch, comm->rank_count, sizeof *all->late, err);
+    if (!all->matches || !all->values || !all->late)
+        return false;
+    for (uint32_t m = 0; m < comm->match_count; m++)
+        if (counts(comm, &comm->matches[m])) {
+            struct wait_row *row = &all->rows[all->row_of[comm->matches[m].op]];
+            all->matches[row->first + row->calls++] = m;
+        }
+    return true;
+}
+
+// --- one row ------------------------------------------------------------------------------------
+
+// Ranks of the group as its list says, else those of the run that called it.
+static bool add_ranks(struct wait_rows *all, const struct comm_group *group, struct row *row,
+                      struct err *err)
+{
+    struct str list = group->list;
+    size_t count = 0, most = list.len / 2 + group->rank_count + 1;
+    if (most > all->number_cap) {
+        all->numbers = arena_room(&all->scratch, 2 * most, sizeof *all->numbers, err);
+        all->number_cap = all->numbers ? (uint32_t)most : 0;
+    }
+    if (!all->numbers)
+        return false;
+    while (count < most && group_ranks_next(&list, &all->numbers[count]))
+        count++;
+    for (uint32_t i = 0; group->list.len == 0 && i < group->rank_count; i++)
+        all->numbers[count++] = all->comm->ranks[group->ranks[i]].rank;
+    sort_i64(all->numbers, all->numbers + most, count);
+    struct buf text = {0};
+    rank_list_add(&text, all->numbers, count);
+    bool ok = buf_ok(&text, err);
+    const char *copy =
+        ok ? arena_strdup(&all->scratch, (struct str){text.at, text.len}, err) : NULL;
+    buf_free(&text);
+    row_word(row, copy);
+    return copy != NULL;
+}
+
+static int64_t skew_of(const struct run_comm *comm, const struct comm_match *match)
+{
+    int64_t first_ns = match->latest_ns;
+    for (uint32_t i = 0; i < match->count; i++) {
+        struct comm_member member = comm->members[match->first + i];
+        const struct comm_rank *rank = &comm->ranks[member.rank];
+        int64_t begin_ns = run_comm_begin(rank, &rank->events[member.event]);
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+    }
+    return match->latest_ns - first_ns;
+}
+
+static void add_bandwidth(const struct comm_op *op, int64_t size, int64_t transfer_ns,
+                          struct row *row)
+{
+    bool known = op->bytes > 0 && transfer_ns > 0;
+    double algo = known ? (double)op->bytes / (double)transfer_ns : 0; // bytes per ns are GB/s
+    row_f64_if(row, known, algo);
+    double factor = bandwidth_bus_factor(kind_of(op), size);
+    row_f64_if(row, known, algo * factor);
+}
+
+static void add_latest(struct wait_rows *all, const struct wait_row *sums, struct row *row)
+{
+    const struct run_comm *comm = all->comm;
+    const struct comm_match *matches = comm->matches;
+    uint32_t best = RUN_NONE, most = 0;
+    for (uint32_t i = 0; i < sums->calls; i++) {
+        uint32_t rank = matches[all->matches[sums->first + i]].latest_rank;
+        uint32_t late = ++all->late[rank];
+        if (late > most || (late == most && rank < best)) {
+            most = late;
+            best = rank;
+        }
+    }
+    for (uint32_t i = 0; i < sums->calls; i++)
+        all->late[matches[all->matches[sums->first + i]].latest_rank] = 0;
+    row_i64_if(row, most > 0, most > 0 ? comm->ranks[best].rank : 0);
+    row_share(row, most, sums->calls);
+}
+
+// Least transfers, skews and what follows from them; all empty without matches.
+static void add_distributions(struct wait_rows *all, const struct wait_row *sums, struct row *row)
+{
+    const struct run_comm *comm = all->comm;
+    const struct comm_op *op = &comm->ops[sums->op];
+    uint32_t calls = sums->calls;
+    for (uint32_t i = 0; i < calls; i++)
+        all->values[i] = comm->matches[all->matches[sums->first + i]].transfer_ns;
+    struct quantiles transfer = stats_quantiles(all->values, all->values + calls, calls);
+    for (uint32_t i = 0; i < calls; i++)
+        all->values[i] = skew_of(comm, &comm->matches[all->matches[sums->first + i]]);
+    struct quantiles skew = stats_quantiles(all->values, all->values + calls, calls);
+    row_i64_if(row, calls > 0, transfer.median);
+    row_i64_if(row, calls > 0, transfer.p95);
+    row_i64_if(row, calls > 0, skew.median);
+    row_i64_if(row, calls > 0, skew.p95);
+    add_bandwidth(op, comm->groups[op->group].size, calls ? transfer.median : 0, row);
+    add_latest(all, sums, row);
+}
+
+static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct report *report,
+                    struct err *err)
+{
+    const struct comm_op *op = &all->comm->ops[sums->op];
+    const struct comm_group *group = &all->comm->groups[op->group];
+    struct row row = {0};
+    row_text_if(&row, group->name.len > 0, group->name);
+    row_word(&row, group->dimension);
+    if (group->name.len == 0)
+        row_null(&row); // which ranks took part is not known
+    else if (!add_ranks(all, group, &row, err))
+        return false;
+    row_i64_if(&row, group->size >= 0, group->size);
+    row_word(&row, bandwidth_kind_word(kind_of(op)));
+    row_text_if(&row, op->dtype.len > 0, op->dtype);
+    row_i64_if(&row, op->bytes >= 0, op->bytes);
+    row_word(&row, group->span);
+    row_i64(&row, sums->calls);
+    row_i64(&row, sums->unmatched);
+    row_i64(&row, sums->total_ns);
+    row_i64(&row, sums->wait_ns);
+    row_i64(&row, sums->total_ns - sums->wait_ns);
+    row_i64(&row, sums->exposed_wait_ns);
+    row_i64(&row, sums->exposed_transfer_ns);
+    add_distributions(all, sums, &row);
+    return row_end(&row, &table_run_comm_waits, report, err);
+}
+
+static bool add_rows(struct wait_rows *all, struct report *report, struct err *err)
+{
+    uint32_t count = 0;
+    struct ranked *order = arena_room(&all->scratch, all->keys.count, sizeof *order, err);
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < all->keys.count; i++)
+        if (all->rows[i].calls || all->rows[i].unmatched)
+            order[count++] = (struct ranked){all->rows[i].total_ns, {NULL, 0}, i};
+    ranked_sort(order, count);
+    for (uint32_t i = 0; i < count && i < MAX_ROWS; i++)
+        if (!add_row(all, &all->rows[order[i].index], report, err))
+            return false;
+    return true;
+}
+
+bool run_waits_add(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct wait_rows all = {.comm = comm};
+    arena_init(&all.scratch, comm->budget);
+    record_set_init(&all.keys, sizeof(struct wait_key), comm->budget);
+    bool ok = find_rows(&all, err) && list_matches(&all, err) && add_rows(&all, report, err);
+    record_set_free(&all.keys);
+    arena_free(&all.scratch);
+    return ok;
+}
