@@ -119,18 +119,23 @@ struct sharing {
     struct str taker[BAR_COUNT];
 };
 
-// Time that no costlier finding explains; *overlaps: the one that has most of the rest's parts.
-static int64_t share(struct sharing *sharing, const struct entry *entry, struct str *overlaps)
+// What a finding explains beside the costlier ones.
+struct shared {
+    int64_t own_ns;
+    struct str overlaps; // the costlier one that has most of the rest's parts, NULL: none
+};
+
+static struct shared share(struct sharing *sharing, const struct entry *entry)
 {
     int64_t want_ns = entry->want_ns, most_ns = 0;
-    *overlaps = (struct str){NULL, 0};
+    struct shared shared = {.own_ns = 0};
     for (int bar = 0; bar < BAR_COUNT && want_ns > 0; bar++) {
         if (!(entry->bars >> bar & 1))
             continue;
         int64_t got_ns = want_ns < sharing->left_ns[bar] ? want_ns : sharing->left_ns[bar];
         if (sharing->most_ns[bar] > most_ns) {
             most_ns = sharing->most_ns[bar];
-            *overlaps = sharing->taker[bar];
+            shared.overlaps = sharing->taker[bar];
         }
         sharing->left_ns[bar] -= got_ns;
         want_ns -= got_ns;
@@ -140,14 +145,15 @@ static int64_t share(struct sharing *sharing, const struct entry *entry, struct 
         sharing->taker[bar] = entry->name;
     }
     if (want_ns == 0)
-        *overlaps = (struct str){NULL, 0};
-    return entry->want_ns - want_ns;
+        shared.overlaps = (struct str){NULL, 0};
+    shared.own_ns = entry->want_ns - want_ns;
+    return shared;
 }
 
-static bool add_rule(const struct run_case *the_case, const struct entry *entry, int64_t own_ns,
-                     struct str overlaps, struct report *report, struct err *err)
+static bool add_rule(const struct run_case *the_case, const struct entry *entry,
+                     const struct shared *shared, struct report *report, struct err *err)
 {
-    struct finding_cost cost = {the_case->step_ns, own_ns, overlaps.at};
+    struct finding_cost cost = {the_case->step_ns, shared->own_ns, shared->overlaps.at};
     struct row row = {0};
     row_null(&row);
     return findings_row(&row, entry->rule->about, &entry->finding, &cost, the_case->arena, err) &&
@@ -155,35 +161,33 @@ static bool add_rule(const struct run_case *the_case, const struct entry *entry,
 }
 
 static bool add_own(const struct run_case *the_case, const struct entry *entry,
-                    const struct table *own, const struct str *overlaps, int64_t own_ns,
-                    struct report *report, struct err *err)
+                    const struct shared *shared, struct report *report, struct err *err)
 {
-    const struct cell *cells = own->cells + entry->row * own->desc->column_count;
-    int own_cost = table_column(own->desc, "own_cost_ns");
-    int other = table_column(own->desc, "overlaps");
+    const struct table_desc *desc = the_case->own->desc;
+    const struct cell *cells = the_case->own->cells + entry->row * desc->column_count;
     struct row row = {0};
     row_i64(&row, the_case->headline);
-    for (unsigned c = 0; c < own->desc->column_count; c++)
+    for (unsigned c = 0; c < desc->column_count; c++)
         row_cell(&row, cells[c]);
-    row.cells[own_cost + 1] = cell_i64(own_ns);
-    if (overlaps->at)
-        row.cells[other + 1] = cell_text(*overlaps);
-    else if (own_ns == entry->cost_ns)
-        row.cells[other + 1] = cell_null();
+    struct cell *overlaps = &row.cells[table_column(desc, "overlaps") + 1];
+    row.cells[table_column(desc, "own_cost_ns") + 1] = cell_i64(shared->own_ns);
+    if (shared->overlaps.at)
+        *overlaps = cell_text(shared->overlaps);
+    else if (shared->own_ns == entry->cost_ns)
+        *overlaps = cell_null();
     return row_end(&row, &table_run_findings, report, err);
 }
 
 static bool add_all(const struct run_case *the_case, const struct entries *entries,
-                    const struct table *own, struct report *report, struct err *err)
+                    struct report *report, struct err *err)
 {
     struct sharing sharing = {.most_ns = {0}};
     memcpy(sharing.left_ns, the_case->bar_ns, sizeof sharing.left_ns);
     for (size_t i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->all[i];
-        struct str overlaps;
-        int64_t own_ns = share(&sharing, entry, &overlaps);
-        bool ok = entry->rule ? add_rule(the_case, entry, own_ns, overlaps, report, err)
-                              : add_own(the_case, entry, own, &overlaps, own_ns, report, err);
+        struct shared shared = share(&sharing, entry);
+        bool ok = entry->rule ? add_rule(the_case, entry, &shared, report, err)
+                              : add_own(the_case, entry, &shared, report, err);
         if (!ok)
             return false;
     }
@@ -201,6 +205,7 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .steps = of->steps > 0 ? of->steps : 1,
         .all_steps = of->all_steps > 0 ? of->all_steps : 1,
         .ranks = of->ranks,
+        .own = of->own,
     };
     struct parts mean = parts_per_step(of->steady, the_case.steps);
     memcpy(the_case.bar_ns, mean.bar_ns, sizeof mean.bar_ns);
@@ -222,7 +227,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     if (ok) {
         take_own(&entries, of->own);
         order(&entries);
-        ok = add_all(&the_case, &entries, of->own, report, err);
+        ok = add_all(&the_case, &entries, report, err);
     }
     arena_free(&arena);
     return ok;

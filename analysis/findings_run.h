@@ -16,6 +16,7 @@ struct run_case {
     int64_t step_ns;           // mean steady step
     int64_t bar_ns[BAR_COUNT]; // of that, of the headline rank
     size_t ranks;              // whose trace is there
+    const struct table *own;   // findings of the headline rank, NULL: none
 };
 
 // Which parts of the headline rank's step a finding explains: bits of enum bar.

@@ -21,6 +21,7 @@ const char *findings_per_step(const struct finding_case *the_case, int64_t total
     return text;
 }
 
+PRINTF_LIKE(3, 0)
 static void add_fact(struct evidence *evidence, const char *href, const char *fact, va_list args)
 {
     char text[256];
