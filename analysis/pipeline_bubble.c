@@ -8,6 +8,11 @@
 #include <inttypes.h>
 #include <math.h>
 
+// Ten hours: clocks that are further apart say nothing, and sums of intervals stay within bounds.
+#define MAX_INTERVAL_NS (INT64_C(1) << 45)
+
+#define MAX_SHIFTED_NS (INT64_C(1) << 62)
+
 struct stage_sum {
     int64_t interval_ns, compute_ns, rank_steps;
 };
@@ -58,30 +63,40 @@ static int64_t optimizer_within(const struct pass_times *optimizer, struct span 
     return llround((double)optimizer->compute_ns * share);
 }
 
+static bool shift(int64_t time_ns, int64_t offset_ns, int64_t *shifted_ns)
+{
+    return !__builtin_add_overflow(time_ns, offset_ns, shifted_ns) &&
+           *shifted_ns > -MAX_SHIFTED_NS && *shifted_ns < MAX_SHIFTED_NS;
+}
+
 // On the common clock; where the clocks cannot be compared, the longest of the ranks' own spans,
 // which is that of the first stage, stands for all.
 static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bool *common,
                       struct span *span)
 {
-    const struct comm_rank *ranks = b->comm->ranks;
+    const struct comm_rank *ranks = b->comm->ranks, *leader = &ranks[b->members[b->first[chain]]];
     int64_t longest_ns = 0;
     *span = (struct span){INT64_MAX, INT64_MIN};
     *common = true;
     for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
-        uint32_t rank = b->members[i];
-        const struct step_times *times = times_of(b, rank, number);
+        const struct comm_rank *rank = &ranks[b->members[i]];
+        const struct step_times *times = times_of(b, b->members[i], number);
+        struct span own;
         if (!times)
             return false;
-        int64_t begin_ns = times->passes.begin_ns + ranks[rank].offset_ns;
-        int64_t end_ns = times->passes.end_ns + ranks[rank].offset_ns;
-        *common &= ranks[rank].component == ranks[b->members[b->first[chain]]].component;
-        span->begin_ns = begin_ns < span->begin_ns ? begin_ns : span->begin_ns;
-        span->end_ns = end_ns > span->end_ns ? end_ns : span->end_ns;
-        longest_ns = end_ns - begin_ns > longest_ns ? end_ns - begin_ns : longest_ns;
+        *common &= rank->component == leader->component &&
+                   shift(times->passes.begin_ns, rank->offset_ns, &own.begin_ns) &&
+                   shift(times->passes.end_ns, rank->offset_ns, &own.end_ns);
+        int64_t length_ns = times->passes.end_ns - times->passes.begin_ns;
+        longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
+        if (!*common)
+            continue;
+        span->begin_ns = own.begin_ns < span->begin_ns ? own.begin_ns : span->begin_ns;
+        span->end_ns = own.end_ns > span->end_ns ? own.end_ns : span->end_ns;
     }
     if (!*common)
         *span = (struct span){0, longest_ns};
-    return true;
+    return span->end_ns - span->begin_ns <= MAX_INTERVAL_NS;
 }
 
 static void add_step(struct bubble *b, uint32_t chain, int64_t number)

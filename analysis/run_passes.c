@@ -2,6 +2,9 @@
 // Keeps the passes of each rank in absolute times.
 #include "analysis/run_passes.h"
 
+// Either way of 1970, so that clocks can be shifted without overflow.
+#define MAX_TIME_NS (INT64_C(1) << 61)
+
 bool run_passes_open(struct run_passes *passes, size_t ranks, struct budget *budget,
                      struct err *err)
 {
@@ -24,7 +27,12 @@ static int64_t number_of(const struct table *table, size_t row, const char *colu
     return cell->null ? otherwise : cell->i;
 }
 
-// Times that do not fit count as none: they come from damaged files.
+static bool is_plausible(int64_t time_ns)
+{
+    return time_ns > -MAX_TIME_NS && time_ns < MAX_TIME_NS;
+}
+
+// Times beyond reason count as none: they come from damaged files.
 static struct pass_times times_of(const struct table *table, size_t row,
                                   const char *const columns[3], int64_t window_ns)
 {
@@ -32,6 +40,8 @@ static struct pass_times times_of(const struct table *table, size_t row,
     if (table_cell(table, row, columns[0])->null ||
         __builtin_add_overflow(window_ns, number_of(table, row, columns[0], 0), &times.begin_ns) ||
         __builtin_add_overflow(window_ns, number_of(table, row, columns[1], 0), &times.end_ns))
+        return (struct pass_times){0};
+    if (!is_plausible(times.begin_ns) || !is_plausible(times.end_ns))
         return (struct pass_times){0};
     times.compute_ns = number_of(table, row, columns[2], 0);
     return times;
