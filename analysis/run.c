@@ -6,7 +6,10 @@
 
 #include "analysis/quality.h"
 #include "analysis/ranked.h"
+#include "analysis/run_comm.h"
 #include "analysis/run_merge.h"
+#include "analysis/run_passes.h"
+#include "analysis/strategy.h"
 #include "analysis/tables.h"
 
 int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback)
@@ -85,13 +88,17 @@ static void sum_windows(struct run *run)
 struct joining {
     struct run *run;
     struct run_merge *merge;
+    struct run_comm comm;
+    struct run_passes passes;
 };
 
 static bool take_rank(void *context, size_t rank, const struct report *report, struct err *err)
 {
     struct joining *joining = context;
     return run_copy_rank(joining->run, rank, report, err) &&
-           run_merge_take(joining->merge, rank, report, err);
+           run_merge_take(joining->merge, rank, report, err) &&
+           run_comm_add(&joining->comm, joining->run->ranks[rank], report, err) &&
+           run_passes_add(&joining->passes, report, err);
 }
 
 static bool take_ranks(struct joining *joining, struct err *err)
@@ -156,21 +163,41 @@ static bool add_summary(const struct run *run, struct err *err)
     return row_end(&row, &table_run_summary, run->report, err);
 }
 
-static bool conclude(struct run *run, struct err *err)
+// Matches the collectives, and adds the tables that stand on them. The strategy comes first: it
+// tells what each group shares.
+static bool add_comm(struct joining *joining, struct err *err)
 {
+    struct report *report = joining->run->report;
+    struct run_comm *comm = &joining->comm;
+    return run_comm_solve(comm, err) && strategy_add(comm, &joining->passes, report, err) &&
+           run_waits_add(comm, report, err) && run_lateness_add(comm, report, err) &&
+           run_clocks_add(comm, report, err) && run_clocks_judge(comm, report, err);
+}
+
+static bool conclude(struct joining *joining, struct err *err)
+{
+    struct run *run = joining->run;
+    if (!add_comm(joining, err))
+        return err_wrap(err, "collectives of the run");
+    run->comm = &joining->comm;
     return run_place(run, err) && run_list_ranks(run, err) && run_list_steps(run, err) &&
            run_judge_efficiency(run, err) && run_copy_headline(run, err) && add_summary(run, err);
 }
 
 static bool join(struct run *run, struct err *err)
 {
+    struct joining joining = {.run = run, .merge = run_merge_new(run, err)};
     run->world_size = world_size(run);
-    struct joining joining = {run, run_merge_new(run, err)};
     if (!joining.merge)
         return false;
-    bool ok = run_judge_quality(run, err) && take_ranks(&joining, err);
-    run_merge_free(joining.merge);
-    return ok && conclude(run, err);
+    bool ok = run_comm_open(&joining.comm, run->count, run->budget, err);
+    ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
+         run_judge_quality(run, err) && take_ranks(&joining, err);
+    run_merge_free(joining.merge); // before matching needs its room
+    ok = ok && conclude(&joining, err);
+    run_passes_close(&joining.passes);
+    run_comm_close(&joining.comm);
+    return ok;
 }
 
 bool analyse_run(const struct rank_source *source, struct report *report, struct err *err)

@@ -26,8 +26,6 @@ static void add_place(struct row *row, const struct run_place *place)
 
 bool run_knows_waits(const struct run *run, size_t rank)
 {
-    if (!run->comm)
-        return false;
     const struct comm_sums *steady = &run->comm->ranks[rank].steady;
     struct parts parts = run_steady_parts(run, rank);
     return steady->calls ? steady->calls > steady->unmatched_calls : parts.total_comm_ns == 0;
@@ -36,8 +34,7 @@ bool run_knows_waits(const struct run *run, size_t rank)
 // Means of the steady steps.
 static void add_waits(struct row *row, const struct run *run, size_t rank)
 {
-    struct comm_rank none = {0};
-    const struct comm_rank *comm = run->comm ? &run->comm->ranks[rank] : &none;
+    const struct comm_rank *comm = &run->comm->ranks[rank];
     int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
     bool known = run_knows_waits(run, rank) && steps > 0;
     int64_t by = known ? steps : 1;
