@@ -10,8 +10,7 @@
 
 // Ten hours: clocks that are further apart say nothing, and sums of intervals stay within bounds.
 #define MAX_INTERVAL_NS (INT64_C(1) << 45)
-
-#define MAX_SHIFTED_NS (INT64_C(1) << 62)
+#define MAX_SHIFTED_NS  (INT64_C(1) << 61) // either way of 1970
 
 struct stage_sum {
     int64_t interval_ns, compute_ns, rank_steps;
@@ -52,14 +51,14 @@ static const struct step_times *times_of(const struct bubble *b, uint32_t rank, 
 }
 
 // Optimizers that do not wait for the other stages compute while these have passes left.
-static int64_t optimizer_within(const struct pass_times *optimizer, struct span span)
+static int64_t optimizer_within(const struct pass_times *optimizer, int64_t end_ns)
 {
-    if (optimizer->end_ns <= optimizer->begin_ns || optimizer->begin_ns >= span.end_ns)
+    if (optimizer->end_ns <= optimizer->begin_ns || optimizer->begin_ns >= end_ns)
         return 0;
-    if (optimizer->end_ns <= span.end_ns)
+    if (optimizer->end_ns <= end_ns)
         return optimizer->compute_ns;
-    double share = (double)(span.end_ns - optimizer->begin_ns) /
-                   (double)(optimizer->end_ns - optimizer->begin_ns);
+    double share =
+        (double)(end_ns - optimizer->begin_ns) / (double)(optimizer->end_ns - optimizer->begin_ns);
     return llround((double)optimizer->compute_ns * share);
 }
 
@@ -108,12 +107,11 @@ static void add_step(struct bubble *b, uint32_t chain, int64_t number)
     for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
         uint32_t rank = b->members[i];
         const struct step_times *times = times_of(b, rank, number);
-        int64_t offset_ns = b->comm->ranks[rank].offset_ns;
-        struct span own = {span.begin_ns - offset_ns, span.end_ns - offset_ns};
         struct stage_sum *sum = &b->sums[b->stages->stage[rank]];
         int64_t compute_ns = times->passes.compute_ns;
         if (common)
-            compute_ns += optimizer_within(&times->optimizer, own);
+            compute_ns +=
+                optimizer_within(&times->optimizer, span.end_ns - b->comm->ranks[rank].offset_ns);
         sum->interval_ns += span.end_ns - span.begin_ns;
         sum->compute_ns += compute_ns;
         sum->rank_steps++;
