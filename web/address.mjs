@@ -111,7 +111,21 @@ const PAGE_OF_TABLE = {
   copies: "memory",
   process_groups: "collectives",
   comm_sizes: "collectives",
+  comm_waits: "collectives",
+  lateness: "collectives",
+  clocks: "collectives",
+  rank_steps: "ranks?by=steps",
+  efficiency: "ranks",
+  strategy: "ranks",
+  pipeline: "ranks",
 };
+
+// What of a table's query means the same on its page, and how it is called there.
+const KEYS_OF_TABLE = {
+  comm_waits: { process_group: "group", dimension: "dim", kind: "kind" },
+  rank_steps: { rank: "rank", step: "step" },
+};
+const RANK_ONLY = { rank: "rank" };
 
 /**
  * The address of a finding's evidence inside a run, or null when it is not one of our pages:
@@ -124,11 +138,15 @@ export function evidence_path(run, href) {
   const page = Object.hasOwn(PAGE_OF_TABLE, table) ? PAGE_OF_TABLE[table] : table;
   const path = run_path(run, page);
   if (match_path(path.split("?")[0]).page === "none") return null;
-  return page === table ? run_path(run, href) : with_rank(path, query);
+  if (page === table) return run_path(run, href);
+  const names = Object.hasOwn(KEYS_OF_TABLE, table) ? KEYS_OF_TABLE[table] : RANK_ONLY;
+  return with_keys(path, query, names);
 }
 
-/** On another page only the rank of a query keeps its meaning. */
-function with_rank(path, query) {
+/** The keys of a query that keep their meaning on another page, by their names there. */
+function with_keys(path, query, names) {
   const [base, own] = path.split("?");
-  return base + patch_query(own ?? "", { rank: new URLSearchParams(query).get("rank") });
+  const given = new URLSearchParams(query);
+  const patch = Object.entries(names).map(([name, there]) => [there, given.get(name)]);
+  return base + patch_query(own ?? "", Object.fromEntries(patch));
 }

@@ -6,7 +6,7 @@ import { plural } from "../format.mjs";
 import { sort_rows, value_at } from "../frame.mjs";
 import { Card, Empty, ExportLinks, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
-import { unknowns } from "./comm_model.mjs";
+import { matched_calls, unknowns } from "./comm_model.mjs";
 import { CommOfRank } from "./comm_rank.mjs";
 import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
 import { Bandwidths, bandwidth_points, CommWaits } from "./comm_waits.mjs";
@@ -79,13 +79,13 @@ function Whole({ tables, data, run }) {
     ({ name: name_of(row.kind, row.collective), where: row.process_group ?? "" })),
   [recorded.rows]);
   return html`<${CommVerdict} run=${run} data=${data} ranks=${ranks.rows} notes=${notes}
-      lateness=${lateness.rows} clocks=${clocks.rows} />
+      waits=${waits.rows} lateness=${lateness.rows} clocks=${clocks.rows} />
     <${CommFigures} data=${data} waits=${waits.rows} />
-    ${waits.frame.length > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
+    ${matched_calls(waits.rows) > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
         links=${waits.links} />`
       : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
-    ${lateness.frame.length > 1 && html`<${Lateness} run=${run} frame=${lateness.frame}
-      steps=${steps} links=${lateness.links} />`}
+    ${lateness.rows.some(({ calls }) => calls > 0) && html`<${Lateness} run=${run}
+      frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
     <${Recorded} frame=${recorded.frame} links=${recorded.links} />`;
 }
 

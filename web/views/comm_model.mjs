@@ -72,10 +72,17 @@ export function waits_per_step(frame, steps) {
   } };
 }
 
+const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+
+/** Collectives that were found on several ranks. @param {any[]} waits rows of comm_waits */
+export const matched_calls = (waits) => sum_of(waits, "calls");
+
 /** Rows of one dimension, group and kind; "" lets all through. */
 export function chosen_rows(frame, { dimension, process_group, kind }) {
   return filter_rows(frame, { equals: { dimension, process_group, kind } });
 }
+
+const EXACT_NS = 1000;
 
 /** What is to be said of how well clocks agree. @param {any[]} clocks of the table clocks */
 export function clocks_sentence(clocks) {
@@ -84,8 +91,9 @@ export function clocks_sentence(clocks) {
   const worst = Math.max(...known.map(({ error_ns }) => error_ns ?? 0));
   const apart = Math.max(...known.map(({ offset_ns }) => offset_ns ?? 0))
     - Math.min(...known.map(({ offset_ns }) => offset_ns ?? 0));
+  const within = worst < EXACT_NS ? "to less than 0.001 ms" : `to within ${ms_unit(worst, 2)}`;
   return `Clocks of the ranks are up to ${ms_unit(apart)} apart; the ends of matched collectives `
-    + `align them to within ${ms_unit(worst, 2)}.`;
+    + `align them ${within}.`;
 }
 
 /** Ranks by the component of their clocks, largest first. */
@@ -120,12 +128,12 @@ export function unknowns({ ranks, world, waits, clocks, has_comm }) {
       world > 1 ? `only one of ${count(world)} has` : "only one has"} come: how much of the `
       + "exposed communication is waiting cannot be told."];
   }
-  if (waits.length === 0) {
+  const unmatched = sum_of(waits, "unmatched_calls");
+  if (matched_calls(waits) === 0) {
     return ["No collective of one rank could be matched with one of another, so that waiting "
-      + "and transfer cannot be told apart. Process groups and sizes in the recording make it "
-      + "possible."];
+      + `and transfer cannot be told apart${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
+      }. Process groups and sizes in the recording make it possible.`];
   }
-  const unmatched = waits.reduce((sum, row) => sum + (row.unmatched_calls ?? 0), 0);
   const unnamed = waits.filter(({ process_group }) => !process_group).length;
   const unsized = waits.filter(({ bytes }) => !is_figure(bytes)).length;
   return [

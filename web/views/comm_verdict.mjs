@@ -5,8 +5,10 @@ import { address, run_path } from "../address.mjs";
 import { Segments } from "../charts/segments.mjs";
 import { ms, ms_unit, percent, plural } from "../format.mjs";
 import { Figure } from "../widgets.mjs";
-import { clocks_sentence, exposed_split, split_segments, split_sentence } from "./comm_model.mjs";
+import { clocks_sentence, exposed_split, matched_calls, split_segments, split_sentence }
+  from "./comm_model.mjs";
 import { late_ranks, late_sentence } from "./lateness_model.mjs";
+import { outliers } from "./rank_model.mjs";
 
 const MOST_NAMED = 3;
 
@@ -16,12 +18,24 @@ function LateRank({ run, row, ranks }) {
     ${" · "}<a href=${address(run_path(run, "ranks"), { rank: row.rank })}>among the ranks</a></p>`;
 }
 
-function Late({ run, late, wait_ns, ranks }) {
+/** Ranks that wait far longer than the others, when nobody is late. */
+function Early({ run, ranks, step_ns }) {
+  const early = outliers(ranks, "exposed_wait_ns", step_ns)
+    .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
+  if (early.length === 0) return html`<p>No rank stands out: the ranks come late in turn.</p>`;
+  return early.map(({ row, value }) => html`<p key=${row}>Nobody is late, but rank ${
+    ranks[row].rank} is early: it waits ${ms_unit(value)} per step, where half of the ranks wait no
+    more than ${ms_unit(early[0].value - early[0].away_ns)}. It has less to do.
+    ${" "}<a href=${address(run_path(run, "ranks"), { rank: ranks[row].rank, metric: "compute" })}
+      >Its compute among the ranks</a></p>`);
+}
+
+function Late({ run, late, wait_ns, ranks, step_ns }) {
   if (late.length > 0) {
     return html`${late.slice(0, MOST_NAMED).map((row) => html`<${LateRank} key=${row.rank}
-      run=${run} row=${row} ranks=${ranks} />`)}`;
+      run=${run} row=${row} ranks=${ranks.length} />`)}`;
   }
-  return wait_ns > 0 && html`<p>No rank stands out: the ranks come late in turn.</p>`;
+  return wait_ns > 0 && html`<${Early} run=${run} ranks=${ranks} step_ns=${step_ns} />`;
 }
 
 /** Without other ranks only the sum is known. */
@@ -33,17 +47,18 @@ function Lone({ row, share }) {
 }
 
 /**
- * @param {{run: string, data: any, ranks: any[], lateness: any[], clocks: any[],
+ * @param {{run: string, data: any, ranks: any[], waits: any[], lateness: any[], clocks: any[],
  *          notes: string[]}} props rows of the tables of these names, the summary's reply
  */
-export function CommVerdict({ run, data, ranks, lateness, clocks, notes }) {
-  const split = exposed_split(ranks);
+export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }) {
+  const split = matched_calls(waits) > 0 ? exposed_split(ranks) : null;
   const { steady_steps: steps, step_median_ns: step_ns } = data.summary;
   const late = late_ranks(lateness, { steps, step_ns });
   const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
   return html`<section class="verdict" aria-label="What communication costs">
     ${split ? html`<p class="verdict-line">${split_sentence(split)}</p>
-        <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${lateness.length} />`
+        <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${ranks}
+          step_ns=${step_ns} />`
       : html`<${Lone} row=${row} share=${data.summary.exposed_comm_share} />`}
     ${split?.exposed_ns > 0 && html`<div class="verdict-chart"><${Segments}
       items=${split_segments(split)} head="Exposed communication" bare=${true}

@@ -19,7 +19,6 @@ const NO_FILTER = { dim: "", group: "", kind: "" };
 
 function Pick({ frame, column, label, value, onchange }) {
   const counts = value_counts(frame, column);
-  if (counts.length < 2 && value === "") return null;
   return html`<label class="pick"><span>${label}</span><select value=${value}
       onChange=${(event) => onchange(event.target.value)}>
     <option value="">all</option>
@@ -29,10 +28,12 @@ function Pick({ frame, column, label, value, onchange }) {
 
 function Picks({ frame, query, change, shown }) {
   const is_filtered = Object.keys(NO_FILTER).some((key) => query[key] !== "");
-  const picks = PICKS.map(([column, label, key]) => html`<${Pick} key=${key} frame=${frame}
-    column=${column} label=${label} value=${query[key]}
-    onchange=${(value) => change({ [key]: value })} />`);
-  return html`<div class="filter-bar">${picks}
+  const offered = PICKS.filter(([column, , key]) =>
+    query[key] !== "" || value_counts(frame, column).length > 1);
+  if (offered.length === 0) return null;
+  return html`<div class="filter-bar">${offered.map(([column, label, key]) => html`<${Pick}
+      key=${key} frame=${frame} column=${column} label=${label} value=${query[key]}
+      onchange=${(value) => change({ [key]: value })} />`)}
     ${is_filtered && html`<span class="faint" role="status">${plural(shown, "row")} of ${
       frame.length}</span><button type="button" class="link"
       onClick=${() => change(NO_FILTER)}>Show all</button>`}</div>`;

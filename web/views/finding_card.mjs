@@ -2,7 +2,9 @@
 // One finding: what it costs on two lines; evidence, reason and advice on demand.
 import { html } from "../ui.mjs";
 import { evidence_path } from "../address.mjs";
-import { capital, ms_unit, percent, sentence } from "../format.mjs";
+import { capital, sentence } from "../format.mjs";
+import { Dismiss, Dismissed } from "./dismissals.mjs";
+import { affected_text, cost_text, facts_of, overlap_text, own_cost } from "./finding_model.mjs";
 
 const SEVERITY = {
   high: ["▲", "High"],
@@ -10,16 +12,6 @@ const SEVERITY = {
   low: ["▪", "Low"],
   info: ["○", "Info"],
 };
-
-/** The facts of a finding; they come as JSON text and may be damaged. */
-function facts_of(evidence) {
-  try {
-    const facts = typeof evidence === "string" ? JSON.parse(evidence) : evidence;
-    return Array.isArray(facts) ? facts : [];
-  } catch {
-    return [];
-  }
-}
 
 function Evidence({ run, evidence }) {
   const facts = facts_of(evidence);
@@ -35,19 +27,32 @@ function Paragraph({ label, text }) {
   return text && html`<div><dt>${label}</dt><dd>${sentence(text)}</dd></div>`;
 }
 
-function cost_text(finding) {
-  if (!finding.cost_ns) return "no cost of its own";
-  return `up to ${ms_unit(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
+/** The cost beside the largest one: what is its own, and hatched what others explain too. */
+function CostBar({ finding, scale_ns }) {
+  const own = own_cost(finding);
+  const shared = Math.max(0, (finding.cost_ns ?? 0) - own);
+  if (own + shared === 0) return null;
+  const width = (ns) => ({ width: `${(100 * ns) / (scale_ns || 1)}%` });
+  return html`<span class="cost-bar" aria-hidden="true">
+    <span class="cost-own" style=${width(own)}></span>
+    <span class="cost-shared" style=${width(shared)}></span></span>`;
 }
 
-export function FindingCard({ run, finding, open }) {
+/**
+ * @param {{run: string, finding: any, all: any[], scale_ns: number, open?: boolean,
+ *          can_dismiss?: boolean}} props `all` are the findings that may explain the same time
+ */
+export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) {
   const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;
-  const rank = finding.rank === null || finding.rank === undefined ? "" : ` · rank ${finding.rank}`;
+  const overlap = overlap_text(finding, all);
+  const more = [cost_text(finding), affected_text(finding), `${finding.confidence} confidence`]
+    .filter(Boolean).join(" · ");
   return html`<details class="finding finding-${finding.severity}" open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
       <span class="finding-title">${capital(finding.title)}</span>
-      <span class="finding-cost">${cost_text(finding)} · ${finding.confidence} confidence${
-        rank}</span>
+      <span class="finding-cost">${more}<${CostBar} finding=${finding}
+        scale_ns=${scale_ns} /></span>
+      ${overlap && html`<span class="finding-cost finding-overlap">${capital(overlap)}</span>`}
     </summary>
     <dl class="finding-body">
       <${Evidence} run=${run} evidence=${finding.evidence} />
@@ -56,13 +61,23 @@ export function FindingCard({ run, finding, open }) {
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
     </dl>
+    ${can_dismiss && html`<div class="finding-foot">${finding.dismissal
+      ? html`<${Dismissed} run=${run} finding=${finding} />`
+      : html`<${Dismiss} run=${run} finding=${finding} />`}</div>`}
   </details>`;
 }
 
-export function FindingList({ run, findings, open }) {
-  if (findings.length === 0) {
-    return html`<p class="empty-line">No rule found anything worth fixing.</p>`;
-  }
-  return html`<div class="findings">${findings.map((finding, i) => html`<${FindingCard} key=${i}
-    run=${run} finding=${finding} open=${open} />`)}</div>`;
+const NOTHING = "No rule found anything worth fixing.";
+
+/**
+ * @param {{run: string, findings: any[], all?: any[], open_first?: boolean,
+ *          can_dismiss?: boolean, nothing?: string}} props
+ */
+export function FindingList({ run, findings, all = findings, open_first, can_dismiss,
+  nothing = NOTHING }) {
+  if (findings.length === 0) return html`<p class="empty-line">${nothing}</p>`;
+  const scale_ns = Math.max(...all.map(({ cost_ns }) => cost_ns ?? 0));
+  return html`<div class="findings">${findings.map((finding, i) => html`<${FindingCard}
+    key=${finding.id ?? i} run=${run} finding=${finding} all=${all} scale_ns=${scale_ns}
+    open=${open_first && i === 0} can_dismiss=${can_dismiss} />`)}</div>`;
 }

@@ -1,39 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// All findings of a run; those below half a percent of the step fold away.
-import { html } from "../ui.mjs";
+// All findings of a run; those below half a percent of the step fold away, so do dismissed ones.
+import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
-import { plural } from "../format.mjs";
-import { Card, ExportLinks, Loaded } from "../widgets.mjs";
+import { ms_unit, percent, plural } from "../format.mjs";
+import { Card, ExportLinks, Loaded, ProblemNotice } from "../widgets.mjs";
+import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
+import { part_findings, saving_of } from "./finding_model.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
-const SMALL_SHARE = 0.005;
-
-function by_cost(a, b) {
-  return (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+function Saving({ findings }) {
+  const { ns, share } = saving_of(findings);
+  if (ns === 0) return null;
+  return html`<section class="verdict" aria-label="What the findings come to">
+    <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
+      ms_unit(ns)} per step (${percent(share)})</p>
+    <p class="faint">Time that several findings explain counts once, for the costliest of them.
+      Every cost is an upper bound: what is gained where something else does not take its
+      place.</p></section>`;
 }
 
-function AllFindings({ run, reply }) {
-  const findings = rows_of(frame_of(reply)).sort(by_cost);
-  const is_small = ({ cost_share, severity }) =>
-    (cost_share ?? 0) < SMALL_SHARE && severity !== "high";
-  const large = findings.filter((finding) => !is_small(finding));
-  const small = findings.filter(is_small);
-  return html`<${FindingList} run=${run} findings=${large} open=${true} />
-    ${small.length > 0 && html`<details class="fold"><summary>${
-      plural(small.length, "finding")} below 0.5 % of the step</summary>
-      <${FindingList} run=${run} findings=${small} /></details>`}`;
+function Fold({ label, ...props }) {
+  if (props.findings.length === 0) return null;
+  return html`<details class="fold"><summary>${label}</summary>
+    <${FindingList} ...${props} /></details>`;
+}
+
+function AllFindings({ run, reply, dismissals, links }) {
+  const { items, resource } = dismissals;
+  const all = useMemo(() => rows_of(frame_of(reply)), [reply]);
+  const { large, small, dismissed } = useMemo(() => part_findings(all, items), [all, items]);
+  const of = { run, all, can_dismiss: true };
+  const nothing = all.length > 0 ? "Nothing more is worth fixing." : undefined;
+  return html`<${Saving} findings=${[...large, ...small]} />
+    ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
+      retry=${resource.reload} />`}
+    <${Card} title="Findings" note="largest own cost first" actions=${links}>
+      <${FindingList} findings=${large} open_first=${true} nothing=${nothing} ...${of} />
+      <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
+        findings=${small} ...${of} />
+      <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
+        open_first=${true} ...${of} /><//>`;
+}
+
+function Content({ run }) {
+  const path = run_api(run, "findings");
+  const resource = use_api(address(path, { limit: "all" }));
+  const dismissals = use_dismissals(run);
+  const href = (format) => api_href(address(path, { format }));
+  const links = html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`;
+  // Dismissed findings must not flash up; a failure to know them must not hide the others.
+  const waiting = dismissals.resource.loading ? dismissals.resource : resource;
+  return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}
+    run=${run} reply=${resource.data} dismissals=${dismissals} links=${links} />`}<//>`;
 }
 
 export default function Findings({ route }) {
-  const path = run_api(route.run, "findings");
-  const resource = use_api(address(path, { limit: "all" }));
-  const href = (format) => api_href(address(path, { format }));
-  return html`<${RunFrame} route=${route} title="Findings">${(data, run) => html`
-    <${Card} title="Findings" note="costs are upper bounds and may overlap"
-        actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
-      <${Loaded} resource=${resource}>${(reply) =>
-        html`<${AllFindings} run=${run} reply=${reply} />`}<//><//>`}<//>`;
+  return html`<${RunFrame} route=${route} title="Findings">${(_, run) =>
+    html`<${Content} run=${run} />`}<//>`;
 }

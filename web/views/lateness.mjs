@@ -21,7 +21,7 @@ function columns_of(frame) {
     priority: 4, help: `${help} before its late collectives, more than on the median rank, per `
       + "step." });
   return [
-    { key: "rank", label: "Rank", kind: "count", className: "kernel-cell", width_px: 110 },
+    { key: "rank", label: "Rank", kind: "text", className: "kernel-cell", width_px: 110 },
     { key: "late_share", label: "Last in", className: "share-column late-share", width_px: 200,
       help: "Part of its matched collectives that it begins last, after all others.", cell: (row) =>
         html`<${ShareBar} share=${at("late_share", row)} />` },

@@ -22,13 +22,14 @@ export const reason_label = (reason) => reason_of(reason)[0];
 /** @param {string|null} reason */
 export const reason_words = (reason) => reason_of(reason)[1];
 
-const NAMED_FROM = 0.005; // of the step, that each of the others waits for the rank
+const NAMED_FROM = 0.005; // of the step, both that it is late and that each of the others waits
 /** Of all waits: well above an even share among few ranks, a fifth among many. */
 const named_share = (ranks) => Math.max(0.2, Math.min(0.75, 1.5 / ranks));
 
 /**
  * The ranks for which the others wait so much that they are to be named, most waited for first. A
- * rank that is itself kept waiting passes the blame on.
+ * rank that is itself kept waiting passes the blame on; one that is hardly later than the most is
+ * not late: then others are early.
  * @param {any[]} rows of the table lateness @param {{steps: number, step_ns: number}} of
  */
 export function late_ranks(rows, { steps, step_ns }) {
@@ -37,8 +38,9 @@ export function late_ranks(rows, { steps, step_ns }) {
   return rows
     .filter(({ reason }) => reason !== "communication")
     .map((row) => ({ ...row, each_ns: (row.caused_wait_ns ?? 0) / others / Math.max(1, steps),
+      late_ns: (row.lateness_ns ?? 0) / Math.max(1, steps),
       blame: (row.caused_wait_ns ?? 0) / (all_ns || 1) }))
-    .filter(({ each_ns, blame }) => each_ns >= NAMED_FROM * step_ns
+    .filter(({ each_ns, late_ns, blame }) => Math.min(each_ns, late_ns) >= NAMED_FROM * step_ns
       && blame >= named_share(rows.length))
     .sort((a, b) => b.blame - a.blame);
 }

@@ -9,7 +9,9 @@ import { frame_of, rows_of } from "../frame.mjs";
 import { StepColumns } from "../charts/step_columns.mjs";
 import { StepStack } from "../charts/stack.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../widgets.mjs";
+import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
+import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "./kernel_rows.mjs";
 import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
@@ -109,6 +111,17 @@ function RanksCard({ run, summary }) {
       slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
 }
 
+/** What to fix first, of what nobody has put aside. */
+function FixFirst({ run, findings, total }) {
+  const { items } = use_dismissals(run);
+  const { large, small, dismissed } = part_findings(findings, items);
+  const shown = [...large, ...small];
+  const nothing = dismissed.length === 0 ? undefined : "What costs most has been dismissed.";
+  return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
+    note=${total > shown.length ? `${shown.length} of ${total}, by what each costs` : ""}>
+    <${FindingList} run=${run} findings=${shown} all=${findings} nothing=${nothing} /><//>`;
+}
+
 function Content({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   if (!summary) return html`<${NoResult} run=${data.run} />`;
@@ -121,9 +134,7 @@ function Content({ data, run }) {
       throughput=${data.throughput} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <div class="columns-2">
-      <${Card} title="Fix first" href=${run_path(run, "findings")}
-        note=${findings.length > 0 ? "by what each costs at most" : ""}>
-        <${FindingList} run=${run} findings=${findings} /><//>
+      <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
       <${RanksCard} run=${run} summary=${summary} />
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}

@@ -5,7 +5,7 @@ import { address, run_path, timeline_path } from "../address.mjs";
 import { use_api } from "../api.mjs";
 import { heat_decimals, heat_scale } from "../charts/heat_model.mjs";
 import { Heatmap } from "../charts/heatmap.mjs";
-import { capital, decimals, ms_signed, ms_unit, plural } from "../format.mjs";
+import { capital, count, decimals, ms_signed, ms_unit, plural } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { Card, Loaded, Segments } from "../widgets.mjs";
 import { Table } from "../table.mjs";
@@ -177,8 +177,10 @@ function Pickers({ query, change, metrics, metric }) {
 export function RankMap({ run, rows, world, step_ns, lateness, query, change }) {
   const metrics = useMemo(() => known_metrics(rows), [rows]);
   const metric = chosen_metric(metrics, query.metric);
-  const ranks = useMemo(() => all_ranks(rows, world), [rows, world]);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
+  // Where most have not come, their holes would only hide those that have.
+  const shown_world = missing.length <= rows.length ? world : null;
+  const ranks = useMemo(() => all_ranks(rows, shown_world), [rows, shown_world]);
   const chosen = rows.find((row) => String(row.rank) === query.rank);
   const onrank = (rank, step) =>
     change(rank === query.rank && step === query.step ? { rank: "", step: "" } : { rank, step });
@@ -188,9 +190,9 @@ export function RankMap({ run, rows, world, step_ns, lateness, query, change }) 
   return html`<${Card} title="Which rank is different" note=${metric.help}>
     ${query.by === "steps" ? html`<${StepsOfRanks} run=${run} ranks=${ranks} query=${query}
         ...${of} />`
-      : html`<${PlacesMap} rows=${rows} world=${world} rank=${query.rank} ...${of} />`}
+      : html`<${PlacesMap} rows=${rows} world=${shown_world} rank=${query.rank} ...${of} />`}
     ${missing.length > 0 && html`<p class="readout">${plural(missing.length, "rank")} of ${
-      ranks.length} not recorded: ${ranks_text(missing)}.</p>`}
+      count(rows.length + missing.length)} not recorded: ${ranks_text(missing)}.</p>`}
     ${chosen && html`<${ChosenRank} run=${run} row=${chosen} step=${query.step}
       late=${lateness.find((row) => row.rank === chosen.rank)}
       onclose=${() => change({ rank: "", step: "" })} />`}<//>`;

@@ -47,6 +47,11 @@ test("evidence links lead to pages of the run and nowhere else", () => {
   assert.equal(evidence_path("r_1", "idle_gaps?cause=x&rank=3"), "/runs/r_1/idle?rank=3");
   assert.equal(evidence_path("r_1", "op_shapes"), "/runs/r_1/operators?view=shapes");
   assert.equal(evidence_path("r_1", "memory?rank=2"), "/runs/r_1/memory?rank=2");
+  assert.equal(evidence_path("r_1", "lateness?rank=5&sort=x"), "/runs/r_1/collectives?rank=5");
+  assert.equal(evidence_path("r_1", "comm_waits?process_group=dp+0&kind=send&rank=1"),
+    "/runs/r_1/collectives?group=dp+0&kind=send");
+  assert.equal(evidence_path("r_1", "rank_steps?rank=5&step=3"),
+    "/runs/r_1/ranks?by=steps&rank=5&step=3");
   for (const href of ["javascript:alert(1)", "//example.com", "../../x", "https://example.com",
     "kernels#x", "nothing?x=1", "", null, 7, { x: 1 }]) {
     assert.equal(evidence_path("r_1", href), null);

@@ -33,7 +33,8 @@ test("what could not be parted is told, and ranks without waits do not count", (
 });
 
 const late = (number, late_calls, caused, reason = "compute_slower") => ({ rank: number,
-  calls: 100, late_calls, caused_wait_ns: caused * MS, reason, reason_share: 0.9 });
+  calls: 100, late_calls, lateness_ns: (caused * MS) / 7, caused_wait_ns: caused * MS, reason,
+  reason_share: 0.9 });
 
 test("the rank that the others wait for is named with its reason", () => {
   const rows = [late(5, 86, 2870), late(0, 4, 10), late(1, 4, 8), ...[2, 3, 4, 6, 7].map((n) =>
@@ -50,6 +51,8 @@ test("nobody is named for little, in turn, or for having been kept waiting", () 
   assert.deepEqual(late_ranks([late(0, 50, 1), late(1, 50, 1)], of), []);
   const in_turn = Array.from({ length: 8 }, (_, n) => late(n, 12, 400));
   assert.deepEqual(late_ranks(in_turn, of), []);
+  const early = [{ ...late(2, 46, 1200), lateness_ns: 12 * MS }, late(5, 0, 0)];
+  assert.deepEqual(late_ranks(early, of), [], "it is hardly later than the most");
   const passed_on = [late(3, 80, 2000, "communication"), late(5, 80, 3000, "host"),
     late(0, 1, 1), late(1, 1, 1)];
   assert.deepEqual(late_ranks(passed_on, of).map((row) => row.rank), [5]);
@@ -103,11 +106,13 @@ test("what cannot be known is told in words", () => {
   assert.match(unknowns({ ...base, ranks: 1 })[0], /only one of 8 has come/);
   assert.match(unknowns({ ...base, ranks: 1, world: null })[0], /only one has come/);
   assert.match(unknowns(base)[0], /No collective of one rank could be matched/);
-  const row = { process_group: "dp", bytes: 8, unmatched_calls: 0 };
+  assert.match(unknowns({ ...base, waits: [{ calls: 0, unmatched_calls: 20 }] })[0],
+    /could be matched .* \(20 calls\)/);
+  const row = { process_group: "dp", bytes: 8, calls: 4, unmatched_calls: 0 };
   assert.deepEqual(unknowns({ ...base, waits: [row] }), []);
-  const told = unknowns({ ...base, ranks: 6, clocks: [clock(0, 0, 0), clock(1, 0, 5), clock(2, 1, 0),
-    clock(3, 1, 0), clock(4, 1, 0)], waits: [row, { process_group: null, bytes: null,
-    unmatched_calls: 7 }] });
+  const clocks = [[0, 0], [1, 0], [2, 1], [3, 1], [4, 1]].map(([n, part]) => clock(n, part, 0));
+  const bare = { process_group: null, bytes: null, calls: 3, unmatched_calls: 7 };
+  const told = unknowns({ ...base, ranks: 6, clocks, waits: [row, bare] });
   assert.match(told[0], /2 of 8 ranks have not come/);
   assert.match(told[1], /1 row without a process group/);
   assert.match(told[2], /1 row without a size/);
@@ -119,6 +124,7 @@ test("clocks are told by how far they are apart and how well they agree", () => 
   assert.equal(clocks_sentence([clock(0, 0, 0, 2000), clock(1, 0, -40 * MS, 9000)]),
     "Clocks of the ranks are up to 40.0 ms apart; the ends of matched collectives align them to "
     + "within 0.0090 ms.");
+  assert.match(clocks_sentence([clock(0, 0, 0, 0), clock(1, 0, 5, 900)]), /less than 0.001 ms/);
   assert.equal(clocks_sentence([clock(0, 0, 0)]), "");
   assert.equal(clocks_sentence([]), "");
 });
