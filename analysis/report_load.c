@@ -2,6 +2,8 @@
 // Reads the stored form of a report; nothing in it is trusted.
 #include "analysis/report_form.h"
 
+#include <stddef.h>
+
 // What is left to read. After a failure it stays failed and yields zeros.
 struct cursor {
     struct str left;
@@ -85,23 +87,35 @@ static void take_known(struct cursor *in, struct filling *filling)
         filling->count += is_known(filling, row);
 }
 
-// Each width has a loop of its own, so that it is a quick one.
-static void widen(const char *at, size_t width, uint64_t *values, size_t count)
+static uint64_t number_at(const unsigned char *at, size_t width)
 {
-    const unsigned char *bytes = (const unsigned char *)at;
+    uint64_t value = at[0];
+    if (width > 1)
+        value |= (uint64_t)at[1] << 8;
+    if (width > 2)
+        value |= (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;
+    if (width > 4)
+        value |= (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
+                 (uint64_t)at[7] << 56;
+    return value;
+}
+
+// Each width has a loop of its own, so that the compiler makes single loads of them.
+static void widen(const char *from, size_t width, uint64_t *values, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)from;
     if (width == 1)
         for (size_t i = 0; i < count; i++)
-            values[i] = bytes[i];
+            values[i] = number_at(at + i, 1);
     else if (width == 2)
-        for (size_t i = 0; i < count; i++, bytes += 2)
-            values[i] = (uint64_t)(bytes[0] | bytes[1] << 8);
+        for (size_t i = 0; i < count; i++)
+            values[i] = number_at(at + 2 * i, 2);
+    else if (width == 4)
+        for (size_t i = 0; i < count; i++)
+            values[i] = number_at(at + 4 * i, 4);
     else
-        for (size_t i = 0; i < count; i++) {
-            values[i] = 0;
-            for (size_t b = width; b-- > 0;)
-                values[i] = values[i] << 8 | bytes[b];
-            bytes += width;
-        }
+        for (size_t i = 0; i < count; i++)
+            values[i] = number_at(at + 8 * i, 8);
 }
 
 static void take_values(struct cursor *in, struct filling *filling)
@@ -146,19 +160,22 @@ static bool place_texts(struct cursor *in, const struct filling *filling, struct
     return true;
 }
 
+// The bits of a number with a fraction are put where those of a whole one are.
+_Static_assert(sizeof(double) == sizeof(int64_t) &&
+                   offsetof(struct cell, f) == offsetof(struct cell, i),
+               "both take the same place");
+
 static void place_numbers(const struct filling *filling)
 {
     const uint64_t *value = filling->values;
     struct cell *cell = filling->cells;
-    for (size_t row = 0; row < filling->rows; row++, cell += filling->stride) {
-        if (!is_known(filling, row))
-            continue;
-        cell->null = false;
-        if (filling->type == COLUMN_F64)
-            memcpy(&cell->f, value++, sizeof cell->f);
-        else
-            cell->i = (int64_t)*value++;
-    }
+    if (!filling->known.at)
+        for (size_t row = 0; row < filling->rows; row++, cell += filling->stride)
+            *cell = cell_i64((int64_t)value[row]);
+    else
+        for (size_t row = 0; row < filling->rows; row++, cell += filling->stride)
+            if (is_known(filling, row))
+                *cell = cell_i64((int64_t)*value++);
 }
 
 static bool take_cells(struct cursor *in, struct filling *filling, struct err *err)
