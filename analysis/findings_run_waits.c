@@ -106,17 +106,28 @@ static bool tell_straggler(const struct run_case *the_case, const struct blame *
     return finding->subject && finding->title && finding->evidence;
 }
 
+// What one rank costs the others per step; 0 when none stands out.
+static bool straggler_cost(const struct run_case *the_case, const struct blame *blame,
+                           int64_t *cost_ns, struct err *err)
+{
+    int64_t wait_ns;
+    *cost_ns = 0;
+    if (blame->part < FINDING_STRAGGLER_PART)
+        return true;
+    if (!exposed_wait(the_case, blame->rank, &wait_ns, err))
+        return false;
+    wait_ns = (int64_t)((double)wait_ns * blame->part);
+    *cost_ns = run_costs(the_case, wait_ns, FINDING_STRAGGLER_SHARE) ? wait_ns : 0;
+    return true;
+}
+
 static bool check_straggler(const struct run_case *the_case, bool *fires, struct finding *finding,
                             struct err *err)
 {
     struct blame blame = find_blame(the_case);
-    int64_t wait_ns;
-    if (blame.part < FINDING_STRAGGLER_PART)
-        return true;
-    if (!exposed_wait(the_case, blame.rank, &wait_ns, err))
+    if (!straggler_cost(the_case, &blame, &finding->cost_ns, err))
         return false;
-    finding->cost_ns = (int64_t)((double)wait_ns * blame.part);
-    *fires = run_costs(the_case, finding->cost_ns, FINDING_STRAGGLER_SHARE);
+    *fires = finding->cost_ns > 0;
     return !*fires || tell_straggler(the_case, &blame, finding, err);
 }
 
@@ -147,12 +158,15 @@ const struct run_rule finding_run_straggler = {
 static bool check_wait(const struct run_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    if (!exposed_wait(the_case, INT64_MIN, &finding->cost_ns, err))
+    struct blame blame = find_blame(the_case);
+    int64_t told_ns;
+    if (!exposed_wait(the_case, INT64_MIN, &finding->cost_ns, err) ||
+        !straggler_cost(the_case, &blame, &told_ns, err))
         return false;
+    finding->cost_ns -= told_ns;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_RUN_WAIT_SHARE);
     if (!*fires)
         return true;
-    struct blame blame = find_blame(the_case);
     struct evidence evidence = {0};
     finding->confidence = "high";
     finding->title = arena_printf(
@@ -174,8 +188,8 @@ static const struct finding_rule wait = {
     .advice = "Find out why ranks come at different times: the rank named in the evidence, uneven "
               "work, jitter of hosts and loaders. See the map of ranks by steps.",
     .method = "Lower median over the ranks of the exposed communication per steady step in which "
-              "the last rank of the collective had not begun, sends and receives left out; "
-              "reported from 3 % of the step.",
+              "the last rank of the collective had not begun, sends and receives and what a "
+              "straggler costs left out; reported from 3 % of the step.",
     .false_alarms = "Clocks that could not be aligned well (see clocks) move time between wait and "
                     "transfer.",
 };

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of a run: each finds its case in tables filled by hand, with the right cost, and is silent
+// otherwise; no part of the step is explained twice.
+#include "analysis/findings_run.h"
+#include "analysis/tables.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define MS    INT64_C(1000000)
+#define STEPS 10
+
+// A run of some ranks whose headline rank 1 has steps of 100 ms: 60 compute, 30 exposed
+// communication, 10 idle.
+struct hand_run {
+    struct arena arena;
+    struct report report, own;
+    struct parts steady;
+    size_t ranks;
+    struct err err;
+};
+
+// One named cell of a row; the rest are null.
+struct named {
+    const char *column;
+    struct cell cell;
+};
+
+static void add_row(struct report *report, const struct table_desc *desc, const struct named *cells)
+{
+    struct cell row[TABLE_MAX_COLUMNS];
+    struct err err;
+    for (unsigned c = 0; c < desc->column_count; c++)
+        row[c] = cell_null();
+    for (; cells->column; cells++) {
+        int column = table_column(desc, cells->column);
+        assert_true(column >= 0);
+        row[column] = cells->cell;
+    }
+    assert_true(report_add(report, desc, row, &err));
+}
+
+#define ROW(report, desc, ...) \
+    add_row(report, desc, (const struct named[]){__VA_ARGS__, {NULL, cell_null()}})
+
+static struct cell word(const char *text)
+{
+    return cell_text(str_of(text));
+}
+
+static void begin(struct hand_run *run)
+{
+    *run = (struct hand_run){.ranks = 0};
+    arena_init(&run->arena, NULL);
+    run->report.arena = run->own.arena = &run->arena;
+    run->steady.bar_ns[BAR_GEMM] = STEPS * 60 * MS;
+    run->steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 30 * MS;
+    run->steady.bar_ns[BAR_IDLE_HOST_WAIT] = STEPS * 10 * MS;
+}
+
+// The next rank, with its compute and exposed waits and transfers per step in ms.
+static void add_rank(struct hand_run *run, int64_t compute, int64_t wait, int64_t transfer)
+{
+    ROW(&run->report, &table_run_ranks, {"rank", cell_i64((int64_t)run->ranks++)},
+        {"steady_steps", cell_i64(STEPS)}, {"compute_ns", cell_i64(compute * MS)},
+        {"exposed_wait_ns", cell_i64(wait * MS)}, {"exposed_transfer_ns", cell_i64(transfer * MS)});
+}
+
+static void analyse(struct hand_run *run)
+{
+    struct run_findings of = {
+        .own = report_find(&run->own, "findings"),
+        .headline = 1,
+        .steps = STEPS,
+        .all_steps = STEPS + 2,
+        .steady = &run->steady,
+        .ranks = run->ranks,
+    };
+    assert_true(findings_of_run(&of, &run->report, &run->err));
+}
+
+static void end(struct hand_run *run)
+{
+    arena_free(&run->arena);
+}
+
+static size_t count(const struct hand_run *run)
+{
+    const struct table *found = report_find(&run->report, "findings");
+    return found ? found->row_count : 0;
+}
+
+static const struct cell *cell_of(const struct hand_run *run, const char *rule, const char *column)
+{
+    const struct table *found = report_find(&run->report, "findings");
+    for (size_t i = 0; i < count(run); i++)
+        if (str_equal(table_cell(found, i, "rule")->s, str_of(rule)))
+            return table_cell(found, i, column);
+    fail_msg("%s is silent", rule);
+    return NULL;
+}
+
+static int64_t cost_of(const struct hand_run *run, const char *rule)
+{
+    return cell_of(run, rule, "cost_ns")->i;
+}
+
+static const char *word_of(const struct hand_run *run, const char *rule, const char *column)
+{
+    const struct cell *cell = cell_of(run, rule, column);
+    return cell->null ? NULL : cell->s.at;
+}
+
+static void a_run_in_which_nothing_is_wrong_has_no_findings(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int i = 0; i < 4; i++)
+        add_rank(&run, 60 + i % 2, 1, 2);
+    ROW(&run.report, &table_run_lateness, {"rank", cell_i64(2)},
+        {"caused_wait_ns", cell_i64(30 * MS)}, {"reason", word("compute_slower")});
+    ROW(&run.report, &table_run_lateness, {"rank", cell_i64(0)},
+        {"caused_wait_ns", cell_i64(10 * MS)}, {"reason", word("unknown")});
+    ROW(&run.report, &table_run_comm_waits, {"kind", word("all_reduce")}, {"ranks", word("0-3")},
+        {"calls", cell_i64(STEPS)}, {"bytes", cell_i64(100000000)},
+        {"exposed_wait_ns", cell_i64(4 * STEPS * MS)},
+        {"exposed_transfer_ns", cell_i64(8 * STEPS * MS)}, {"transfer_median_ns", cell_i64(2 * MS)},
+        {"algo_gbps", cell_f64(50)});
+    analyse(&run);
+    assert_int_equal(count(&run), 0);
+    end(&run);
+}
+
+// Rank 2 is late in most collectives; the others wait 20 ms of each step.
+static void add_straggler(struct hand_run *run, const char *reason)
+{
+    for (int i = 0; i < 4; i++)
+        add_rank(run, i == 2 ? 80 : 60, i == 2 ? 0 : 20, 3);
+    ROW(&run->report, &table_run_lateness, {"rank", cell_i64(3)},
+        {"caused_wait_ns", cell_i64(800 * MS)}, {"reason", word("communication")});
+    ROW(&run->report, &table_run_lateness, {"rank", cell_i64(2)}, {"calls", cell_i64(50)},
+        {"late_calls", cell_i64(48)}, {"caused_wait_ns", cell_i64(540 * MS)},
+        {"reason", word(reason)}, {"reason_share", cell_f64(0.97)});
+    ROW(&run->report, &table_run_lateness, {"rank", cell_i64(0)},
+        {"caused_wait_ns", cell_i64(60 * MS)}, {"reason", word("unknown")});
+}
+
+static void a_straggler_is_named_with_its_reason(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_straggler(&run, "compute_slower");
+    analyse(&run);
+    assert_int_equal(cost_of(&run, "straggler"), 18 * MS); // nine tenths of all waits
+    assert_string_equal(word_of(&run, "straggler", "id"), "straggler:2");
+    assert_string_equal(word_of(&run, "straggler", "ranks"), "2");
+    assert_non_null(strstr(word_of(&run, "straggler", "title"), "its kernels take longer"));
+    assert_true(cell_of(&run, "straggler", "rank")->null);
+    // What is left of the waits is too little to tell, and one rank alone is no imbalance.
+    assert_int_equal(count(&run), 1);
+    end(&run);
+}
+
+static void waits_that_no_rank_alone_causes_are_told_as_such(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int i = 0; i < 4; i++)
+        add_rank(&run, 60, i == 0 ? 3 : 4 * i, 3);
+    for (int64_t i = 0; i < 4; i++)
+        ROW(&run.report, &table_run_lateness, {"rank", cell_i64(i)},
+            {"caused_wait_ns", cell_i64((30 - i) * MS)}, {"reason", word("host")});
+    analyse(&run);
+    assert_int_equal(cost_of(&run, "exposed_wait"), 4 * MS); // of 3, 4, 8, 12
+    assert_int_equal(count(&run), 1);
+    end(&run);
+}
+
+static void each_reason_has_its_advice(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"more_work", "evenly"},
+                                           {"data_loading", "loader"},
+                                           {"host", "processors"},
+                                           {"copies", "link"},
+                                           {"unknown", "timeline"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand_run run;
+        begin(&run);
+        add_straggler(&run, cases[i][0]);
+        analyse(&run);
+        assert_non_null(strstr(word_of(&run, "straggler", "advice"), cases[i][1]));
+        end(&run);
+    }
+}
+
+static void waits_of_a_pipeline_are_its_bubble(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int i = 0; i < 4; i++)
+        add_rank(&run, 60, 20, 2);
+    ROW(&run.report, &table_run_comm_waits, {"kind", word("recv")},
+        {"exposed_wait_ns", cell_i64(95 * MS)});
+    ROW(&run.report, &table_run_comm_waits, {"kind", word("all_reduce")},
+        {"exposed_wait_ns", cell_i64(5 * MS)});
+    analyse(&run);
+    assert_int_equal(count(&run), 0); // a twentieth of 20 ms is 1 ms
+    end(&run);
+}
+
+// Groups of two ranks that reduce 100 MB in 4 ms per step, exposed; the last needs `slow` ms.
+static void add_groups(struct hand_run *run, int groups, int64_t slow)
+{
+    static const char *const lists[] = {"0,4", "1,5", "2,6", "3,7"};
+    for (int i = 0; i < groups; i++) {
+        int64_t ms = i == groups - 1 ? slow : 4;
+        ROW(&run->report, &table_run_comm_waits, {"process_group", word("dp")},
+            {"kind", word("all_reduce")}, {"ranks", word(lists[i])}, {"group_size", cell_i64(2)},
+            {"calls", cell_i64(STEPS)}, {"bytes", cell_i64(100000000)},
+            {"exposed_transfer_ns", cell_i64(2 * STEPS * ms * MS)},
+            {"transfer_median_ns", cell_i64(ms * MS)}, {"algo_gbps", cell_f64(100.0 / (double)ms)});
+    }
+}
+
+static void a_group_slower_than_others_like_it_has_a_slow_link(void **state)
+{
+    (void)state;
+    for (int64_t slow = 5; slow <= 10; slow += 5) {
+        struct hand_run run;
+        begin(&run);
+        for (int i = 0; i < 8; i++)
+            add_rank(&run, 60, 0, i % 4 == 3 ? slow : 4);
+        add_groups(&run, 4, slow);
+        analyse(&run);
+        assert_int_equal(count(&run), slow == 10); // 1.25 times is not slow yet
+        if (slow == 10) {
+            assert_int_equal(cost_of(&run, "slow_link"), 6 * MS);
+            assert_string_equal(word_of(&run, "slow_link", "ranks"), "3,7");
+        }
+        end(&run);
+    }
+}
+
+static void many_small_messages_cost_what_bandwidth_does_not_explain(void **state)
+{
+    (void)state;
+    for (int64_t calls = 19; calls <= 20; calls++) {
+        struct hand_run run;
+        begin(&run);
+        for (int i = 0; i < 2; i++)
+            add_rank(&run, 60, 0, 4);
+        ROW(&run.report, &table_run_comm_waits, {"kind", word("all_reduce")},
+            {"ranks", word("0-1")}, {"calls", cell_i64(STEPS * calls)}, {"bytes", cell_i64(100000)},
+            {"exposed_transfer_ns", cell_i64(2 * STEPS * 4 * MS)},
+            {"transfer_median_ns", cell_i64(200000)}, {"algo_gbps", cell_f64(0.5)});
+        ROW(&run.report, &table_run_comm_waits, {"kind", word("broadcast")}, {"ranks", word("0-1")},
+            {"calls", cell_i64(1)}, {"bytes", cell_i64(100000000)},
+            {"transfer_median_ns", cell_i64(1)}, {"algo_gbps", cell_f64(5)});
+        analyse(&run);
+        assert_int_equal(count(&run), calls == 20);
+        if (calls == 20) // 100 kB at 5 GB/s take a tenth of the time
+            assert_in_range(cost_of(&run, "small_messages"), 3599999, 3600001);
+        end(&run);
+    }
+}
+
+static void transfers_that_nothing_hides_are_found(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 0, 5);
+    add_rank(&run, 60, 0, 6);
+    add_rank(&run, 60, 0, 20);
+    analyse(&run);
+    assert_int_equal(cost_of(&run, "exposed_transfer"), 6 * MS);
+    assert_int_equal(count(&run), 1);
+    end(&run);
+}
+
+static void several_ranks_with_more_compute_are_an_imbalance(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int i = 0; i < 8; i++)
+        add_rank(&run, i < 4 ? 50 : 70, 0, 0);
+    analyse(&run);
+    assert_int_equal(cost_of(&run, "imbalance"), 10 * MS);
+    assert_int_equal(count(&run), 1);
+    end(&run);
+}
+
+static void add_stages(struct hand_run *run, double share, double ideal)
+{
+    for (int64_t i = 0; i < 4; i++)
+        ROW(&run->report, &table_run_pipeline, {"stage", cell_i64(i)}, {"steps", cell_i64(STEPS)},
+            {"micro_batches", cell_i64(8)}, {"interval_ns", cell_i64(90 * MS)},
+            {"bubble_ns", cell_i64((int64_t)(share * 90e6))}, {"bubble_share", cell_f64(share)},
+            {"ideal_share", cell_f64(ideal)});
+}
+
+static void a_bubble_beyond_the_ideal_costs_the_difference(void **state)
+{
+    (void)state;
+    static const struct {
+        double share, ideal;
+        int64_t cost_ns; // 0: silent
+        const char *severity;
+    } cases[] = {
+        {0.40, 0.30, 9 * MS, "medium"}, // stages are uneven
+        {0.11, 0.10, 0, NULL},
+        {0.26, 0.25, 23400000, "info"}, // few micro-batches
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand_run run;
+        begin(&run);
+        for (int r = 0; r < 4; r++)
+            add_rank(&run, 60, 0, 0);
+        add_stages(&run, cases[i].share, cases[i].ideal);
+        analyse(&run);
+        assert_int_equal(count(&run), cases[i].cost_ns != 0);
+        if (cases[i].cost_ns) {
+            assert_in_range(cost_of(&run, "pipeline_bubble"), cases[i].cost_ns - 1,
+                            cases[i].cost_ns);
+            assert_string_equal(word_of(&run, "pipeline_bubble", "severity"), cases[i].severity);
+        }
+        end(&run);
+    }
+}
+
+static void add_kernel(struct hand_run *run, const char *name, int64_t most_ns, int64_t slowest)
+{
+    ROW(&run->report, &table_run_kernels, {"name", word(name)}, {"class", word("compute")},
+        {"ranks", cell_i64(4)}, {"rank_median_ns", cell_i64(100 * MS)},
+        {"rank_max_ns", cell_i64(most_ns)}, {"slowest_rank", cell_i64(slowest)});
+}
+
+static void kernels_that_are_slow_on_one_rank_are_summed_up(void **state)
+{
+    (void)state;
+    static const char *const reasons[] = {"compute_slower", "more_work"};
+    for (int i = 0; i < 2; i++) {
+        struct hand_run run;
+        begin(&run);
+        for (int r = 0; r < 4; r++)
+            add_rank(&run, 60, 0, 0);
+        add_kernel(&run, "gemm", 124 * MS, 3);
+        add_kernel(&run, "norm", 112 * MS, 3);
+        add_kernel(&run, "add", 112 * MS, 1);
+        add_kernel(&run, "mul", 109 * MS, 3); // no more than ranks differ
+        ROW(&run.report, &table_run_lateness, {"rank", cell_i64(3)}, {"reason", word(reasons[i])});
+        analyse(&run);
+        assert_int_equal(count(&run), i == 0); // more calls are not slower ones
+        if (i == 0) {
+            assert_int_equal(cost_of(&run, "slow_rank_kernels"), 36 * MS / (STEPS + 2));
+            assert_string_equal(word_of(&run, "slow_rank_kernels", "id"), "slow_rank_kernels:3");
+        }
+        end(&run);
+    }
+}
+
+static void missing_ranks_and_defects_of_any_rank_are_told(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 0, 0);
+    add_rank(&run, 60, 0, 0);
+    ROW(&run.report, &table_run_quality, {"item", word("missing_ranks")},
+        {"severity", word("warning")}, {"count", cell_i64(6)}, {"detail", word("absent")});
+    analyse(&run);
+    assert_int_equal(count(&run), 1);
+    assert_string_equal(word_of(&run, "missing_ranks", "title"), "6 of 8 ranks have no trace");
+    end(&run);
+    begin(&run);
+    add_rank(&run, 60, 0, 0);
+    add_rank(&run, 60, 0, 0);
+    ROW(&run.report, &table_run_quality, {"rank", cell_i64(1)}, {"item", word("truncated")},
+        {"severity", word("error")}, {"detail", word("the file ends early")});
+    analyse(&run);
+    assert_string_equal(word_of(&run, "data_quality", "severity"), "medium");
+    end(&run);
+}
+
+// ---- joined with the headline rank's
+// -------------------------------------------------------------
+
+static void add_own(struct hand_run *run, const char *rule, int64_t cost, int64_t own)
+{
+    ROW(&run->own, &table_findings, {"rule", word(rule)}, {"id", word(rule)},
+        {"cost_ns", cell_i64(cost * MS)}, {"own_cost_ns", cell_i64(own * MS)},
+        {"overlaps", own == cost ? cell_null() : word("exposed_communication")});
+}
+
+static void what_the_run_tells_better_is_left_out_and_nothing_counts_twice(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_straggler(&run, "host");
+    add_own(&run, "exposed_communication", 30, 30);
+    add_own(&run, "low_overlap", 25, 0);
+    add_own(&run, "launch_bound", 10, 10);
+    analyse(&run);
+    assert_int_equal(count(&run), 3);
+    assert_int_equal(cell_of(&run, "low_overlap", "own_cost_ns")->i, 25 * MS);
+    assert_int_equal(cell_of(&run, "low_overlap", "rank")->i, 1);
+    assert_int_equal(cost_of(&run, "straggler"), 18 * MS);
+    assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 5 * MS);
+    assert_string_equal(word_of(&run, "straggler", "overlaps"), "low_overlap");
+    assert_int_equal(cell_of(&run, "launch_bound", "own_cost_ns")->i, 10 * MS);
+    end(&run);
+}
+
+static void a_lone_rank_keeps_its_findings(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 20, 10);
+    add_own(&run, "exposed_communication", 30, 30);
+    analyse(&run);
+    assert_int_equal(count(&run), 1);
+    assert_int_equal(cost_of(&run, "exposed_communication"), 30 * MS);
+    end(&run);
+}
+
+static void lists_of_ranks_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(run_list_count(STR("7")), 1);
+    assert_int_equal(run_list_count(STR("0-7,9,12-13")), 11);
+    assert_int_equal(run_list_count(STR("")), 0);
+    assert_int_equal(run_list_count(STR("3-1")), 0);
+    assert_int_equal(run_list_count(STR("1,x")), 0);
+    assert_int_equal(run_list_count(STR("1-2-3")), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_in_which_nothing_is_wrong_has_no_findings),
+        cmocka_unit_test(a_straggler_is_named_with_its_reason),
+        cmocka_unit_test(waits_that_no_rank_alone_causes_are_told_as_such),
+        cmocka_unit_test(each_reason_has_its_advice),
+        cmocka_unit_test(waits_of_a_pipeline_are_its_bubble),
+        cmocka_unit_test(a_group_slower_than_others_like_it_has_a_slow_link),
+        cmocka_unit_test(many_small_messages_cost_what_bandwidth_does_not_explain),
+        cmocka_unit_test(transfers_that_nothing_hides_are_found),
+        cmocka_unit_test(several_ranks_with_more_compute_are_an_imbalance),
+        cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
+        cmocka_unit_test(kernels_that_are_slow_on_one_rank_are_summed_up),
+        cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_told),
+        cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
+        cmocka_unit_test(a_lone_rank_keeps_its_findings),
+        cmocka_unit_test(lists_of_ranks_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about steps, calls that vary, graphs, optimizers and recomputation: each with the right
+// cost, silent otherwise.
+#include "tests/unit/findings_hand.h"
+
+#define DIMS  "[[4096,4096],[4096,4096]]"
+#define TYPES "[\"c10::BFloat16\",\"c10::BFloat16\"]"
+
+static struct busy_work product(int64_t dur_ns)
+{
+    return (struct busy_work){.op = "aten::mm",
+                              .kernel = "nvjet_tst_256x128",
+                              .dims = DIMS,
+                              .types = TYPES,
+                              .dur_ns = dur_ns};
+}
+
+// ---- slow steps
+// ----------------------------------------------------------------------------------
+
+// Steps of one kernel each, which lasts so many tenths of a ms; 0 ends the list. The first step is
+// left out as warm-up.
+static void run_steps(struct busy *busy, const int *tenths)
+{
+    busy_begin(busy);
+    for (int i = 0; tenths[i]; i++) {
+        int64_t mark_ns = busy_step_begin(busy);
+        busy_run(busy, (struct busy_work){
+                           .op = "aten::add", .kernel = "add", .dur_ns = tenths[i] * MS / 10});
+        busy_step_end(busy, mark_ns, i);
+    }
+    hand_analyse(&busy->hand);
+}
+
+static void steps_that_are_slow_at_equal_distances_are_periodic(void **state)
+{
+    (void)state;
+    struct busy busy;
+    run_steps(&busy, (const int[]){100, 100, 100, 140, 100, 100, 140, 100, 100, 140, 0});
+    assert_int_equal(cost_of(&busy.hand, "periodic_slow_steps"), 3 * 4 * MS / 9);
+    assert_string_equal(finding_word(&busy.hand, "periodic_slow_steps", "steps"), "3,6,9");
+    assert_true(str_starts_with(str_of(finding_word(&busy.hand, "periodic_slow_steps", "title")),
+                                STR("every 3rd step takes 4.00 ms longer")));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void slow_steps_now_and_then_are_unstable(void **state)
+{
+    (void)state;
+    struct busy busy;
+    run_steps(&busy, (const int[]){100, 100, 100, 140, 150, 100, 100, 100, 100, 100, 0});
+    assert_int_equal(cost_of(&busy.hand, "unstable_steps"), 9 * MS / 9);
+    assert_string_equal(finding_word(&busy.hand, "unstable_steps", "steps"), "3-4");
+    assert_non_null(
+        strstr(finding_word(&busy.hand, "unstable_steps", "evidence"), "other_compute grew most"));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void steps_that_jitter_are_not_slow(void **state)
+{
+    (void)state;
+    static const int cases[][12] = {
+        {100, 100, 103, 101, 104, 99, 100, 102, 100, 104, 0}, // under 5 %
+        {100, 90, 110, 92, 108, 94, 106, 96, 104, 111, 0},    // as much as they spread
+        {100, 100, 100, 100, 140, 0},                         // too few to tell
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy busy;
+        run_steps(&busy, cases[i]);
+        assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+        hand_end(&busy.hand);
+    }
+}
+
+static void what_slows_steps_down_is_counted_once(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int i = 0; i < 10; i++) {
+        int64_t mark_ns = busy_step_begin(&busy);
+        bool slow = i == 3 || i == 6 || i == 9;
+        busy_run(&busy, product(5 * MS));
+        if (slow)
+            busy_host(&busy, EVENT_ANNOTATION, "enumerate(DataLoader)#Iter.__next__",
+                      busy.now_ns - MS, 5 * MS - 3 * US);
+        struct busy_work work = product(5 * MS);
+        work.wait_ns = slow ? 4 * MS : 0;
+        busy_run(&busy, work);
+        busy_step_end(&busy, mark_ns, i);
+        busy.host_ns = busy.now_ns - MS;
+    }
+    hand_analyse(&busy.hand);
+    int64_t wait_ns = 3 * 4 * MS / 9;
+    assert_int_equal(cost_of(&busy.hand, "periodic_slow_steps"), wait_ns);
+    assert_int_equal(cost_of(&busy.hand, "starved_data_loading"), wait_ns);
+    size_t periodic = finding_row(&busy.hand, "periodic_slow_steps");
+    assert_string_equal(hand_word(&busy.hand, "findings", periodic, "overlaps"),
+                        "starved_data_loading");
+    assert_int_equal(hand_i64(&busy.hand, "findings", periodic, "own_cost_ns"), 0);
+    hand_end(&busy.hand);
+}
+
+// ---- slow calls
+// ----------------------------------------------------------------------------------
+
+static void calls_slower_than_others_of_their_shape_are_found(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(200 * US));
+    busy_repeat(&busy, 2, product(300 * US));
+    busy_run(&busy, product(250 * US)); // 1.25 times: within what is usual
+    hand_analyse(&busy.hand);
+    assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 100 * US);
+    assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
+                           "\"href\":\"kernels?q=nvjet_tst_256x128\""));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void calls_of_other_shapes_or_grids_are_not_compared(void **state)
+{
+    (void)state;
+    static const struct busy_work others[] = {
+        {.op = "aten::mul", .kernel = "mul", .dims = "[[8192],[]]", .dur_ns = 300 * US},
+        {.op = "aten::mul", .kernel = "mul", .dims = "[[4096],[]]", .dur_ns = 300 * US, .grid = 9},
+        {.op = "aten::mul_", .kernel = "mul", .dims = "[[4096],[]]", .dur_ns = 300 * US},
+    };
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 12,
+                (struct busy_work){
+                    .op = "aten::mul", .kernel = "mul", .dims = "[[4096],[]]", .dur_ns = 200 * US});
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        busy_run(&busy, others[i]);
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+static void calls_without_recorded_shapes_are_not_compared(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int i = 0; i < 15; i++)
+        busy_run(&busy, (struct busy_work){
+                            .op = "aten::mul", .kernel = "mul", .dur_ns = i ? 200 * US : 900 * US});
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+// ---- graphs
+// --------------------------------------------------------------------------------------
+
+// Six steps of so many kernels of 30 us, before each of which the device waits; more: kernels that
+// each step has more than the one before.
+static void run_launches(struct busy *busy, int kernels, int more, int64_t wait_ns)
+{
+    busy_begin(busy);
+    for (int i = 0; i < 6; i++) {
+        int64_t mark_ns = busy_step_begin(busy);
+        busy_repeat(busy, kernels + i * more,
+                    (struct busy_work){
+                        .op = "aten::add", .kernel = "add", .dur_ns = 30 * US, .wait_ns = wait_ns});
+        busy_step_end(busy, mark_ns, i);
+    }
+    hand_analyse(&busy->hand);
+}
+
+static void steps_that_launch_the_same_again_could_be_graphs(void **state)
+{
+    (void)state;
+    static const struct {
+        int kernels, more;
+        int64_t wait_ns;
+        bool fires;
+    } cases[] = {
+        {60, 0, 20 * US, true},
+        {49, 0, 20 * US, false}, // few
+        {60, 0, 3 * US, false},  // hardly a wait
+        {60, 1, 20 * US, false}, // never the same
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy busy;
+        run_launches(&busy, cases[i].kernels, cases[i].more, cases[i].wait_ns);
+        if (has_finding(&busy.hand, "no_cuda_graphs") != cases[i].fires)
+            fail_msg("case %zu", i);
+        if (cases[i].fires) // the first of the last step's waits lies in the step before
+            assert_in_range(cost_of(&busy.hand, "no_cuda_graphs"), 59 * 20 * US, 60 * 20 * US);
+        hand_end(&busy.hand);
+    }
+}
+
+static void a_long_wait_is_none_that_a_graph_saves(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int i = 0; i < 6; i++) {
+        int64_t mark_ns = busy_step_begin(&busy);
+        busy_run(&busy, (struct busy_work){
+                            .op = "aten::add", .kernel = "add", .dur_ns = MS, .wait_ns = MS});
+        busy_repeat(&busy, 60,
+                    (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 30 * US});
+        busy_step_end(&busy, mark_ns, i);
+    }
+    hand_analyse(&busy.hand);
+    assert_false(has_finding(&busy.hand, "no_cuda_graphs"));
+    hand_end(&busy.hand);
+}
+
+// ---- optimizer
+// -----------------------------------------------------------------------------------
+
+// 10 ms of products, and an optimizer of ten parameters that runs these operators for each.
+static void run_optimizer(struct busy *busy, const char *mark, const struct busy_work *works)
+{
+    busy_begin(busy);
+    busy_repeat(busy, 50, product(200 * US));
+    int64_t begin_ns = busy->host_ns;
+    for (int parameter = 0; parameter < 10; parameter++)
+        for (int i = 0; works[i].op; i++)
+            busy_run(busy, works[i]);
+    busy_host(busy, EVENT_ANNOTATION, mark, begin_ns, busy->host_ns - begin_ns);
+    hand_analyse(&busy->hand);
+}
+
+static const struct busy_work adam[] = {
+    {.op = "aten::mul_", .kernel = "mul", .dur_ns = 40 * US},
+    {.op = "aten::lerp_", .kernel = "lerp", .dur_ns = 60 * US},
+    {.op = "aten::addcmul_", .kernel = "addcmul", .dur_ns = 60 * US},
+    {.op = "aten::sqrt", .kernel = "sqrt", .dur_ns = 40 * US},
+    {.op = "aten::addcdiv_", .kernel = "addcdiv", .dur_ns = 80 * US},
+    {.op = NULL},
+};
+
+static void an_optimizer_of_many_kernels_costs_more_than_one_pass(void **state)
+{
+    (void)state;
+    struct busy busy;
+    run_optimizer(&busy, "Optimizer.step#AdamW.step", adam);
+    assert_about(cost_of(&busy.hand, "unfused_optimizer"), 10 * (280e3 - 1.75 * 80e3));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void fused_optimizers_and_other_phases_are_not_found(void **state)
+{
+    (void)state;
+    static const struct busy_work fused[] = {
+        {.op = "aten::_foreach_add_", .kernel = "multi_tensor_apply", .dur_ns = 20 * US},
+        {.op = "aten::_foreach_add_", .kernel = "multi_tensor_apply", .dur_ns = 20 * US},
+        {.op = "aten::_fused_adamw_", .kernel = "FusedOptimizerTensorList", .dur_ns = 100 * US},
+        {.op = NULL},
+    };
+    struct busy busy;
+    run_optimizer(&busy, "Optimizer.step#AdamW.step", fused);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+    run_optimizer(&busy, "forward", adam);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+// ---- recomputation
+// -------------------------------------------------------------------------------
+
+static void repeated_forwards_are_their_own_cost(void **state)
+{
+    (void)state;
+    for (int repeats = 0; repeats < 2; repeats++) {
+        struct busy busy;
+        busy_begin(&busy);
+        busy_repeat(&busy, 20, product(200 * US));
+        int64_t begin_ns = busy.host_ns;
+        busy_repeat(&busy, 3, product(200 * US));
+        busy_host(&busy, EVENT_PYTHON,
+                  repeats ? "torch/utils/checkpoint.py(1500): recompute_fn"
+                          : "torch/utils/checkpoint.py(488): checkpoint",
+                  begin_ns, busy.host_ns - begin_ns);
+        hand_analyse(&busy.hand);
+        assert_int_equal(hand_rows(&busy.hand, "findings"), repeats);
+        if (repeats)
+            assert_int_equal(cost_of(&busy.hand, "recompute"), 3 * 200 * US);
+        hand_end(&busy.hand);
+    }
+}
+
+// ---- together
+// ------------------------------------------------------------------------------------
+
+static void own_costs_never_exceed_the_step(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    int64_t first_ns = busy.now_ns;
+    busy_repeat(&busy, 40,
+                (struct busy_work){
+                    .op = "aten::add", .kernel = "add", .dur_ns = 5 * US, .wait_ns = 150 * US});
+    int64_t begin_ns = busy.host_ns;
+    for (int i = 0; i < 10; i++)
+        for (int w = 0; adam[w].op; w++) {
+            struct busy_work work = adam[w];
+            work.wait_ns = 60 * US;
+            busy_run(&busy, work);
+        }
+    busy_host(&busy, EVENT_ANNOTATION, "Optimizer.step#AdamW.step", begin_ns,
+              busy.host_ns - begin_ns);
+    hand_analyse(&busy.hand);
+    assert_true(has_finding(&busy.hand, "launch_bound"));
+    assert_true(has_finding(&busy.hand, "unfused_optimizer"));
+    assert_own_costs_fit(&busy.hand, busy.now_ns - first_ns);
+    hand_end(&busy.hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_that_are_slow_at_equal_distances_are_periodic),
+        cmocka_unit_test(slow_steps_now_and_then_are_unstable),
+        cmocka_unit_test(steps_that_jitter_are_not_slow),
+        cmocka_unit_test(what_slows_steps_down_is_counted_once),
+        cmocka_unit_test(calls_slower_than_others_of_their_shape_are_found),
+        cmocka_unit_test(calls_of_other_shapes_or_grids_are_not_compared),
+        cmocka_unit_test(calls_without_recorded_shapes_are_not_compared),
+        cmocka_unit_test(steps_that_launch_the_same_again_could_be_graphs),
+        cmocka_unit_test(a_long_wait_is_none_that_a_graph_saves),
+        cmocka_unit_test(an_optimizer_of_many_kernels_costs_more_than_one_pass),
+        cmocka_unit_test(fused_optimizers_and_other_phases_are_not_found),
+        cmocka_unit_test(repeated_forwards_are_their_own_cost),
+        cmocka_unit_test(own_costs_never_exceed_the_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

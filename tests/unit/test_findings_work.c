@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about how well products and attention are done: each with the right cost, silent otherwise.
+#include "tests/unit/findings_hand.h"
+
+#define MM(m, k, n) "[[" #m "," #k "],[" #k "," #n "]]"
+#define BF16        "[\"c10::BFloat16\",\"c10::BFloat16\"]"
+#define FP32        "[\"float\",\"float\"]"
+#define FP8         "[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\",\"float\",\"float\"]"
+
+// 2 * 4096^3 operations: 139 us at the bf16 peak of 989 TFLOP/s.
+#define ROOF_NS (2.0 * 4096 * 4096 * 4096 / 989e3)
+
+static struct busy_work product(const char *dims, const char *types, int64_t dur_ns)
+{
+    return (struct busy_work){"aten::mm", "nvjet_tst_256x128", dims, types, dur_ns, 0, 0, NULL};
+}
+
+static void fp32_products_beside_bf16_cost_what_the_roofline_says(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    busy_repeat(&busy, 2, product(MM(4096, 4096, 4096), FP32, 3 * MS));
+    hand_analyse(&busy.hand);
+    assert_about(cost_of(&busy.hand, "gemm_precision"), 6e6 * (1 - 67.0 / 989));
+    assert_non_null(strstr(finding_word(&busy.hand, "gemm_precision", "title"), "fp32"));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void fp32_alone_is_a_choice(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 12, product(MM(4096, 4096, 4096), FP32, 3 * MS));
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+static void a_little_fp32_beside_bf16_does_not_matter(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    busy_run(&busy, product(MM(256, 256, 256), FP32, 20 * US));
+    hand_analyse(&busy.hand);
+    assert_false(has_finding(&busy.hand, "gemm_precision"));
+    hand_end(&busy.hand);
+}
+
+static void bf16_beside_fp8_is_told_for_information(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 5, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    for (int i = 0; i < 10; i++)
+        busy_run(&busy,
+                 (struct busy_work){"aten::_scaled_mm", "nvjet_qqtst",
+                                    "[[4096,4096],[4096,4096],[],[]]", FP8, 100 * US, 0, 0, NULL});
+    hand_analyse(&busy.hand);
+    assert_about(cost_of(&busy.hand, "fp8_unused"), 1e6 * (1 - 989.0 / 1979));
+    assert_string_equal(finding_word(&busy.hand, "fp8_unused", "severity"), "info");
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void a_job_without_any_fp8_is_not_told_of_it(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+static void a_product_far_below_others_costs_the_difference(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    busy_repeat(&busy, 4, product(MM(4096, 4096, 4097), BF16, MS));
+    hand_analyse(&busy.hand);
+    double reach = ROOF_NS / 200e3, efficiency = ROOF_NS * 4097 / 4096 / 1e6;
+    assert_about(cost_of(&busy.hand, "gemm_below_roofline"), 4e6 * (1 - efficiency / reach));
+    assert_non_null(strstr(finding_word(&busy.hand, "gemm_below_roofline", "evidence"),
+                           "N = 4097 is not a multiple of 8"));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void products_that_all_do_what_is_common_are_not_found(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 300 * US)); // 46 %
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4097), BF16, 400 * US)); // 35 %
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
+static void reasons_are_told_by_shape(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims, *reason;
+    } cases[] = {
+        {MM(1024, 4100, 1024), "K = 4100 is not a multiple of 8"},
+        {MM(1024, 4096, 1024), "its 64 tiles of 128 x 128 leave multiprocessors idle"},
+        {MM(1536, 4096, 1536), "wave quantization: its 144 tiles of 128 x 128 need 2 waves"},
+        {MM(8192, 4096, 4168), "N = 4168 is not a multiple of 64"},
+        {MM(16384, 4096, 64), "its 128 tiles"},
+        {MM(131072, 4096, 64), "tile quantization: M x N fills its tiles of 128 x 128 to 50 %"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy busy;
+        busy_begin(&busy);
+        busy_repeat(&busy, 3, product(cases[i].dims, BF16, 20 * MS));
+        hand_analyse(&busy.hand);
+        const char *evidence = finding_word(&busy.hand, "gemm_below_roofline", "evidence");
+        if (!strstr(evidence, cases[i].reason))
+            fail_msg("%s: %s", cases[i].dims, evidence);
+        hand_end(&busy.hand);
+    }
+}
+
+static void short_products_are_not_held_to_the_roofline(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 15, product(MM(128, 128, 128), BF16, 12 * US)); // could take 10 us at best
+    hand_analyse(&busy.hand);
+    assert_false(has_finding(&busy.hand, "gemm_below_roofline"));
+    hand_end(&busy.hand);
+}
+
+#define QKV "[[8,32,1024,64],[8,32,1024,64],[8,32,1024,64],[],[],[],[]]"
+#define QKV_TYPES                                                                   \
+    "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"Scalar\",\"Scalar\"," \
+    "\"Scalar\",\"Scalar\"]"
+#define NOT_CAUSAL "[\"\",\"\",\"\",\"0.\",\"False\",\"False\",\"\"]"
+
+static void slow_attention_costs_what_is_beyond_reach(void **state)
+{
+    (void)state;
+    // 2 * 8 * 32 * 1024^2 * 128 operations: 69 us at the peak.
+    double roof_ns = 2.0 * 8 * 32 * 1024 * 1024 * 128 / 989e3;
+    for (int slow = 0; slow < 2; slow++) {
+        struct busy busy;
+        busy_begin(&busy);
+        busy_repeat(&busy, 10,
+                    (struct busy_work){"aten::_scaled_dot_product_flash_attention",
+                                       "flash_fwd_kernel", QKV, QKV_TYPES, slow ? MS : 250 * US, 0,
+                                       0, NOT_CAUSAL});
+        hand_analyse(&busy.hand);
+        assert_int_equal(has_finding(&busy.hand, "attention_below_roofline"), slow);
+        if (slow)
+            assert_about(cost_of(&busy.hand, "attention_below_roofline"),
+                         1e7 * (1 - roof_ns / 1e6 / 0.30));
+        hand_end(&busy.hand);
+    }
+}
+
+// ---- attention from parts
+// ------------------------------------------------------------------------
+
+#define SCORES "[[256,1024,64],[256,64,1024]]"
+
+static void run_parts(struct busy *busy, const char *middle, const char *kernel)
+{
+    busy_run(busy,
+             (struct busy_work){"aten::bmm", "nvjet_bmm", SCORES, BF16, 300 * US, 0, 0, NULL});
+    busy_run(busy, (struct busy_work){"aten::div", "div_kernel", "[[256,1024,1024],[]]", BF16,
+                                      100 * US, 0, 0, NULL});
+    busy_run(busy,
+             (struct busy_work){middle, kernel, "[[256,1024,1024]]", BF16, 200 * US, 0, 0, NULL});
+    busy_run(busy,
+             (struct busy_work){"aten::bmm", "nvjet_bmm", SCORES, BF16, 300 * US, 0, 0, NULL});
+}
+
+static void what_stands_between_two_products_of_attention_is_the_cost(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *middle, *kernel;
+        bool fires;
+    } cases[] = {
+        {"aten::_softmax", "softmax_warp_forward", true},
+        {"aten::_softmax_backward_data", "softmax_warp_backward", true},
+        {"aten::gelu", "gelu_kernel", false},
+        {"aten::_log_softmax", "cunn_SoftMaxForward", false},
+        {"aten::mm", "nvjet_tst", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy busy;
+        busy_begin(&busy);
+        for (int layer = 0; layer < 4; layer++)
+            run_parts(&busy, cases[i].middle, cases[i].kernel);
+        hand_analyse(&busy.hand);
+        assert_int_equal(has_finding(&busy.hand, "unfused_attention"), cases[i].fires);
+        if (cases[i].fires)
+            assert_int_equal(cost_of(&busy.hand, "unfused_attention"), 4 * 300 * US);
+        hand_end(&busy.hand);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fp32_products_beside_bf16_cost_what_the_roofline_says),
+        cmocka_unit_test(fp32_alone_is_a_choice),
+        cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
+        cmocka_unit_test(bf16_beside_fp8_is_told_for_information),
+        cmocka_unit_test(a_job_without_any_fp8_is_not_told_of_it),
+        cmocka_unit_test(a_product_far_below_others_costs_the_difference),
+        cmocka_unit_test(products_that_all_do_what_is_common_are_not_found),
+        cmocka_unit_test(reasons_are_told_by_shape),
+        cmocka_unit_test(short_products_are_not_held_to_the_roofline),
+        cmocka_unit_test(slow_attention_costs_what_is_beyond_reach),
+        cmocka_unit_test(what_stands_between_two_products_of_attention_is_the_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
