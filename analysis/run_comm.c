@@ -429,5 +429,5 @@ static bool find_callers(struct run_comm *comm, struct err *err)
 bool run_comm_solve(struct run_comm *comm, struct err *err)
 {
     return settle(comm, err) && find_callers(comm, err) && run_match_make(comm, err) &&
-           run_clocks_make(comm, err) && run_waits_make(comm, err);
+           run_staged_make(comm, err) && run_clocks_make(comm, err) && run_waits_make(comm, err);
 }

@@ -9,6 +9,9 @@
 // sequence numbers from the events and leaves their waits 0.
 MUST_CHECK bool run_match_make(struct run_comm *comm, struct err *err);
 
+// Fills comm_group.staged from the matches.
+MUST_CHECK bool run_staged_make(struct run_comm *comm, struct err *err);
+
 // Fills the ranks' offsets, components and errors from the matches.
 MUST_CHECK bool run_clocks_make(struct run_comm *comm, struct err *err);
 
@@ -19,6 +22,14 @@ MUST_CHECK bool run_waits_make(struct run_comm *comm, struct err *err);
 static inline int64_t run_match_sequence(const struct comm_event *event)
 {
     return event->wait_ns;
+}
+
+// Whether somebody can be late in it: its ranks do the same, and their clocks can be compared.
+static inline bool run_match_has_late(const struct run_comm *comm, const struct comm_match *match)
+{
+    const struct comm_op *op = &comm->ops[match->op];
+    return match->latest_rank != RUN_NONE && !run_comm_is_p2p(op->kind) &&
+           !comm->groups[op->group].staged;
 }
 
 // Median of values in any order, which are moved about; of an even number the mean of the two in

@@ -136,12 +136,12 @@ static bool make_room(struct matcher *matcher, struct err *err)
 
 // --- what makes calls equal ---------------------------------------------------------------------
 
-// Kind and size; ranks give different sizes to one all_to_all, and send and recv are one.
+// Kind and size; ranks give different sizes to one all_to_all, and a recv may not tell its own.
 static uint64_t symbol_of(const struct run_comm *comm, struct comm_member member)
 {
     const struct comm_op *op = op_of(comm, member);
     uint64_t kind = run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
-    uint64_t bytes = kind == KIND_ALL_TO_ALL ? 0 : (uint64_t)op->bytes;
+    uint64_t bytes = kind == KIND_ALL_TO_ALL || kind == KIND_SEND_RECV ? 0 : (uint64_t)op->bytes;
     return hash_mix(kind + 0x9E3779B97F4A7C15u, bytes ^ 0xE7037ED1A0B428DBu);
 }
 

@@ -124,7 +124,7 @@ static void sum_rank(struct comm_rank *rank)
 // The last to come of a send and its recv is no news: stages of a pipeline wait for each other.
 static void add_lateness(struct run_comm *comm, const struct comm_match *match, int64_t *values)
 {
-    if (match->latest_rank == RUN_NONE || run_comm_is_p2p(comm->ops[match->op].kind))
+    if (!run_match_has_late(comm, match))
         return;
     struct comm_rank *rank = &comm->ranks[match->latest_rank];
     for (uint32_t i = 0; i < match->count; i++) {

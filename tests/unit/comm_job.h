@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of many ranks that is worked through call by call, with the truth beside what each rank
+// records: clocks, waits, who was late. For tests and measurements of runs.
+#ifndef TESTS_UNIT_COMM_JOB_H
+#define TESTS_UNIT_COMM_JOB_H
+
+#include "analysis/row.h"
+#include "analysis/run_comm.h"
+#include "analysis/tables.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define JOB_EPOCH_NS 1700000000000000000
+
+enum job_straggler { JOB_NONE, JOB_SLOWER, JOB_MORE_WORK, JOB_DATA, JOB_HOST, JOB_COPIES };
+
+// Ranks are numbered tensor first, then data, then pipeline.
+struct job_shape {
+    int tensor, data, pipeline;
+    int steps, layers; // a layer is compute and an all_reduce over the tensor group
+    int buckets;       // all_reduces over the data group at the step's end
+    int64_t skew_ns;   // clocks are off by up to that
+    int64_t jitter_ns; // of recorded ends
+    enum job_straggler cause;
+    int straggler; // rank
+    bool numbered; // calls have sequence numbers
+    bool listed;   // groups have lists of ranks
+    bool world;    // one more all_reduce over all ranks per step
+};
+
+struct job_call {
+    int64_t begin_ns, end_ns; // true time
+    int64_t recorded_end_ns;  // true time and jitter
+    int64_t wait_ns;          // truth
+    int64_t before_ns[BEFORE_COUNT];
+    int64_t kernels, sequence;
+    int32_t op, step;
+    bool dropped;
+};
+
+struct job_rank {
+    int64_t now_ns, skew_ns;
+    int64_t before_ns[BEFORE_COUNT];
+    int64_t kernels;
+    struct job_call *calls;
+    int count, cap;
+    int sequences[3];
+};
+
+struct job {
+    struct job_shape shape;
+    struct job_rank *ranks;
+    int count;
+    uint64_t random;
+    int64_t total_wait_ns, total_transfer_ns; // of calls that are not dropped
+};
+
+// Operations of a rank: all_reduce over the tensor, data and world group, send forward, recv.
+enum job_op { JOB_TENSOR, JOB_GRADIENTS, JOB_WORLD, JOB_SEND, JOB_RECV, JOB_OPS };
+
+static inline uint64_t job_random(struct job *job)
+{
+    uint64_t z = job->random += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static inline int64_t job_between(struct job *job, int64_t low, int64_t high)
+{
+    return low + (int64_t)(job_random(job) % (uint64_t)(high - low + 1));
+}
+
+static inline void job_spend(struct job_rank *rank, enum comm_before what, int64_t ns)
+{
+    rank->before_ns[what] += ns;
+    rank->now_ns += ns;
+}
+
+static inline struct job_call *job_call(struct job *job, int r, enum job_op op, int step,
+                                        int64_t end_ns)
+{
+    struct job_rank *rank = &job->ranks[r];
+    if (rank->count == rank->cap) {
+        rank->cap = rank->cap ? 2 * rank->cap : 64;
+        rank->calls = realloc(rank->calls, (size_t)rank->cap * sizeof *rank->calls);
+        assert(rank->calls);
+    }
+    struct job_call *call = &rank->calls[rank->count++];
+    *call = (struct job_call){.begin_ns = rank->now_ns, .end_ns = end_ns, .op = op, .step = step};
+    call->kernels = rank->kernels;
+    call->sequence = op <= JOB_WORLD ? rank->sequences[op]++ : -1;
+    call->recorded_end_ns =
+        end_ns + (job->shape.jitter_ns ? job_between(job, 0, job->shape.jitter_ns) : 0);
+    memcpy(call->before_ns, rank->before_ns, sizeof call->before_ns);
+    return call;
+}
+
+// The ranks first, first + stride, ... leave together, so long after the last has come.
+static inline void job_collective(struct job *job, int first, int stride, int count, enum job_op op,
+                                  int step, int64_t transfer_ns)
+{
+    int64_t latest_ns = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t now_ns = job->ranks[first + i * stride].now_ns;
+        latest_ns = now_ns > latest_ns ? now_ns : latest_ns;
+    }
+    for (int i = 0; count > 1 && i < count; i++) {
+        struct job_rank *rank = &job->ranks[first + i * stride];
+        struct job_call *call =
+            job_call(job, first + i * stride, op, step, latest_ns + transfer_ns);
+        call->wait_ns = latest_ns - rank->now_ns;
+        job_spend(rank, BEFORE_COMM, call->end_ns - call->begin_ns);
+    }
+}
+
+static inline void job_send(struct job *job, int from, int to, int step, int64_t transfer_ns)
+{
+    struct job_rank *sender = &job->ranks[from], *receiver = &job->ranks[to];
+    int64_t latest_ns = sender->now_ns > receiver->now_ns ? sender->now_ns : receiver->now_ns;
+    job_call(job, from, JOB_SEND, step, latest_ns + transfer_ns)->wait_ns =
+        latest_ns - sender->now_ns;
+    job_call(job, to, JOB_RECV, step, latest_ns + transfer_ns)->wait_ns =
+        latest_ns - receiver->now_ns;
+    job_spend(sender, BEFORE_COMM, latest_ns + transfer_ns - sender->now_ns);
+    job_spend(receiver, BEFORE_COMM, latest_ns + transfer_ns - receiver->now_ns);
+}
+
+// One layer's work; the straggler does more of what makes it late.
+static inline void job_layer(struct job *job, int r)
+{
+    struct job_rank *rank = &job->ranks[r];
+    bool late = job->shape.cause != JOB_NONE && job->shape.straggler == r;
+    enum job_straggler cause = late ? job->shape.cause : JOB_NONE;
+    int64_t compute_ns = job_between(job, 395000, 405000);
+    job_spend(rank, BEFORE_COMPUTE, cause == JOB_SLOWER ? compute_ns + compute_ns / 3 : compute_ns);
+    rank->kernels += 10;
+    if (cause == JOB_MORE_WORK) {
+        job_spend(rank, BEFORE_COMPUTE, 130000);
+        rank->kernels += 3;
+    }
+    job_spend(rank, BEFORE_HOST, job_between(job, 1000, 5000) + (cause == JOB_HOST ? 130000 : 0));
+    job_spend(rank, BEFORE_DATA_LOADING, cause == JOB_DATA ? 130000 : 0);
+    job_spend(rank, BEFORE_MEMORY, cause == JOB_COPIES ? 130000 : 2000);
+    job_spend(rank, BEFORE_IDLE, job_between(job, 500, 1500));
+}
+
+// Stage after stage works through its layers.
+static inline void job_forward(struct job *job, int step, int stage)
+{
+    const struct job_shape *shape = &job->shape;
+    int width = shape->tensor * shape->data, base = stage * width;
+    for (int i = 0; stage > 0 && i < width; i++)
+        job_send(job, base - width + i, base + i, step, 20000);
+    for (int layer = 0; layer < shape->layers; layer++) {
+        for (int i = 0; i < width; i++)
+            job_layer(job, base + i);
+        for (int d = 0; d < shape->data; d++)
+            job_collective(job, base + d * shape->tensor, 1, shape->tensor, JOB_TENSOR, step,
+                           job_between(job, 30000, 40000));
+    }
+}
+
+static inline void job_step(struct job *job, int step)
+{
+    const struct job_shape *shape = &job->shape;
+    for (int stage = 0; stage < shape->pipeline; stage++)
+        job_forward(job, step, stage);
+    for (int bucket = 0; bucket < shape->buckets; bucket++)
+        for (int i = 0; i < shape->pipeline * shape->tensor; i++)
+            job_collective(job, i / shape->tensor * shape->tensor * shape->data + i % shape->tensor,
+                           shape->tensor, shape->data, JOB_GRADIENTS, step,
+                           job_between(job, 90000, 110000));
+    if (shape->world)
+        job_collective(job, 0, 1, job->count, JOB_WORLD, step, 15000);
+}
+
+static inline void job_begin(struct job *job, const struct job_shape *shape)
+{
+    *job = (struct job){.shape = *shape, .random = 7};
+    job->count = shape->tensor * shape->data * shape->pipeline;
+    job->ranks = calloc((size_t)job->count, sizeof *job->ranks);
+    assert(job->ranks);
+    for (int r = 0; r < job->count; r++)
+        job->ranks[r].skew_ns =
+            shape->skew_ns ? job_between(job, -shape->skew_ns, shape->skew_ns) : 0;
+    for (int step = 0; step < shape->steps; step++)
+        job_step(job, step);
+}
+
+static inline void job_end(struct job *job)
+{
+    for (int r = 0; r < job->count; r++)
+        free(job->ranks[r].calls);
+    free(job->ranks);
+}
+
+// Sums of the true waits and transfers over the steps but the first, which is not steady. A call
+// that nobody shares after drops counts for nothing, so callers drop none they sum.
+static inline void job_sum(struct job *job)
+{
+    job->total_wait_ns = job->total_transfer_ns = 0;
+    for (int r = 0; r < job->count; r++)
+        for (int i = 0; i < job->ranks[r].count; i++) {
+            const struct job_call *call = &job->ranks[r].calls[i];
+            if (call->dropped || call->step == 0)
+                continue;
+            job->total_wait_ns += call->wait_ns;
+            job->total_transfer_ns += call->end_ns - call->begin_ns - call->wait_ns;
+        }
+}
+
+// --- what a rank's trace would hold -------------------------------------------------------------
+
+// A row whose cells are null until set by name.
+static inline void job_row(struct row *row, const struct table_desc *desc)
+{
+    row->count = 0;
+    while (row->count < desc->column_count)
+        row_null(row);
+}
+
+static inline void job_set(struct row *row, const struct table_desc *desc, const char *column,
+                           int64_t value)
+{
+    row->cells[table_column(desc, column)] = cell_i64(value);
+}
+
+static inline void job_set_text(struct row *row, const struct table_desc *desc, const char *column,
+                                const char *text)
+{
+    row->cells[table_column(desc, column)] = cell_text(str_of(text));
+}
+
+static inline bool job_add_op(const struct job *job, int r, enum job_op op, struct report *report,
+                              struct err *err)
+{
+    static const char *const kinds[JOB_OPS] = {"all_reduce", "all_reduce", "all_reduce", "send",
+                                               "recv"};
+    const struct job_shape *shape = &job->shape;
+    int width = shape->tensor * shape->data, data = r % width / shape->tensor;
+    int tensor = r % shape->tensor, stage = r / width;
+    int first = 0, stride = 1, size = job->count;
+    char name[64] = "world", list[8192] = "";
+    if (op == JOB_TENSOR) {
+        first = r - tensor, size = shape->tensor;
+        snprintf(name, sizeof name, "tp%d", shape->listed ? 0 : stage * shape->data + data);
+    } else if (op == JOB_GRADIENTS) {
+        first = stage * width + tensor, stride = shape->tensor, size = shape->data;
+        snprintf(name, sizeof name, "dp%d", shape->listed ? 0 : stage * shape->tensor + tensor);
+    }
+    size_t len = 0;
+    for (int i = 0; i < size && len < sizeof list - 16; i++)
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%d%s", i ? ", " : "[",
+                                first + i * stride, i + 1 < size ? "" : "]");
+    struct row row;
+    job_row(&row, &table_comm_ops);
+    job_set_text(&row, &table_comm_ops, "process_group", name);
+    if (shape->listed)
+        job_set_text(&row, &table_comm_ops, "group_ranks", list);
+    job_set(&row, &table_comm_ops, "group_size", size);
+    job_set_text(&row, &table_comm_ops, "kind", kinds[op]);
+    job_set_text(&row, &table_comm_ops, "dtype", "BFloat16");
+    job_set(&row, &table_comm_ops, "bytes", 1000 * (op + 1));
+    if (op >= JOB_SEND)
+        job_set(&row, &table_comm_ops, "peer", op == JOB_SEND ? r + width : r - width);
+    return row_end(&row, &table_comm_ops, report, err);
+}
+
+static inline bool job_add_call(const struct job *job, const struct job_call *call,
+                                struct report *report, struct err *err)
+{
+    const struct table_desc *desc = &table_comm_calls;
+    int64_t dur_ns = call->recorded_end_ns - call->begin_ns;
+    struct row row = {0};
+    row_i64(&row, call->op);
+    row_i64_if(&row, job->shape.numbered && call->sequence >= 0, call->sequence);
+    row_i64(&row, call->step);
+    row_i64(&row, call->begin_ns);
+    row_i64(&row, dur_ns);
+    row_i64(&row, dur_ns);
+    row_null(&row);
+    row_i64(&row, call->before_ns[BEFORE_COMPUTE]);
+    row_i64(&row, call->kernels);
+    for (int i = BEFORE_MEMORY; i < BEFORE_COUNT; i++)
+        row_i64(&row, call->before_ns[i]);
+    return row_end(&row, desc, report, err);
+}
+
+// The tables of one rank that run_comm_add reads; texts live in the report's arena.
+static inline bool job_report(const struct job *job, int r, struct report *report, struct err *err)
+{
+    struct row row;
+    job_row(&row, &table_summary);
+    job_set(&row, &table_summary, "window_begin_ns", JOB_EPOCH_NS + job->ranks[r].skew_ns);
+    bool ok = row_end(&row, &table_summary, report, err);
+    for (int step = 0; ok && step < job->shape.steps; step++) {
+        job_row(&row, &table_steps);
+        job_set(&row, &table_steps, "step", step);
+        job_set(&row, &table_steps, "steady", step > 0);
+        ok = row_end(&row, &table_steps, report, err);
+    }
+    for (int op = 0; ok && op < JOB_OPS; op++)
+        ok = job_add_op(job, r, (enum job_op)op, report, err);
+    for (int i = 0; ok && i < job->ranks[r].count; i++)
+        if (!job->ranks[r].calls[i].dropped)
+            ok = job_add_call(job, &job->ranks[r].calls[i], report, err);
+    return ok;
+}
+
+// Loads all ranks, one report after the other, and solves.
+static inline bool job_solve(const struct job *job, struct run_comm *comm, struct budget *budget,
+                             struct err *err)
+{
+    bool ok = run_comm_open(comm, (size_t)job->count, budget, err);
+    for (int r = 0; ok && r < job->count; r++) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        struct report report = {.arena = &arena};
+        ok = job_report(job, r, &report, err) && run_comm_add(comm, r, &report, err);
+        arena_free(&arena);
+    }
+    return ok && run_comm_solve(comm, err);
+}
+
+#endif

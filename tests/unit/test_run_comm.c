@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives of jobs whose truth is known: matches, clocks, waits, and who kept the others
+// waiting.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/comm_job.h"
+
+#define OFFSET_NS 20000 // clocks are found within this
+#define MS        1000000
+
+// A job and what was made of it.
+struct solved {
+    struct job job;
+    struct budget budget;
+    struct run_comm comm;
+    struct arena arena;
+    struct report report;
+    struct err err;
+};
+
+static void solve(struct solved *solved)
+{
+    if (!job_solve(&solved->job, &solved->comm, &solved->budget, &solved->err))
+        fail_msg("%s", solved->err.msg);
+    arena_init(&solved->arena, NULL);
+    solved->report.arena = &solved->arena;
+    assert_true(run_clocks_add(&solved->comm, &solved->report, &solved->err));
+    assert_true(run_waits_add(&solved->comm, &solved->report, &solved->err));
+    assert_true(run_lateness_add(&solved->comm, &solved->report, &solved->err));
+    assert_true(run_clocks_judge(&solved->comm, &solved->report, &solved->err));
+}
+
+static void begin(struct solved *solved, const struct job_shape *shape)
+{
+    *solved = (struct solved){0};
+    job_begin(&solved->job, shape);
+}
+
+static void end(struct solved *solved)
+{
+    run_comm_close(&solved->comm);
+    arena_free(&solved->arena);
+    job_end(&solved->job);
+    assert_int_equal(solved->budget.used, 0);
+}
+
+static int64_t cell(const struct solved *solved, const char *table, size_t row, const char *column)
+{
+    const struct table *found = report_find(&solved->report, table);
+    assert_non_null(found);
+    assert_true(row < found->row_count);
+    return table_cell(found, row, column)->i;
+}
+
+static struct str text(const struct solved *solved, const char *table, size_t row,
+                       const char *column)
+{
+    const struct cell *found = table_cell(report_find(&solved->report, table), row, column);
+    return found->null ? STR("") : found->s;
+}
+
+static void assert_text(struct str found, const char *expected)
+{
+    if (!str_equal(found, str_of(expected)))
+        fail_msg("found \"%.*s\", expected \"%s\"", (int)found.len, found.at, expected);
+}
+
+static void assert_near(int64_t found, int64_t expected, int64_t apart)
+{
+    if (found - expected > apart || expected - found > apart)
+        fail_msg("found %lld, expected %lld within %lld", (long long)found, (long long)expected,
+                 (long long)apart);
+}
+
+static void check_clocks(const struct solved *solved)
+{
+    for (int r = 0; r < solved->job.count; r++) {
+        const struct comm_rank *rank = &solved->comm.ranks[r];
+        int64_t expected_ns = solved->job.ranks[0].skew_ns - solved->job.ranks[r].skew_ns;
+        assert_int_equal(rank->component, 0);
+        assert_near(rank->offset_ns, expected_ns, OFFSET_NS);
+        assert_true(rank->error_ns >= 0 && rank->error_ns <= OFFSET_NS);
+    }
+    assert_int_equal(solved->comm.component_count, 1);
+}
+
+static int64_t sum(const struct solved *solved, const char *table, const char *column)
+{
+    const struct table *found = report_find(&solved->report, table);
+    int64_t total = 0;
+    for (size_t i = 0; found && i < found->row_count; i++)
+        total += table_cell(found, i, column)->i;
+    return total;
+}
+
+static void check_waits(struct solved *solved)
+{
+    job_sum(&solved->job);
+    int64_t wait_ns = solved->job.total_wait_ns, transfer_ns = solved->job.total_transfer_ns;
+    int64_t found_ns = sum(solved, "comm_waits", "wait_ns");
+    assert_near(found_ns, wait_ns, wait_ns / 100);
+    assert_near(sum(solved, "comm_waits", "transfer_ns"), transfer_ns, transfer_ns / 100);
+    assert_int_equal(sum(solved, "comm_waits", "total_ns"),
+                     found_ns + sum(solved, "comm_waits", "transfer_ns"));
+    int64_t by_rank_ns = 0;
+    for (int r = 0; r < solved->job.count; r++)
+        by_rank_ns += solved->comm.ranks[r].steady.wait_ns;
+    assert_int_equal(by_rank_ns, found_ns);
+    assert_int_equal(sum(solved, "comm_waits", "unmatched_calls"), 0);
+}
+
+static void clocks_and_waits_are_those_of_the_job(void **state)
+{
+    (void)state;
+    const struct job_shape shapes[] = {
+        {.tensor = 1, .data = 2, .pipeline = 1, .buckets = 4},
+        {.tensor = 2, .data = 1, .pipeline = 1, .numbered = true},
+        {.tensor = 1, .data = 8, .pipeline = 1, .buckets = 5, .listed = true, .numbered = true},
+        {.tensor = 2, .data = 2, .pipeline = 2, .buckets = 2, .world = true},
+        {.tensor = 2, .data = 4, .pipeline = 2, .buckets = 3, .listed = true, .world = true},
+        {.tensor = 4, .data = 4, .pipeline = 4, .buckets = 2, .listed = true, .world = true},
+        {.tensor = 8, .data = 8, .pipeline = 1, .buckets = 2, .numbered = true},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct job_shape shape = shapes[i];
+        shape.steps = 6;
+        shape.layers = 6;
+        shape.skew_ns = 50 * MS;
+        shape.jitter_ns = 300;
+        shape.cause = JOB_SLOWER;
+        struct solved solved;
+        begin(&solved, &shape);
+        solve(&solved);
+        check_clocks(&solved);
+        check_waits(&solved);
+        assert_null(report_find(&solved.report, "quality"));
+        end(&solved);
+    }
+}
+
+static void a_thousand_ranks_are_aligned(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 8,
+                                       .data = 32,
+                                       .pipeline = 4,
+                                       .steps = 3,
+                                       .layers = 3,
+                                       .buckets = 2,
+                                       .world = true,
+                                       .numbered = true,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 500,
+                                       .cause = JOB_HOST,
+                                       .straggler = 700});
+    solve(&solved);
+    check_clocks(&solved);
+    check_waits(&solved);
+    assert_int_equal(cell(&solved, "lateness", 0, "rank"), 700);
+    end(&solved);
+}
+
+static void ends_that_jitter_and_a_rank_that_ends_late_do_no_harm(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 1,
+                                       .data = 8,
+                                       .pipeline = 1,
+                                       .steps = 20,
+                                       .layers = 4,
+                                       .buckets = 10,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 12000});
+    struct job_rank *late = &solved.job.ranks[5];
+    for (int i = 0; i < late->count; i += 4)
+        late->calls[i].recorded_end_ns += 3 * MS;
+    solve(&solved);
+    for (int r = 0; r < 8; r++)
+        assert_near(solved.comm.ranks[r].offset_ns,
+                    solved.job.ranks[0].skew_ns - solved.job.ranks[r].skew_ns, 3000);
+    end(&solved);
+}
+
+// Drops calls of one operation of a rank: those whose count is one of the numbers.
+static void drop(struct solved *solved, int rank, enum job_op op, const int *numbers, size_t count)
+{
+    struct job_rank *of = &solved->job.ranks[rank];
+    int seen = 0;
+    for (int i = 0; i < of->count; i++) {
+        if (of->calls[i].op != (int)op)
+            continue;
+        for (size_t n = 0; n < count; n++)
+            of->calls[i].dropped = of->calls[i].dropped || numbers[n] == seen;
+        seen++;
+    }
+}
+
+// Every match's members are of one true collective: they ended at the same true time.
+static void check_members(const struct solved *solved)
+{
+    for (uint32_t m = 0; m < solved->comm.match_count; m++) {
+        const struct comm_match *match = &solved->comm.matches[m];
+        int64_t ended_ns = 0;
+        for (uint32_t i = 0; i < match->count; i++) {
+            struct comm_member member = solved->comm.members[match->first + i];
+            const struct job_rank *rank = &solved->job.ranks[member.rank];
+            int call = -1;
+            for (uint32_t at = 0; at <= member.event; at++)
+                while (rank->calls[++call].dropped)
+                    ;
+            assert_true(i == 0 || rank->calls[call].end_ns == ended_ns);
+            ended_ns = rank->calls[call].end_ns;
+        }
+    }
+}
+
+static void calls_that_ranks_miss_leave_the_others_matched(void **state)
+{
+    (void)state;
+    for (int numbered = 0; numbered < 2; numbered++) {
+        struct solved solved;
+        begin(&solved, &(struct job_shape){.tensor = 4,
+                                           .data = 2,
+                                           .pipeline = 1,
+                                           .steps = 6,
+                                           .layers = 20,
+                                           .buckets = 2,
+                                           .numbered = numbered,
+                                           .skew_ns = 50 * MS,
+                                           .jitter_ns = 3000});
+        drop(&solved, 1, JOB_TENSOR, (const int[]){33, 34, 71}, 3);
+        drop(&solved, 2, JOB_TENSOR, (const int[]){7}, 1);
+        drop(&solved, 3, JOB_TENSOR, (const int[]){0, 119}, 2);
+        drop(&solved, 4, JOB_GRADIENTS, (const int[]){3}, 1);
+        solve(&solved);
+        check_clocks(&solved);
+        check_members(&solved);
+        // The call of rank 0 whose partner, rank 4, has lost its own.
+        assert_int_equal(cell(&solved, "quality", 0, "count"), 1);
+        assert_text(text(&solved, "quality", 0, "item"), "unmatched_collectives");
+        uint32_t unmatched = 0;
+        for (int r = 0; r < 8; r++)
+            for (uint32_t i = 0; i < solved.comm.ranks[r].count; i++)
+                unmatched += solved.comm.ranks[r].events[i].match == RUN_NONE;
+        assert_int_equal(unmatched, 1);
+        end(&solved);
+    }
+}
+
+static void a_rank_whose_recording_begins_late_is_matched_by_its_steps(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 4,
+                                       .data = 1,
+                                       .pipeline = 1,
+                                       .steps = 60,
+                                       .layers = 20,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 3000});
+    for (int r = 1; r < 3; r++)
+        for (int i = 0; i < solved.job.ranks[r].count; i++)
+            solved.job.ranks[r].calls[i].dropped = solved.job.ranks[r].calls[i].step < 30 * r - 20;
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    end(&solved);
+}
+
+static void sends_are_matched_even_when_one_is_missing(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 2,
+                                       .data = 1,
+                                       .pipeline = 3,
+                                       .steps = 12,
+                                       .layers = 2,
+                                       .world = true,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 1000});
+    drop(&solved, 2, JOB_RECV, (const int[]){5}, 1);
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    assert_int_equal(sum(&solved, "comm_waits", "unmatched_calls"), 1);
+    end(&solved);
+}
+
+static void ranks_that_no_collective_joins_are_not_compared(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 2,
+                                       .data = 1,
+                                       .pipeline = 2,
+                                       .steps = 4,
+                                       .layers = 4,
+                                       .listed = true,
+                                       .skew_ns = 50 * MS});
+    solve(&solved);
+    assert_int_equal(solved.comm.component_count, 2);
+    assert_int_equal(solved.comm.ranks[1].component, 0);
+    assert_int_equal(solved.comm.ranks[2].component, 1);
+    assert_int_equal(solved.comm.ranks[2].offset_ns, 0);
+    assert_near(solved.comm.ranks[3].offset_ns,
+                solved.job.ranks[2].skew_ns - solved.job.ranks[3].skew_ns, OFFSET_NS);
+    assert_text(text(&solved, "quality", 0, "item"), "clocks_not_comparable");
+    assert_int_equal(cell(&solved, "quality", 0, "count"), 2);
+    for (uint32_t m = 0; m < solved.comm.match_count; m++) {
+        const struct comm_match *match = &solved.comm.matches[m];
+        bool p2p = run_comm_is_p2p(solved.comm.ops[match->op].kind);
+        assert_int_equal(match->latest_rank == RUN_NONE, p2p);
+    }
+    end(&solved);
+}
+
+static void the_straggler_is_named_with_its_cause(void **state)
+{
+    (void)state;
+    static const char *const words[] = {[JOB_SLOWER] = "compute_slower",
+                                        [JOB_MORE_WORK] = "more_work",
+                                        [JOB_DATA] = "data_loading",
+                                        [JOB_HOST] = "host",
+                                        [JOB_COPIES] = "copies"};
+    for (int cause = JOB_SLOWER; cause <= JOB_COPIES; cause++)
+        for (int shape = 0; shape < 3; shape++) {
+            struct solved solved;
+            begin(&solved, &(struct job_shape){.tensor = shape == 0 ? 1 : 2,
+                                               .data = 4,
+                                               .pipeline = shape == 2 ? 2 : 1,
+                                               .steps = 6,
+                                               .layers = 8,
+                                               .buckets = 3,
+                                               .world = shape > 0,
+                                               .skew_ns = 50 * MS,
+                                               .jitter_ns = 2000,
+                                               .cause = (enum job_straggler)cause,
+                                               .straggler = 3});
+            solve(&solved);
+            assert_int_equal(cell(&solved, "lateness", 0, "rank"), 3);
+            assert_text(text(&solved, "lateness", 0, "reason"), words[cause]);
+            int64_t caused_ns = cell(&solved, "lateness", 0, "caused_wait_ns");
+            int64_t all_ns = sum(&solved, "lateness", "caused_wait_ns");
+            if (10 * caused_ns < 9 * all_ns)
+                fail_msg("%s, shape %d: %lld of %lld", words[cause], shape, (long long)caused_ns,
+                         (long long)all_ns);
+            end(&solved);
+        }
+}
+
+static void blame_passes_to_who_kept_a_late_rank_waiting(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 2,
+                                       .data = 4,
+                                       .pipeline = 1,
+                                       .steps = 6,
+                                       .layers = 8,
+                                       .buckets = 1,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 2000,
+                                       .cause = JOB_SLOWER,
+                                       .straggler = 3});
+    // Rank 3 makes rank 2 late for its own data group.
+    solve(&solved);
+    const struct table *table = report_find(&solved.report, "lateness");
+    for (size_t i = 0; i < table->row_count; i++) {
+        if (table_cell(table, i, "rank")->i != 2)
+            continue;
+        assert_true(table_cell(table, i, "late_calls")->i >= 5);
+        assert_text(table_cell(table, i, "reason")->s, "communication");
+        assert_true(table_cell(table, i, "lateness_ns")->i > MS);
+        assert_true(20 * table_cell(table, i, "caused_wait_ns")->i <
+                    cell(&solved, "lateness", 0, "caused_wait_ns"));
+    }
+    end(&solved);
+}
+
+static void kernels_without_metadata_are_not_matched(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err = {0};
+    struct run_comm comm;
+    assert_true(run_comm_open(&comm, 2, &budget, &err));
+    for (int r = 0; r < 2; r++) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        struct report report = {.arena = &arena};
+        struct row row;
+        job_row(&row, &table_comm_ops);
+        job_set_text(&row, &table_comm_ops, "kind", "send_recv");
+        job_set_text(&row, &table_comm_ops, "kernel", "ncclKernel_SendRecv");
+        assert_true(row_end(&row, &table_comm_ops, &report, &err));
+        struct job job = {0};
+        for (int i = 0; i < 3; i++)
+            assert_true(job_add_call(
+                &job, &(struct job_call){.begin_ns = 100 * i, .recorded_end_ns = 100 * i + 50},
+                &report, &err));
+        assert_true(run_comm_add(&comm, r, &report, &err));
+        arena_free(&arena);
+    }
+    assert_true(run_comm_solve(&comm, &err));
+    assert_int_equal(comm.match_count, 0);
+    assert_int_equal(comm.component_count, 2);
+    assert_int_equal(comm.ranks[1].error_ns, -1);
+    run_comm_close(&comm);
+    assert_int_equal(budget.used, 0);
+}
+
+static void a_call_of_no_operation_is_refused(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err = {0};
+    struct run_comm comm;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    struct row row;
+    job_row(&row, &table_comm_ops);
+    assert_true(row_end(&row, &table_comm_ops, &report, &err));
+    struct job job = {0};
+    assert_true(job_add_call(&job, &(struct job_call){.op = 1}, &report, &err));
+    assert_true(run_comm_open(&comm, 1, &budget, &err));
+    assert_false(run_comm_add(&comm, 0, &report, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    run_comm_close(&comm);
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_and_waits_are_those_of_the_job),
+        cmocka_unit_test(a_thousand_ranks_are_aligned),
+        cmocka_unit_test(ends_that_jitter_and_a_rank_that_ends_late_do_no_harm),
+        cmocka_unit_test(calls_that_ranks_miss_leave_the_others_matched),
+        cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
+        cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
+        cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
+        cmocka_unit_test(the_straggler_is_named_with_its_cause),
+        cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
+        cmocka_unit_test(kernels_without_metadata_are_not_matched),
+        cmocka_unit_test(a_call_of_no_operation_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
