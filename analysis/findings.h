@@ -41,6 +41,7 @@ struct finding {
     const char *subject;  // what it is about, part of its id; NULL: there is one per rule
     claim_fn *claim;      // the time it explains; NULL: none
     const void *context;  // of claim
+    unsigned bars;        // of a run's rule: other parts of the step than the rule's; 0: those
 };
 
 // What a finding costs beside the others.

@@ -67,6 +67,7 @@ static bool check_rules(const struct run_case *the_case, struct entries *entries
         if (!fires)
             continue;
         entry->name = str_of(rules[r]->about->name);
+        entry->bars = entry->finding.bars ? entry->finding.bars : entry->bars;
         entry->cost_ns = entry->want_ns = entry->finding.cost_ns;
         entries->exposed_told |= rules[r]->parts_exposed;
         entries->quality_told |= rules[r] == &finding_run_quality;
@@ -83,9 +84,21 @@ static unsigned bars_of(struct str rule)
     return 0;
 }
 
-// What the rules of the run tell better is left out.
-static void take_own(struct entries *entries, const struct table *own)
+// Of a finding of the headline rank's trace, what no other one there explains. Once waits are told
+// from transfers, overlap can only gain the transfers.
+static int64_t want_of(const struct run_case *the_case, const struct entry *entry, bool freed)
 {
+    int64_t own_ns = run_cell_i64(the_case->own, entry->row, "own_cost_ns", entry->cost_ns);
+    int64_t transfer_ns = run_rank_i64(the_case, "exposed_transfer_ns", the_case->headline);
+    if (!freed)
+        return own_ns;
+    return transfer_ns >= 0 && transfer_ns < entry->cost_ns ? transfer_ns : entry->cost_ns;
+}
+
+// What the rules of the run tell better is left out.
+static void take_own(const struct run_case *the_case, struct entries *entries)
+{
+    const struct table *own = the_case->own;
     static const char exposed[] = "exposed_communication";
     for (size_t i = 0; own && i < own->row_count; i++) {
         struct entry *entry = &entries->all[entries->count];
@@ -96,7 +109,7 @@ static void take_own(struct entries *entries, const struct table *own)
         int64_t cost_ns = run_cell_i64(own, i, "cost_ns", 0);
         bool freed = entries->exposed_told && run_cell_is(own, i, "overlaps", str_of(exposed));
         *entry = (struct entry){.row = i, .name = rule, .cost_ns = cost_ns, .bars = bars_of(rule)};
-        entry->want_ns = freed ? cost_ns : run_cell_i64(own, i, "own_cost_ns", cost_ns);
+        entry->want_ns = want_of(the_case, entry, freed);
         entries->count++;
     }
 }
@@ -225,7 +238,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     if (ok && of->ranks > 1 && the_case.step_ns > 0)
         ok = check_rules(&the_case, &entries, err);
     if (ok) {
-        take_own(&entries, of->own);
+        take_own(&the_case, &entries);
         order(&entries);
         ok = add_all(&the_case, &entries, report, err);
     }

@@ -64,16 +64,27 @@ bool run_cell_is(const struct table *table, size_t row, const char *column, stru
 double run_percent(const struct run_case *the_case, int64_t ns);
 bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share);
 
-// Lower median over the ranks, except one (INT64_MIN: none), of a column of the table of ranks; -1
-// when no rank has it.
-MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *column, int64_t except,
-                                int64_t *median, struct err *err);
+// Some of the ranks: all but one (INT64_MIN: none) of a list like "0-7,9" (NULL text: of all).
+struct run_ranks {
+    int64_t except;
+    struct str list;
+};
+
+#define RUN_RANKS_ALL ((struct run_ranks){INT64_MIN, {NULL, 0}})
+
+// Lower median over ranks of a column of the table of ranks; -1 when none of them has it.
+MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *column,
+                                struct run_ranks among, int64_t *median, struct err *err);
+
+// That column of one rank, -1 when it has none.
+int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank);
 
 // Part of the exposed waits that collectives cause; the rest are sends and receives, which wait in
 // the bubble of a pipeline. 1 without any waits.
 double run_collective_share(const struct run_case *the_case);
 
-// Numbers in a list like "0-7,9", 0 when it is none.
+// Numbers in a list like "0-7,9", 0 when it is none; and whether one is among them.
 int64_t run_list_count(struct str list);
+bool run_list_has(struct str list, int64_t number);
 
 #endif

@@ -265,6 +265,8 @@ static bool check_kernels(const struct run_case *the_case, bool *fires, struct f
              !has_more_work(the_case, most.rank);
     if (!*fires)
         return true;
+    // Other ranks see it as waiting.
+    finding->bars = most.rank == the_case->headline ? RUN_BARS_COMPUTE : RUN_BARS_COMM;
     struct str name = table_cell(kernels, most.worst, "name")->s;
     struct str shown = {name.at, name.len < 64 ? name.len : 64};
     struct evidence evidence = {0};
@@ -301,5 +303,5 @@ static const struct finding_rule rank_kernels = {
 const struct run_rule finding_run_rank_kernels = {
     .about = &rank_kernels,
     .check = check_kernels,
-    .bars = RUN_BARS_COMM | RUN_BARS_COMPUTE,
+    .bars = RUN_BARS_COMM,
 };

@@ -32,7 +32,7 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
     return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
 }
 
-bool run_rank_median(const struct run_case *the_case, const char *column, int64_t except,
+bool run_rank_median(const struct run_case *the_case, const char *column, struct run_ranks among,
                      int64_t *median, struct err *err)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
@@ -42,12 +42,23 @@ bool run_rank_median(const struct run_case *the_case, const char *column, int64_
         return false;
     for (size_t i = 0; i < rows; i++) {
         const struct cell *cell = table_cell(ranks, i, column);
-        if (!cell->null && table_cell(ranks, i, "rank")->i != except)
+        int64_t rank = table_cell(ranks, i, "rank")->i;
+        if (!cell->null && rank != among.except &&
+            (!among.list.at || run_list_has(among.list, rank)))
             values[count++] = cell->i;
     }
     sort_i64(values, values + rows, count);
     *median = count ? stats_median(values, count) : -1;
     return true;
+}
+
+int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank)
+{
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    for (size_t i = 0; ranks && i < ranks->row_count; i++)
+        if (table_cell(ranks, i, "rank")->i == rank)
+            return run_cell_i64(ranks, i, column, -1);
+    return -1;
 }
 
 static bool is_pipeline(const struct table *waits, size_t row)
@@ -88,18 +99,34 @@ static bool take_char(struct str *text, char c)
     return true;
 }
 
+// Takes "3" or "0-7", and the comma behind it; false when there is none.
+static bool take_range(struct str *list, int64_t *first, int64_t *last)
+{
+    if (!take_number(list, first))
+        return false;
+    *last = *first;
+    if (take_char(list, '-') && !take_number(list, last))
+        return false;
+    return *last >= *first && *last - *first <= INT32_MAX &&
+           (list->len == 0 || (take_char(list, ',') && list->len > 0));
+}
+
 int64_t run_list_count(struct str list)
 {
     int64_t count = 0, first, last;
-    do {
-        if (!take_number(&list, &first))
-            return 0;
-        last = first;
-        if (take_char(&list, '-') && !take_number(&list, &last))
-            return 0;
-        if (last < first || last - first > INT32_MAX)
+    while (list.len > 0) {
+        if (!take_range(&list, &first, &last))
             return 0;
         count += last - first + 1;
-    } while (take_char(&list, ','));
-    return list.len == 0 ? count : 0;
+    }
+    return count;
+}
+
+bool run_list_has(struct str list, int64_t number)
+{
+    int64_t first, last;
+    while (list.len > 0 && take_range(&list, &first, &last))
+        if (number >= first && number <= last)
+            return true;
+    return false;
 }

@@ -308,7 +308,7 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
                            struct err *err)
 {
     const struct table *waits = report_find(the_case->report, "comm_waits");
-    if (!run_rank_median(the_case, "exposed_transfer_ns", INT64_MIN, &finding->cost_ns, err))
+    if (!run_rank_median(the_case, "exposed_transfer_ns", RUN_RANKS_ALL, &finding->cost_ns, err))
         return false;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_RUN_TRANSFER_SHARE);
     if (!*fires)

@@ -65,13 +65,24 @@ static struct blame find_blame(const struct run_case *the_case)
 }
 
 // Exposed wait per step in collectives of a rank in the middle.
-static bool exposed_wait(const struct run_case *the_case, int64_t except, int64_t *wait_ns,
-                         struct err *err)
+static bool exposed_wait(const struct run_case *the_case, int64_t *wait_ns, struct err *err)
 {
-    if (!run_rank_median(the_case, "exposed_wait_ns", except, wait_ns, err))
+    if (!run_rank_median(the_case, "exposed_wait_ns", RUN_RANKS_ALL, wait_ns, err))
         return false;
     *wait_ns = (int64_t)((double)*wait_ns * run_collective_share(the_case));
     return true;
+}
+
+// Ranks that do the same as the rank: those of its stage, where there is a pipeline.
+static struct run_ranks peers_of(const struct run_case *the_case, int64_t rank)
+{
+    const struct table *pipeline = report_find(the_case->report, "pipeline");
+    for (size_t i = 0; pipeline && i < pipeline->row_count; i++) {
+        const struct cell *ranks = table_cell(pipeline, i, "ranks");
+        if (!ranks->null && run_list_count(ranks->s) > 1 && run_list_has(ranks->s, rank))
+            return (struct run_ranks){rank, ranks->s};
+    }
+    return (struct run_ranks){rank, {NULL, 0}};
 }
 
 // ---- one rank
@@ -106,18 +117,20 @@ static bool tell_straggler(const struct run_case *the_case, const struct blame *
     return finding->subject && finding->title && finding->evidence;
 }
 
-// What one rank costs the others per step; 0 when none stands out.
+// What one rank costs the others per step; 0 when none stands out. All steps are equally long, so
+// what its peers have exposed communication more than itself is what it does longer.
 static bool straggler_cost(const struct run_case *the_case, const struct blame *blame,
                            int64_t *cost_ns, struct err *err)
 {
-    int64_t wait_ns;
+    int64_t others_ns, own_ns = run_rank_i64(the_case, "exposed_comm_ns", blame->rank);
     *cost_ns = 0;
     if (blame->part < FINDING_STRAGGLER_PART)
         return true;
-    if (!exposed_wait(the_case, blame->rank, &wait_ns, err))
+    if (!run_rank_median(the_case, "exposed_comm_ns", peers_of(the_case, blame->rank), &others_ns,
+                         err))
         return false;
-    wait_ns = (int64_t)((double)wait_ns * blame->part);
-    *cost_ns = run_costs(the_case, wait_ns, FINDING_STRAGGLER_SHARE) ? wait_ns : 0;
+    others_ns = (int64_t)((double)(others_ns - own_ns) * blame->part);
+    *cost_ns = run_costs(the_case, others_ns, FINDING_STRAGGLER_SHARE) ? others_ns : 0;
     return true;
 }
 
@@ -138,9 +151,10 @@ static const struct finding_rule straggler = {
     .advice = "Look at the timeline of that rank beside another one's, before the collective in "
               "which it is late.",
     .method = "Clocks are aligned by the ends of collectives. Waits are blamed on the rank that "
-              "begins last, unless it had waited elsewhere itself. Cost: lower median over the "
-              "other ranks of the exposed wait in collectives per steady step, times the rank's "
-              "share of the waits; reported when that share is half and the cost 2 % of the step.",
+              "begins last, unless it had waited elsewhere itself. Cost: lower median of the other "
+              "ranks' exposed communication per steady step (of its stage, in a pipeline) less its "
+              "own, times its share of the waits; reported when that share is half and the cost "
+              "2 % of the step.",
     .false_alarms = "A rank that has more to do by design, such as the first or last stage of a "
                     "pipeline.",
 };
@@ -160,7 +174,7 @@ static bool check_wait(const struct run_case *the_case, bool *fires, struct find
 {
     struct blame blame = find_blame(the_case);
     int64_t told_ns;
-    if (!exposed_wait(the_case, INT64_MIN, &finding->cost_ns, err) ||
+    if (!exposed_wait(the_case, &finding->cost_ns, err) ||
         !straggler_cost(the_case, &blame, &told_ns, err))
         return false;
     finding->cost_ns -= told_ns;
