@@ -12,6 +12,8 @@
 #define MAX_FAMILIES 32
 // Less than this part of a team's bytes is no activation of every layer: norms of batches, losses.
 #define LAYER_SHARE 0.1
+// Less than this part is no parameters that come from their owners.
+#define PARAMETER_SHARE 0.01
 // A use that comes less often than this per step is none.
 #define SELDOM 0.5
 
@@ -141,6 +143,17 @@ static enum role scattering_role(const struct team *team)
     return often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD) ? ROLE_ZERO2 : ROLE_ZERO1;
 }
 
+// Parameters come once per step, gradients perhaps of every micro-batch. An all_gather in the
+// forward may be of a batch's norms or a loss, too.
+static bool sends_parameters(const struct team *team)
+{
+    double reduced = (double)bytes_of(team, USE_ALL_REDUCE);
+    double gathered = (double)bytes_of(team, USE_ALL_GATHER);
+    if (often_late(team, USE_BROADCAST) || often_late(team, USE_ALL_GATHER))
+        return gathered + (double)bytes_of(team, USE_BROADCAST) >= PARAMETER_SHARE * reduced;
+    return often(team, USE_ALL_GATHER, PHASE_FORWARD) && gathered >= LAYER_SHARE * reduced;
+}
+
 // How a team shares parameters, or ROLE_NONE.
 static enum role joint_role(const struct strategy *all, const struct team *team)
 {
@@ -155,13 +168,7 @@ static enum role joint_role(const struct strategy *all, const struct team *team)
         return scattering_role(team);
     if (!reduces)
         return ROLE_NONE;
-    int64_t reduced = bytes_of(team, USE_ALL_REDUCE);
-    bool sent = often_late(team, USE_BROADCAST) &&
-                (double)bytes_of(team, USE_BROADCAST) >= LAYER_SHARE * (double)reduced;
-    bool gathered =
-        (often_late(team, USE_ALL_GATHER) || often(team, USE_ALL_GATHER, PHASE_FORWARD)) &&
-        (double)bytes_of(team, USE_ALL_GATHER) >= LAYER_SHARE * (double)reduced;
-    return sent || gathered ? ROLE_ZERO1 : ROLE_DDP;
+    return sends_parameters(team) ? ROLE_ZERO1 : ROLE_DDP;
 }
 
 // --- families -----------------------------------------------------------------------------------
