@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <uv.h>
 
+enum { MAX_SHOWN = 8 }; // ranks that text shows one by one
+
 struct analyze_options {
     const char *format;
     uint64_t job_memory_bytes;
@@ -211,11 +213,24 @@ static bool print_file_text(const struct rank_file *file, const struct report *r
     return true;
 }
 
+// Of many ranks, only those that stand for the others are shown by themselves.
+static bool is_shown(const struct analysis_run *run, size_t index)
+{
+    const struct table *summary = report_find(&run->report, "summary");
+    return run->count <= MAX_SHOWN || !summary ||
+           run->files[index].rank == table_cell(summary, 0, "headline_rank")->i ||
+           run->files[index].rank == table_cell(summary, 0, "slowest_rank")->i;
+}
+
 static bool print_text(const struct analysis_run *run, struct err *err)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (!with_report(run, i, print_file_text, NULL, err))
+        if (is_shown(run, i) && !with_report(run, i, print_file_text, NULL, err))
             return false;
+    if (run->count > MAX_SHOWN)
+        printf("of %zu ranks, the one that stands for the run and the slowest; --format json has "
+               "all\n\n",
+               run->count);
     print_run_report(&run->report, stdout);
     return true;
 }
