@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks by hand: what a run says of each, of their steps, of those that are missing or do not fit,
+// and how well the devices are used.
+// labels: threads
+#include "analysis/analysis.h"
+#include "analysis/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MAX_RANKS = 48 };
+
+// Tables of some ranks, as a source of them.
+struct ranks {
+    int64_t numbers[MAX_RANKS];
+    struct report reports[MAX_RANKS];
+    size_t count;
+    struct arena arena;
+    struct rank_source source;
+    struct report run;
+    struct err err;
+    atomic_int loads;
+    int fails; // index that cannot be loaded, -1: none
+};
+
+static bool load(void *context, size_t index, const struct table_desc *const *known,
+                 struct report *report, struct err *err)
+{
+    struct ranks *ranks = context;
+    atomic_fetch_add(&ranks->loads, 1);
+    if ((int)index == ranks->fails)
+        return err_set(err, ERR_IO, "a disk is gone");
+    for (; *known; known++) {
+        const struct table *table = report_find(&ranks->reports[index], (*known)->name);
+        if (table && !report_borrow(report, table, err))
+            return false;
+    }
+    return true;
+}
+
+static void begin(struct ranks *ranks)
+{
+    *ranks = (struct ranks){.fails = -1};
+    arena_init(&ranks->arena, NULL);
+    ranks->source = (struct rank_source){.context = ranks, .load = load};
+}
+
+static void end(struct ranks *ranks)
+{
+    arena_free(&ranks->arena);
+}
+
+static void join(struct ranks *ranks)
+{
+    ranks->source.ranks = ranks->numbers;
+    ranks->source.count = ranks->count;
+    ranks->run = (struct report){.arena = &ranks->arena};
+    if (!analyse_run(&ranks->source, &ranks->run, &ranks->err))
+        fail_msg("%s", ranks->err.msg);
+}
+
+// --- making tables ------------------------------------------------------------------------------
+
+struct set {
+    const char *column;
+    struct cell cell;
+};
+
+// A row of zeros and nulls but for what is set.
+static void add(struct ranks *ranks, const struct table_desc *desc, const struct set *sets)
+{
+    struct cell row[TABLE_MAX_COLUMNS];
+    for (unsigned c = 0; c < desc->column_count; c++)
+        row[c] = cell_null();
+    for (; sets->column; sets++)
+        row[table_column(desc, sets->column)] = sets->cell;
+    assert_true(report_add(&ranks->reports[ranks->count - 1], desc, row, &ranks->err));
+}
+
+#define ADD(ranks, desc, ...) add(ranks, desc, (const struct set[]){__VA_ARGS__, {0}})
+
+// What a rank of one steady step of 100 us did in it, on a clock that is ahead.
+struct rank_like {
+    int64_t number, compute_ns, ahead_ns, world;
+    const char *gpu, *device, *host, *version;
+};
+
+#define STEP_NS 100000
+
+static void add_parts(struct ranks *ranks, const struct table_desc *desc, const char *scope,
+                      const struct rank_like *like)
+{
+    const struct set sets[] = {
+        {scope ? "scope" : "step", scope ? cell_text(str_of(scope)) : cell_i64(7)},
+        {scope ? "steps" : "steady", cell_i64(1)},
+        {"window_ns", cell_i64(STEP_NS)},
+        {"compute_ns", cell_i64(like->compute_ns)},
+        {"gemm_ns", cell_i64(like->compute_ns)},
+        {"exposed_comm_ns", cell_i64(STEP_NS - like->compute_ns)},
+        {"total_comm_ns", cell_i64(STEP_NS - like->compute_ns)},
+        {"busy_ns", cell_i64(STEP_NS)},
+        {scope ? "scope" : "begin_ns", scope ? cell_text(str_of(scope)) : cell_i64(0)},
+        {0}};
+    add(ranks, desc, sets);
+}
+
+static void add_rank(struct ranks *ranks, const struct rank_like *like)
+{
+    assert_true(ranks->count < MAX_RANKS);
+    ranks->reports[ranks->count] = (struct report){.arena = &ranks->arena};
+    ranks->numbers[ranks->count++] = like->number;
+    const char *gpu = like->gpu ? like->gpu : "H100";
+    ADD(ranks, &table_summary, {"steady_steps", cell_i64(1)}, {"step_count", cell_i64(1)},
+        {"step_median_ns", cell_i64(STEP_NS)}, {"gpu", cell_text(str_of(gpu))},
+        {"world_size", like->world ? cell_i64(like->world) : cell_null()},
+        {"window_begin_ns", cell_i64(1700000000000000000 + like->ahead_ns)});
+    add_parts(ranks, &table_breakdown, "trace", like);
+    add_parts(ranks, &table_breakdown, "steady", like);
+    add_parts(ranks, &table_steps, NULL, like);
+    if (like->device)
+        ADD(ranks, &table_breakdown, {"scope", cell_text(STR("device"))},
+            {"device", cell_text(str_of(like->device))});
+    if (like->host)
+        ADD(ranks, &table_environment, {"key", cell_text(STR("hostname"))},
+            {"value", cell_text(str_of(like->host))});
+    if (like->version)
+        ADD(ranks, &table_environment, {"key", cell_text(STR("pytorch_version"))},
+            {"value", cell_text(str_of(like->version))});
+}
+
+// An all_reduce of all ranks from the end of compute to the end of the step.
+static void add_all_reduce(struct ranks *ranks, const struct rank_like *like, const char *members)
+{
+    int64_t dur_ns = STEP_NS - like->compute_ns;
+    ADD(ranks, &table_comm_ops, {"process_group", cell_text(STR("0"))},
+        {"group_ranks", cell_text(str_of(members))}, {"group_size", cell_i64(2)},
+        {"kind", cell_text(STR("all_reduce"))}, {"bytes", cell_i64(1 << 20)});
+    ADD(ranks, &table_comm_calls, {"op", cell_i64(0)}, {"step", cell_i64(7)},
+        {"begin_ns", cell_i64(like->compute_ns)}, {"dur_ns", cell_i64(dur_ns)},
+        {"exposed_ns", cell_i64(dur_ns)}, {"compute_ns", cell_i64(like->compute_ns)},
+        {"kernels", cell_i64(5)}, {"memory_ns", cell_i64(0)}, {"comm_ns", cell_i64(0)},
+        {"data_loading_ns", cell_i64(0)}, {"host_ns", cell_i64(0)}, {"idle_ns", cell_i64(0)});
+}
+
+static const struct cell *cell_of(const struct ranks *ranks, const char *table, size_t row,
+                                  const char *column)
+{
+    const struct table *found = report_find(&ranks->run, table);
+    assert_non_null(found);
+    assert_true(row < found->row_count);
+    return table_cell(found, row, column);
+}
+
+static void expect_i64(const struct ranks *ranks, const char *table, size_t row, const char *column,
+                       int64_t expected)
+{
+    const struct cell *cell = cell_of(ranks, table, row, column);
+    if (cell->null || cell->i != expected)
+        fail_msg("%s.%s of row %zu: found %lld, expected %lld", table, column, row,
+                 cell->null ? -1LL : (long long)cell->i, (long long)expected);
+}
+
+static void expect_text(const struct ranks *ranks, const char *table, size_t row,
+                        const char *column, const char *expected)
+{
+    const struct cell *cell = cell_of(ranks, table, row, column);
+    assert_false(cell->null);
+    assert_string_equal(cell->s.at, expected);
+}
+
+static double efficiency_of(const struct ranks *ranks, const char *metric)
+{
+    const struct table *table = report_find(&ranks->run, "efficiency");
+    for (size_t i = 0; table && i < table->row_count; i++)
+        if (str_equal(table_cell(table, i, "metric")->s, str_of(metric)))
+            return table_cell(table, i, "value")->null ? NAN : table_cell(table, i, "value")->f;
+    fail_msg("efficiency has no row %s", metric);
+    return NAN;
+}
+
+static const struct table *quality_row(const struct ranks *ranks, const char *item, size_t *row)
+{
+    const struct table *quality = report_find(&ranks->run, "quality");
+    for (*row = 0; quality && *row < quality->row_count; ++*row)
+        if (str_equal(table_cell(quality, *row, "item")->s, str_of(item)))
+            return quality;
+    return NULL;
+}
+
+static void expect_quality(const struct ranks *ranks, const char *item, int64_t count,
+                           const char *listed)
+{
+    size_t row;
+    const struct table *quality = quality_row(ranks, item, &row);
+    if (!quality)
+        fail_msg("quality has no row %s", item);
+    assert_int_equal(table_cell(quality, row, "count")->i, count);
+    struct str detail = table_cell(quality, row, "detail")->s;
+    const char *list = strrchr(detail.at, ':');
+    assert_non_null(list);
+    assert_string_equal(list + 2, listed);
+}
+
+// --- two ranks, one slower ----------------------------------------------------------------------
+
+static void add_pair(struct ranks *ranks)
+{
+    static const struct rank_like slow = {.number = 0, .compute_ns = 80000, .device = "0"};
+    static const struct rank_like fast = {
+        .number = 1, .compute_ns = 40000, .ahead_ns = 5000000, .device = "1"};
+    add_rank(ranks, &slow);
+    add_all_reduce(ranks, &slow, "[0, 1]");
+    add_rank(ranks, &fast);
+    add_all_reduce(ranks, &fast, "[0, 1]");
+}
+
+static void exposed_communication_parts_into_wait_and_transfer(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    add_pair(&ranks);
+    join(&ranks);
+    static const char *const tables[] = {"ranks", "rank_steps"};
+    for (size_t t = 0; t < 2; t++) {
+        expect_i64(&ranks, tables[t], 0, "exposed_wait_ns", 0);
+        expect_i64(&ranks, tables[t], 0, "exposed_transfer_ns", 20000);
+        expect_i64(&ranks, tables[t], 0, "lateness_ns", 40000);
+        expect_i64(&ranks, tables[t], 1, "exposed_wait_ns", 40000);
+        expect_i64(&ranks, tables[t], 1, "exposed_transfer_ns", 20000);
+        expect_i64(&ranks, tables[t], 1, "wait_ns", 40000);
+        expect_i64(&ranks, tables[t], 1, "lateness_ns", 0);
+    }
+    expect_i64(&ranks, "rank_steps", 1, "rank", 1);
+    expect_i64(&ranks, "rank_steps", 1, "step", 7);
+    expect_i64(&ranks, "rank_steps", 1, "step_ns", STEP_NS);
+    expect_i64(&ranks, "ranks", 0, "clock_offset_ns", 0);
+    expect_i64(&ranks, "ranks", 1, "clock_offset_ns", -5000000);
+    end(&ranks);
+}
+
+static void efficiency_is_a_product_of_its_causes(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    add_pair(&ranks);
+    join(&ranks);
+    assert_true(fabs(efficiency_of(&ranks, "load_balance") - 0.75) < 1e-12);
+    assert_true(fabs(efficiency_of(&ranks, "communication_efficiency") - 0.8) < 1e-12);
+    assert_true(fabs(efficiency_of(&ranks, "transfer_efficiency") - 0.8) < 1e-12);
+    assert_true(fabs(efficiency_of(&ranks, "serialization_efficiency") - 1) < 1e-12);
+    assert_true(fabs(efficiency_of(&ranks, "parallel_efficiency") - 0.6) < 1e-12);
+    assert_true(fabs(efficiency_of(&ranks, "offload_efficiency") - 1) < 1e-12);
+    end(&ranks);
+}
+
+static void waits_that_nobody_can_know_are_left_empty(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    static const struct rank_like likes[] = {{.number = 0, .compute_ns = 80000},
+                                             {.number = 1, .compute_ns = 40000}};
+    add_rank(&ranks, &likes[0]); // communication ran, but no call of it is told
+    add_rank(&ranks, &likes[1]);
+    join(&ranks);
+    for (size_t row = 0; row < 2; row++) {
+        assert_true(cell_of(&ranks, "ranks", row, "exposed_wait_ns")->null);
+        assert_true(cell_of(&ranks, "rank_steps", row, "wait_ns")->null);
+        assert_true(cell_of(&ranks, "ranks", row, "clock_offset_ns")->null);
+    }
+    assert_true(isnan(efficiency_of(&ranks, "transfer_efficiency")));
+    assert_true(fabs(efficiency_of(&ranks, "parallel_efficiency") - 0.6) < 1e-12);
+    end(&ranks);
+}
+
+// --- who is there -------------------------------------------------------------------------------
+
+static void ranks_that_are_missing_or_do_not_fit_are_named(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    static const struct rank_like likes[] = {
+        {.number = 1, .compute_ns = 1, .world = 8, .version = "2.6"},
+        {.number = 2, .compute_ns = 1, .world = 8, .version = "2.6", .gpu = "A100"},
+        {.number = 3, .compute_ns = 1, .world = 8, .version = "2.6", .gpu = "A100"},
+        {.number = 5, .compute_ns = 1, .world = 4, .version = "2.5", .gpu = "A100"},
+        {.number = 6, .compute_ns = 1, .world = 8, .version = "2.6"},
+    };
+    for (size_t i = 0; i < sizeof likes / sizeof *likes; i++)
+        add_rank(&ranks, &likes[i]);
+    join(&ranks);
+    expect_i64(&ranks, "summary", 0, "world_size", 8);
+    expect_quality(&ranks, "missing_ranks", 3, "0, 4, 7");
+    expect_quality(&ranks, "world_sizes_differ", 1, "5");
+    expect_quality(&ranks, "software_differs", 1, "5");
+    int64_t headline = cell_of(&ranks, "summary", 0, "headline_rank")->i;
+    bool a100 = headline == 2 || headline == 3 || headline == 5;
+    expect_quality(&ranks, "devices_differ", a100 ? 2 : 3, a100 ? "1, 6" : "2-3, 5");
+    size_t row;
+    assert_null(quality_row(&ranks, "steps_differ", &row));
+    end(&ranks);
+}
+
+static void nodes_follow_from_the_numbers_of_devices(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    static const char *const devices[] = {"0", "1", "2", "3"};
+    for (int64_t i = 0; i < 8; i++)
+        if (i != 6)
+            add_rank(&ranks,
+                     &(struct rank_like){.number = i, .compute_ns = 1, .device = devices[i % 4]});
+    join(&ranks);
+    expect_text(&ranks, "ranks", 3, "node", "0");
+    expect_i64(&ranks, "ranks", 3, "local_rank", 3);
+    expect_text(&ranks, "ranks", 4, "node", "1");
+    expect_text(&ranks, "ranks", 6, "node", "1");
+    expect_i64(&ranks, "ranks", 6, "local_rank", 3);
+    end(&ranks);
+}
+
+static void ranks_that_see_one_device_each_have_no_known_place(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    for (int64_t i = 0; i < 4; i++)
+        add_rank(&ranks, &(struct rank_like){.number = i, .compute_ns = 1, .device = "0"});
+    join(&ranks);
+    assert_true(cell_of(&ranks, "ranks", 1, "node")->null);
+    assert_true(cell_of(&ranks, "ranks", 1, "local_rank")->null);
+    end(&ranks);
+}
+
+static void a_host_that_is_told_is_the_node(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    add_rank(&ranks, &(struct rank_like){.number = 0, .compute_ns = 1, .host = "a"});
+    add_rank(&ranks, &(struct rank_like){.number = 1, .compute_ns = 1, .host = "b"});
+    join(&ranks);
+    expect_text(&ranks, "ranks", 0, "node", "a");
+    expect_text(&ranks, "ranks", 1, "node", "b");
+    end(&ranks);
+}
+
+// --- the source ---------------------------------------------------------------------------------
+
+static void add_many(struct ranks *ranks)
+{
+    for (int64_t i = 0; i < MAX_RANKS; i++) {
+        struct rank_like like = {.number = 2 * i, .compute_ns = 10000 + 7 * (i * 31 % 48)};
+        add_rank(ranks, &like);
+        add_all_reduce(ranks, &like, "[0, 2]");
+    }
+}
+
+static void helpers_change_no_figure(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    struct cores cores;
+    struct buf alone = {0}, helped = {0};
+    begin(&ranks);
+    add_many(&ranks);
+    join(&ranks);
+    report_json(&ranks.run, &alone);
+    cores_init(&cores, 4);
+    cores_hold(&cores);
+    ranks.source.cores = &cores;
+    join(&ranks);
+    report_json(&ranks.run, &helped);
+    assert_int_equal(alone.len, helped.len);
+    assert_memory_equal(alone.at, helped.at, alone.len);
+    buf_free(&alone);
+    buf_free(&helped);
+    end(&ranks);
+}
+
+static void each_rank_is_loaded_a_few_times_however_many_there_are(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    add_many(&ranks);
+    join(&ranks);
+    assert_true(ranks.loads <= 2 * MAX_RANKS + 2);
+    end(&ranks);
+}
+
+static void a_rank_that_cannot_be_loaded_is_named(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    struct budget budget = {0};
+    struct arena arena;
+    begin(&ranks);
+    add_many(&ranks);
+    arena_init(&arena, &budget);
+    ranks.fails = 20;
+    ranks.source.ranks = ranks.numbers;
+    ranks.source.count = ranks.count;
+    ranks.run = (struct report){.arena = &arena};
+    assert_false(analyse_run(&ranks.source, &ranks.run, &ranks.err));
+    assert_int_equal(ranks.err.code, ERR_IO);
+    assert_non_null(strstr(ranks.err.msg, "rank 40"));
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+    end(&ranks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exposed_communication_parts_into_wait_and_transfer),
+        cmocka_unit_test(efficiency_is_a_product_of_its_causes),
+        cmocka_unit_test(waits_that_nobody_can_know_are_left_empty),
+        cmocka_unit_test(ranks_that_are_missing_or_do_not_fit_are_named),
+        cmocka_unit_test(nodes_follow_from_the_numbers_of_devices),
+        cmocka_unit_test(ranks_that_see_one_device_each_have_no_known_place),
+        cmocka_unit_test(a_host_that_is_told_is_the_node),
+        cmocka_unit_test(helpers_change_no_figure),
+        cmocka_unit_test(each_rank_is_loaded_a_few_times_however_many_there_are),
+        cmocka_unit_test(a_rank_that_cannot_be_loaded_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
