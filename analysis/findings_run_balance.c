@@ -189,12 +189,22 @@ struct rank_kernels {
     int64_t worst_ns;
 };
 
+// Kernels whose time follows from their shapes; the others' also from what they are given.
+static bool is_steady_work(const struct table *kernels, size_t row)
+{
+    static const char *const words[] = {"embedding/indexing", "MoE", "other"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (run_cell_is(kernels, row, "category", str_of(words[i])))
+            return false;
+    return run_cell_is(kernels, row, "class", STR("compute"));
+}
+
 static int64_t excess_of(const struct run_case *the_case, const struct table *kernels, size_t row)
 {
     int64_t median_ns = run_cell_i64(kernels, row, "rank_median_ns", 0);
     int64_t most_ns = run_cell_i64(kernels, row, "rank_max_ns", 0);
     bool everywhere = run_cell_i64(kernels, row, "ranks", 0) == (int64_t)the_case->ranks;
-    bool slow = everywhere && run_cell_is(kernels, row, "class", STR("compute")) && median_ns > 0 &&
+    bool slow = everywhere && is_steady_work(kernels, row) && median_ns > 0 &&
                 (double)most_ns >= FINDING_RANK_KERNEL_RATIO * (double)median_ns;
     return slow ? most_ns - median_ns : 0;
 }
@@ -294,9 +304,11 @@ static const struct finding_rule rank_kernels = {
            "temperature limit, a damaged device or another process on it.",
     .advice = "Look at clocks, power, temperature and errors of that device; take it out of the "
               "job when it stays slow.",
-    .method = "Compute kernels that every rank runs and that take 1.1 times the median rank's "
-              "total on their slowest rank: what they take beyond it, summed over the kernels of "
-              "one rank, divided by the steps; reported from 1 % of the step.",
+    .method =
+        "Compute kernels that every rank runs and that take 1.1 times the median rank's "
+        "total on their slowest rank: what they take beyond it, summed over the kernels of "
+        "one rank, divided by the steps; reported from 1 % of the step. Embeddings and experts are "
+        "left out: their work depends on what they are given.",
     .false_alarms = "A rank that runs them more often has more work, not slower kernels.",
 };
 
