@@ -18,6 +18,26 @@ static double exposed_ns(const struct run_case *the_case, const struct table *wa
            (double)(ranks * the_case->steps);
 }
 
+// The table of collectives, filtered to a row's group and kind.
+static struct href_text href_of_row(const struct table *waits, size_t row)
+{
+    struct href_text href = href_to("comm_waits");
+    const struct cell *group = table_cell(waits, row, "process_group");
+    const struct cell *kind = table_cell(waits, row, "kind");
+    if (!group->null)
+        href_add(&href, "process_group", group->s);
+    if (!kind->null)
+        href_add(&href, "kind", kind->s);
+    return href;
+}
+
+// The kind of a row's collectives as a word.
+static const char *kind_of(const struct table *waits, size_t row)
+{
+    const struct cell *kind = table_cell(waits, row, "kind");
+    return kind->null ? "unknown" : kind->s.at;
+}
+
 static uint64_t hash_cell(const struct table *table, size_t row, const char *column, uint64_t seed)
 {
     const struct cell *cell = table_cell(table, row, column);
@@ -144,7 +164,7 @@ static bool tell_link(const struct run_case *the_case, const struct alike *alike
     const struct cell *ranks = table_cell(waits, group->row, "ranks");
     struct str list = ranks->null ? STR("?") : ranks->s;
     struct evidence evidence = {0};
-    finding->confidence = slow * 2 > 1 ? "medium" : "high";
+    finding->confidence = "medium";
     finding->ranks = finding->subject = arena_strdup(the_case->arena, list, err);
     finding->title =
         arena_printf(the_case->arena, err,
@@ -152,11 +172,10 @@ static bool tell_link(const struct run_case *the_case, const struct alike *alike
                      "per step (%.1f %%)",
                      (int)list.len, list.at, slowness(alike, group->row),
                      time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "comm_waits",
+    evidence_add(&evidence, href_of_row(waits, group->row).text,
                  "%s of %" PRId64 " bytes: median transfer %s, %s in the "
                  "median group",
-                 table_cell(waits, group->row, "kind")->s.at,
-                 run_cell_i64(waits, group->row, "bytes", 0),
+                 kind_of(waits, group->row), run_cell_i64(waits, group->row, "bytes", 0),
                  time_text(run_cell_i64(waits, group->row, "transfer_median_ns", 0)).text,
                  time_text(alike->median_ns[alike->class_of[group->row]]).text);
     evidence_add(&evidence, "comm_waits", "%u group%s as slow", slow, slow == 1 ? " is" : "s are");
@@ -321,10 +340,10 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
         time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun");
     if (waits && most < waits->row_count)
-        evidence_add(&evidence, "comm_waits",
+        evidence_add(&evidence, href_of_row(waits, most).text,
                      "most in %s of %" PRId64 " bytes: %s per step and "
                      "rank, %.0f GB/s on the bus",
-                     table_cell(waits, most, "kind")->s.at, run_cell_i64(waits, most, "bytes", 0),
+                     kind_of(waits, most), run_cell_i64(waits, most, "bytes", 0),
                      time_text((int64_t)exposed_ns(the_case, waits, most)).text,
                      run_cell_f64(waits, most, "bus_gbps", 0));
     finding->evidence = evidence_end(&evidence, the_case->arena, err);

@@ -98,6 +98,9 @@ static bool tell_straggler(const struct run_case *the_case, const struct blame *
     double share = run_cell_f64(lateness, blame->row, "reason_share", 0);
     int64_t late = run_cell_i64(lateness, blame->row, "late_calls", 0);
     int64_t calls = run_cell_i64(lateness, blame->row, "calls", 0);
+    struct href_text steps = href_to("rank_steps"), timeline = href_to("timeline");
+    href_add_number(&steps, "rank", blame->rank);
+    href_add_number(&timeline, "rank", blame->rank);
     finding->confidence = blame->reason && share >= 0.5 ? "high" : "medium";
     finding->advice = blame->reason ? blame->reason->advice : NULL;
     finding->subject = arena_printf(the_case->arena, err, "%" PRId64, blame->rank);
@@ -111,8 +114,9 @@ static bool tell_straggler(const struct run_case *the_case, const struct blame *
                  " collectives and causes %.0f %% of all waits",
                  late, calls, 100 * blame->part);
     if (blame->reason)
-        evidence_add(&evidence, "rank_steps", "%s: that explains %.0f %% of its lateness",
+        evidence_add(&evidence, steps.text, "%s: that explains %.0f %% of its lateness",
                      blame->reason->word, 100 * share);
+    evidence_add(&evidence, timeline.text, "rank %" PRId64 " in time", blame->rank);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->subject && finding->title && finding->evidence;
 }

@@ -65,17 +65,40 @@ const char *findings_fact(const struct finding_case *the_case, const char *href,
     return evidence_end(&evidence, the_case->arena, err);
 }
 
-struct href_text href_of_kernel(struct str name)
+struct href_text href_to(const char *table)
 {
-    struct href_text href = {"kernels?q="};
-    size_t at = strlen(href.text);
-    struct str shown = {name.at, name.len < QUERY_MAX ? name.len : QUERY_MAX};
+    struct href_text href;
+    snprintf(href.text, sizeof href.text, "%s", table);
+    return href;
+}
+
+void href_add(struct href_text *href, const char *key, struct str value)
+{
+    size_t at = strlen(href->text), room = sizeof href->text;
+    struct str shown = {value.at, value.len < QUERY_MAX ? value.len : QUERY_MAX};
     shown.len = str_valid_utf8(shown);
+    if (at + strlen(key) + 3 * shown.len + 3 > room)
+        return;
+    at += (size_t)snprintf(href->text + at, room - at, "%c%s=", strchr(href->text, '?') ? '&' : '?',
+                           key);
     for (size_t i = 0; i < shown.len; i++) {
         unsigned char c = (unsigned char)shown.at[i];
         bool plain = c < 0x80 && (isalnum(c) || c == '_' || c == '-' || c == '.');
-        at += (size_t)snprintf(href.text + at, sizeof href.text - at, plain ? "%c" : "%%%02X", c);
+        at += (size_t)snprintf(href->text + at, room - at, plain ? "%c" : "%%%02X", c);
     }
+}
+
+void href_add_number(struct href_text *href, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    href_add(href, key, str_of(text));
+}
+
+struct href_text href_of_kernel(struct str name)
+{
+    struct href_text href = href_to("kernels");
+    href_add(&href, "q", name);
     return href;
 }
 

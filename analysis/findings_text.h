@@ -24,10 +24,15 @@ const char *evidence_end(struct evidence *evidence, struct arena *arena, struct 
 const char *findings_fact(const struct finding_case *the_case, const char *href, struct err *err,
                           const char *fact, ...) PRINTF_LIKE(4, 5);
 
-// "kernels?q=" and a name, cut and encoded.
+// A table or page, and the filter of its rows: values are cut and encoded.
 struct href_text {
-    char text[256];
+    char text[320];
 };
+struct href_text href_to(const char *table);
+void href_add(struct href_text *href, const char *key, struct str value);
+void href_add_number(struct href_text *href, const char *key, int64_t value);
+
+// "kernels?q=" and a name.
 struct href_text href_of_kernel(struct str name);
 
 // "3-5,9" of ascending numbers, in arena; NULL with ERR_LIMIT.
