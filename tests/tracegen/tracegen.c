@@ -2,6 +2,7 @@
 // Generates profiler traces of a simulated training job, and the truth about them.
 #include "tests/tracegen/arguments.h"
 #include "tests/tracegen/kineto.h"
+#include "tests/tracegen/mesh.h"
 #include "tests/tracegen/truth.h"
 
 #include <errno.h>
@@ -71,6 +72,8 @@ static void close_files(const struct machine *machine, struct kineto **files)
 int main(int argc, char **argv)
 {
     struct arguments arguments;
+    if (argc > 1 && strcmp(argv[1], "mesh") == 0)
+        return mesh_main(argc - 1, argv + 1);
     if (!arguments_parse(argc, argv, &arguments))
         return 2;
     make_folder(arguments.out);

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets all ranks run at once. A communication ends for all of its ranks at the same time, which is
+// some time after the last of them has begun; each rank's streams go on in the order of launches.
+#include "tests/tracegen/mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SEND = DIMENSIONS, STREAM_RECV, STREAMS };
+
+#define LAUNCH_NS     5000   // of the host
+#define DELAY_NS      4000   // from the launch to the device
+#define HEAD_START_NS 150000 // the host is back so long before the device is done with a step
+#define LATENCY_NS    12000
+#define INSIDE_GBPS   300 // bytes per nanosecond within a node
+#define BETWEEN_GBPS  45
+#define JITTER_PPM    5000
+
+struct member {
+    int32_t rank;
+    uint32_t event;
+};
+
+// One communication, once per group and order.
+struct instance {
+    struct member *members;
+    int32_t arrived, latest_rank;
+    int64_t latest_ns;
+};
+
+// A group, or two neighbours of a pipeline in one direction.
+struct channel {
+    struct instance *at;
+    size_t count, capacity;
+    int32_t size;
+};
+
+struct waiting {
+    uint32_t event;
+    size_t channel, instance;
+    int64_t post_ns;
+};
+
+struct queue {
+    struct waiting *at;
+    size_t first, count, capacity;
+    int64_t free_ns;
+};
+
+struct worker {
+    struct mesh_program program;
+    size_t pc;
+    int32_t step;
+    int64_t host_ns, compute_ns;
+    int64_t blocked_on; // event, -1 for none
+    struct queue queues[STREAMS];
+    uint32_t *slots;                 // events
+    uint32_t counts[DIMENSIONS + 4]; // calls so far: per dimension, and per neighbour and direction
+    struct splitmix rng;
+};
+
+struct machine {
+    const struct mesh *mesh;
+    struct mesh_job *job;
+    struct worker *workers;
+    struct channel *channels;
+    size_t channel_count;
+    int32_t *ready; // ranks that may go on
+    size_t ready_count;
+    struct head {
+        int32_t rank, stream;
+    } * heads; // streams whose next communication can begin
+    size_t head_count, head_capacity;
+    struct splitmix rng;
+};
+
+static void *grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity ? 2 * *capacity : 16;
+    items = realloc(items, *capacity * size);
+    if (!items)
+        outfile_die("out of memory for the job");
+    return items;
+}
+
+// --- communication ------------------------------------------------------------------------------
+
+// Channels: one per group, then four per pipeline stage of a group: to and from the next, each.
+static size_t channel_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
+{
+    int32_t group = mesh->group_of[call->dimension][rank];
+    if (call->kind < MESH_SEND)
+        return (size_t)group;
+    int32_t stage = mesh_stage_of(mesh, rank);
+    int32_t from = call->kind == MESH_SEND ? stage : call->peer;
+    int32_t to = call->kind == MESH_SEND ? call->peer : stage;
+    int32_t index = group * mesh->options->pp + (from < to ? from : to);
+    return (size_t)(mesh->group_count + 2 * index + (from > to));
+}
+
+static int64_t transfer_ns(struct machine *machine, const struct mesh_event *event)
+{
+    const struct mesh_group *group = &machine->mesh->groups[event->group];
+    double n = event->kind < MESH_SEND ? group->size : 2;
+    double factor = event->kind == MESH_ALL_REDUCE ? 2 * (n - 1) / n
+                    : event->kind < MESH_SEND      ? (n - 1) / n
+                                                   : 1;
+    double ns = LATENCY_NS +
+                (double)event->bytes * factor / (group->spans_nodes ? BETWEEN_GBPS : INSIDE_GBPS);
+    if (group->slow)
+        ns = ns * machine->mesh->options->slow_percent / 100;
+    return splitmix_jitter(&machine->rng, (int64_t)ns, JITTER_PPM);
+}
+
+static struct mesh_event *event_of(const struct machine *machine, struct member member)
+{
+    return &machine->job->ranks[member.rank].events[member.event];
+}
+
+static void note_head(struct machine *machine, int32_t rank, int32_t stream)
+{
+    machine->heads =
+        grow(machine->heads, machine->head_count, &machine->head_capacity, sizeof *machine->heads);
+    machine->heads[machine->head_count++] = (struct head){rank, stream};
+}
+
+static int32_t stream_of(const struct mesh_event *event, const struct mesh *mesh)
+{
+    if (event->kind >= MESH_SEND)
+        return event->kind == MESH_SEND ? STREAM_SEND : STREAM_RECV;
+    return (int32_t)mesh->groups[event->group].dimension;
+}
+
+static void finish(struct machine *machine, struct member member, int64_t end_ns)
+{
+    struct mesh_event *event = event_of(machine, member);
+    struct worker *worker = &machine->workers[member.rank];
+    int32_t stream = stream_of(event, machine->mesh);
+    struct queue *queue = &worker->queues[stream];
+    event->end_ns = end_ns;
+    queue->free_ns = end_ns;
+    queue->first++;
+    if (queue->first < queue->count)
+        note_head(machine, member.rank, stream);
+    if (worker->blocked_on == member.event) {
+        worker->blocked_on = -1;
+        machine->ready[machine->ready_count++] = member.rank;
+    }
+}
+
+// All have begun: who waited how long is known, and when it ends.
+static void resolve(struct machine *machine, const struct channel *channel,
+                    struct instance *instance)
+{
+    const struct mesh_options *o = machine->mesh->options;
+    struct mesh_event *first = event_of(machine, instance->members[0]);
+    int64_t end_ns = instance->latest_ns + transfer_ns(machine, first);
+    bool blames = instance->latest_rank == o->straggler && first->kind < MESH_SEND;
+    for (int32_t i = 0; i < channel->size; i++) {
+        struct mesh_event *event = event_of(machine, instance->members[i]);
+        event->wait_ns = instance->latest_ns - event->begin_ns;
+        event->last = instance->members[i].rank == instance->latest_rank;
+        if (blames)
+            machine->job->caused_wait_ns[event->step] += event->wait_ns;
+        finish(machine, instance->members[i], end_ns);
+    }
+    free(instance->members);
+    instance->members = NULL;
+}
+
+static struct instance *instance_at(struct channel *channel, size_t index)
+{
+    while (channel->count <= index) {
+        channel->at = grow(channel->at, channel->count, &channel->capacity, sizeof *channel->at);
+        channel->at[channel->count++] = (struct instance){
+            .members = outfile_memory((size_t)channel->size, sizeof(struct member)),
+            .latest_ns = INT64_MIN};
+    }
+    return &channel->at[index];
+}
+
+// The next communication of a stream begins.
+static void begin_head(struct machine *machine, struct head head)
+{
+    struct queue *queue = &machine->workers[head.rank].queues[head.stream];
+    const struct waiting *waiting = &queue->at[queue->first];
+    struct member member = {head.rank, waiting->event};
+    struct mesh_event *event = event_of(machine, member);
+    struct channel *channel = &machine->channels[waiting->channel];
+    struct instance *instance = instance_at(channel, waiting->instance);
+    event->begin_ns = waiting->post_ns > queue->free_ns ? waiting->post_ns : queue->free_ns;
+    instance->members[instance->arrived++] = member;
+    if (event->begin_ns > instance->latest_ns) {
+        instance->latest_ns = event->begin_ns;
+        instance->latest_rank = head.rank;
+    }
+    if (instance->arrived == channel->size)
+        resolve(machine, channel, instance);
+}
+
+// --- one rank -----------------------------------------------------------------------------------
+
+static struct mesh_event *add_event(struct machine *machine, int32_t rank,
+                                    const struct mesh_instruction *what)
+{
+    struct mesh_rank *record = &machine->job->ranks[rank];
+    struct worker *worker = &machine->workers[rank];
+    record->events = grow(record->events, record->count, &record->capacity, sizeof *record->events);
+    struct mesh_event *event = &record->events[record->count++];
+    worker->host_ns += LAUNCH_NS;
+    *event = (struct mesh_event){.launch_ns = worker->host_ns,
+                                 .end_ns = -1,
+                                 .group = -1,
+                                 .peer = -1,
+                                 .step = worker->step,
+                                 .bytes = what->bytes,
+                                 .kind = (uint8_t)what->kind,
+                                 .phase = (uint8_t)what->phase};
+    return event;
+}
+
+// When the device can begin what was just launched, behind all computing before it.
+static int64_t device_ns(const struct worker *worker)
+{
+    int64_t now = worker->host_ns + DELAY_NS;
+    return now > worker->compute_ns ? now : worker->compute_ns;
+}
+
+static void compute(struct machine *machine, int32_t rank, const struct mesh_instruction *what)
+{
+    struct worker *worker = &machine->workers[rank];
+    struct mesh_event *event = add_event(machine, rank, what);
+    event->begin_ns = device_ns(worker);
+    event->end_ns = event->begin_ns +
+                    splitmix_jitter(&worker->rng, what->ns, machine->mesh->options->noise_ppm);
+    worker->compute_ns = event->end_ns;
+    if (what->code == MESH_DO_PAGEABLE)
+        worker->host_ns = event->end_ns;
+}
+
+static int32_t peer_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
+{
+    int32_t group = mesh->group_of[MESH_PIPELINE][rank];
+    return call->kind < MESH_SEND ? -1 : mesh->groups[group].ranks[call->peer];
+}
+
+// Where a rank counts its calls on the channel of this one.
+static int count_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
+{
+    if (call->kind < MESH_SEND)
+        return (int)call->dimension;
+    bool back = call->peer < mesh_stage_of(mesh, rank);
+    return DIMENSIONS + 2 * (call->kind == MESH_RECV) + back;
+}
+
+static void post(struct machine *machine, int32_t rank, const struct mesh_instruction *call)
+{
+    struct worker *worker = &machine->workers[rank];
+    const struct mesh *mesh = machine->mesh;
+    struct mesh_event *event = add_event(machine, rank, call);
+    uint32_t index = (uint32_t)(machine->job->ranks[rank].count - 1);
+    size_t channel = channel_of(mesh, rank, call);
+    event->group = mesh->group_of[call->dimension][rank];
+    event->peer = peer_of(mesh, rank, call);
+    event->sequence = worker->counts[count_of(mesh, rank, call)]++;
+    int32_t stream = stream_of(event, mesh);
+    struct queue *queue = &worker->queues[stream];
+    queue->at = grow(queue->at, queue->count, &queue->capacity, sizeof *queue->at);
+    queue->at[queue->count++] =
+        (struct waiting){index, channel, event->sequence, device_ns(worker)};
+    if (queue->first + 1 == queue->count)
+        note_head(machine, rank, stream);
+    if (call->slot >= 0)
+        worker->slots[call->slot] = index;
+    else
+        worker->blocked_on = index;
+}
+
+static void begin_step(struct machine *machine, int32_t rank)
+{
+    struct worker *worker = &machine->workers[rank];
+    int64_t back_ns = worker->compute_ns - HEAD_START_NS;
+    worker->host_ns = back_ns > worker->host_ns ? back_ns : worker->host_ns;
+    machine->job->ranks[rank].step_begin_ns[worker->step] = worker->host_ns;
+}
+
+static void end_step(struct machine *machine, int32_t rank)
+{
+    struct worker *worker = &machine->workers[rank];
+    int64_t back_ns = worker->compute_ns - HEAD_START_NS;
+    machine->job->ranks[rank].step_end_ns[worker->step++] =
+        back_ns > worker->host_ns ? back_ns : worker->host_ns;
+    worker->pc = 0;
+    for (int i = 0; i < STREAMS; i++)
+        worker->queues[i].first = worker->queues[i].count = 0; // all are awaited by now
+}
+
+// False when it has to wait.
+static bool follow(struct machine *machine, int32_t rank)
+{
+    struct worker *worker = &machine->workers[rank];
+    const struct mesh_instruction *what = &worker->program.at[worker->pc];
+    const struct mesh_event *events = machine->job->ranks[rank].events;
+    switch (what->code) {
+    case MESH_DO_RUN:
+    case MESH_DO_PAGEABLE: compute(machine, rank, what); break;
+    case MESH_DO_STALL: worker->host_ns += HEAD_START_NS + what->ns; break;
+    case MESH_DO_CALL: post(machine, rank, what); break;
+    case MESH_DO_AWAIT: {
+        const struct mesh_event *event = &events[worker->slots[what->slot]];
+        if (event->end_ns < 0) {
+            worker->blocked_on = worker->slots[what->slot];
+            return false;
+        }
+        if (event->end_ns > worker->compute_ns)
+            worker->compute_ns = event->end_ns;
+        break;
+    }
+    }
+    worker->pc++;
+    return worker->blocked_on < 0;
+}
+
+// What it waited for last has ended.
+static void wake(struct machine *machine, int32_t rank)
+{
+    struct worker *worker = &machine->workers[rank];
+    const struct mesh_instruction *last = &worker->program.at[worker->pc ? worker->pc - 1 : 0];
+    const struct mesh_rank *record = &machine->job->ranks[rank];
+    if (worker->pc && last->code == MESH_DO_CALL && last->slot < 0) {
+        int64_t end_ns = record->events[record->count - 1].end_ns;
+        worker->compute_ns = end_ns > worker->compute_ns ? end_ns : worker->compute_ns;
+    }
+}
+
+static void advance(struct machine *machine, int32_t rank)
+{
+    struct worker *worker = &machine->workers[rank];
+    wake(machine, rank);
+    while (worker->step < machine->mesh->options->steps) {
+        if (worker->pc == 0)
+            begin_step(machine, rank);
+        while (worker->pc < worker->program.count)
+            if (!follow(machine, rank))
+                return;
+        end_step(machine, rank);
+    }
+}
+
+// --- all of them --------------------------------------------------------------------------------
+
+static void open_worker(struct machine *machine, int32_t rank)
+{
+    const struct mesh_options *o = machine->mesh->options;
+    struct worker *worker = &machine->workers[rank];
+    struct mesh_rank *record = &machine->job->ranks[rank];
+    mesh_program_build(machine->mesh, rank, &worker->program);
+    worker->blocked_on = -1;
+    worker->slots = outfile_memory((size_t)worker->program.slots + 1, sizeof *worker->slots);
+    worker->rng.state = o->seed * 1000003 + (uint64_t)rank;
+    record->step_begin_ns = outfile_memory((size_t)o->steps, sizeof(int64_t));
+    record->step_end_ns = outfile_memory((size_t)o->steps, sizeof(int64_t));
+    struct splitmix rng = {o->seed * 7919 + (uint64_t)rank};
+    record->clock_ns = o->skew_ns ? splitmix_below(&rng, 2 * o->skew_ns + 1) - o->skew_ns : 0;
+}
+
+static void open_channels(struct machine *machine)
+{
+    const struct mesh *mesh = machine->mesh;
+    size_t groups = (size_t)mesh->group_count;
+    machine->channel_count = groups + 2 * groups * (size_t)mesh->options->pp;
+    machine->channels = outfile_memory(machine->channel_count, sizeof *machine->channels);
+    for (size_t i = 0; i < machine->channel_count; i++)
+        machine->channels[i].size = i < groups ? mesh->groups[i].size : 2;
+}
+
+static void close_machine(struct machine *machine)
+{
+    for (int32_t rank = 0; rank < machine->mesh->world; rank++) {
+        struct worker *worker = &machine->workers[rank];
+        if (worker->step < machine->mesh->options->steps)
+            outfile_die("rank %d waits for ever in step %d", rank, worker->step);
+        for (int i = 0; i < STREAMS; i++)
+            free(worker->queues[i].at);
+        free(worker->program.at);
+        free(worker->slots);
+    }
+    for (size_t i = 0; i < machine->channel_count; i++)
+        free(machine->channels[i].at);
+    free(machine->channels);
+    free(machine->workers);
+    free(machine->ready);
+    free(machine->heads);
+}
+
+static void run_all(struct machine *machine)
+{
+    while (machine->ready_count || machine->head_count) {
+        if (machine->head_count)
+            begin_head(machine, machine->heads[--machine->head_count]);
+        else
+            advance(machine, machine->ready[--machine->ready_count]);
+    }
+}
+
+// --- what compute did not hide ------------------------------------------------------------------
+
+static int compare_begins(const void *a, const void *b)
+{
+    const struct mesh_event *x = *(const struct mesh_event *const *)a;
+    const struct mesh_event *y = *(const struct mesh_event *const *)b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+// Time from begin to end in which nothing computes; *next is the first kernel that may matter.
+static int64_t uncovered(const struct mesh_rank *rank, size_t *next, int64_t begin_ns,
+                         int64_t end_ns)
+{
+    int64_t ns = end_ns - begin_ns;
+    while (*next < rank->count &&
+           (rank->events[*next].kind != MESH_COMPUTE || rank->events[*next].end_ns <= begin_ns))
+        ++*next;
+    for (size_t i = *next; i < rank->count; i++) {
+        const struct mesh_event *event = &rank->events[i];
+        if (event->kind != MESH_COMPUTE)
+            continue;
+        if (event->begin_ns >= end_ns)
+            break;
+        int64_t from = event->begin_ns > begin_ns ? event->begin_ns : begin_ns;
+        int64_t to = event->end_ns < end_ns ? event->end_ns : end_ns;
+        ns -= to > from ? to - from : 0;
+    }
+    return ns;
+}
+
+// An instant belongs to compute, else to the communication that began first.
+static void expose(struct mesh_rank *rank)
+{
+    struct mesh_event **calls = outfile_memory(rank->count + 1, sizeof(struct mesh_event *));
+    size_t count = 0, next = 0;
+    for (size_t i = 0; i < rank->count; i++)
+        if (rank->events[i].kind < MESH_COMPUTE)
+            calls[count++] = &rank->events[i];
+    qsort(calls, count, sizeof(struct mesh_event *), compare_begins);
+    int64_t owned_until = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        int64_t from = calls[i]->begin_ns > owned_until ? calls[i]->begin_ns : owned_until;
+        if (calls[i]->end_ns > from) {
+            calls[i]->exposed_ns = uncovered(rank, &next, from, calls[i]->end_ns);
+            owned_until = calls[i]->end_ns;
+        }
+    }
+    free(calls);
+}
+
+void mesh_run(const struct mesh *mesh, struct mesh_job *job)
+{
+    size_t world = (size_t)mesh->world;
+    *job = (struct mesh_job){.mesh = mesh};
+    job->ranks = outfile_memory(world, sizeof *job->ranks);
+    job->caused_wait_ns = outfile_memory((size_t)mesh->options->steps, sizeof(int64_t));
+    struct machine machine = {.mesh = mesh, .job = job, .rng = {mesh->options->seed}};
+    machine.workers = outfile_memory(world, sizeof *machine.workers);
+    machine.ready = outfile_memory(world, sizeof *machine.ready);
+    open_channels(&machine);
+    for (int32_t rank = 0; rank < mesh->world; rank++) {
+        open_worker(&machine, rank);
+        machine.ready[machine.ready_count++] = rank;
+    }
+    run_all(&machine);
+    close_machine(&machine);
+    for (int32_t rank = 0; rank < mesh->world; rank++)
+        expose(&job->ranks[rank]);
+}
+
+void mesh_job_free(struct mesh_job *job)
+{
+    for (int32_t rank = 0; rank < job->mesh->world; rank++) {
+        free(job->ranks[rank].events);
+        free(job->ranks[rank].step_begin_ns);
+        free(job->ranks[rank].step_end_ns);
+    }
+    free(job->ranks);
+    free(job->caused_wait_ns);
+}
