@@ -5,22 +5,29 @@
 
 struct optimizer {
     const struct facts *facts;
-    uint8_t *inside;     // per launch: within Optimizer.step, and not fused
-    struct groups names; // of operators
-    int64_t *name_ns;    // per name: owned by its kernels in steady steps
+    uint8_t *inside;      // per launch: within Optimizer.step, and not fused
+    uint8_t *known_names; // per string: 1 not fused, 2 fused, 0 not looked at
+    struct groups names;  // of operators
+    int64_t *name_ns;     // per name: owned by its kernels in steady steps
     int64_t kernels, kernel_ns, fused_ns, wait_ns;
     int64_t heaviest_ns; // of one operator
     double saved;        // share of kernel_ns
 };
 
-static bool is_fused(const struct facts *facts, uint32_t device)
+static bool is_fused_name(struct str name)
 {
-    const struct trace *trace = facts->trace;
-    struct str op = facts_short_name(trace, facts_device_op(facts, device));
-    struct str kernel = trace_text(trace, facts_device_name(facts, device));
-    return str_contains_nocase(op, STR("fused")) || str_contains_nocase(kernel, STR("fused")) ||
-           str_contains_nocase(kernel, STR("AdamFunctor")) ||
-           str_contains_nocase(kernel, STR("SGDFunctor"));
+    return str_contains_nocase(name, STR("fused")) ||
+           str_contains_nocase(name, STR("AdamFunctor")) ||
+           str_contains_nocase(name, STR("SGDFunctor"));
+}
+
+// Names may be long and come often, so each is looked at once.
+static bool is_fused(const struct optimizer *optimizer, str_id name)
+{
+    uint8_t *known = &optimizer->known_names[name];
+    if (*known == 0)
+        *known = is_fused_name(trace_text(optimizer->facts->trace, name)) ? 2 : 1;
+    return *known == 2;
 }
 
 // First launch whose event comes behind that one.
@@ -95,7 +102,8 @@ static bool sum_kernels(struct optimizer *optimizer, struct err *err)
         int64_t owned_ns = facts->steady_owned_ns[d];
         if (!is_inside(optimizer, d) || !findings_is_steady(facts, d))
             continue;
-        if (is_fused(facts, d)) {
+        if (is_fused(optimizer, facts_device_op(facts, d)) ||
+            is_fused(optimizer, facts_device_name(facts, d))) {
             optimizer->fused_ns += owned_ns;
             optimizer->inside[facts->devices[d].launch] = 0;
             continue;
@@ -121,9 +129,11 @@ static bool measure(const struct finding_case *the_case, struct optimizer *optim
 {
     const struct facts *facts = optimizer->facts = the_case->facts;
     optimizer->inside = arena_array(the_case->arena, (size_t)facts->launch_count + 1, 1, err);
+    optimizer->known_names =
+        arena_array(the_case->arena, (size_t)facts->trace->strings.count + 1, 1, err);
     optimizer->name_ns = arena_array(the_case->arena, (size_t)facts->device_count + 1,
                                      sizeof *optimizer->name_ns, err);
-    if (!optimizer->inside || !optimizer->name_ns)
+    if (!optimizer->inside || !optimizer->known_names || !optimizer->name_ns)
         return false;
     mark_steps(optimizer);
     groups_init(&optimizer->names, facts->budget);
