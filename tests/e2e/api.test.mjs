@@ -10,7 +10,8 @@ import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const TABLES = ["breakdown", "steps", "step_stats", "kernels", "ops", "collectives", "classes",
-  "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+  "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+  "clocks", "comm_waits", "lateness", "rank_steps", "efficiency", "strategy", "pipeline"];
 const FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "a\n=2", "q\"uote, comma"];
 
 let server;
