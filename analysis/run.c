@@ -103,13 +103,12 @@ static bool take_rank(void *context, size_t rank, const struct report *report, s
 
 static bool take_ranks(struct joining *joining, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_summary,        &table_steps,
-                                                     &table_quality,        &table_launches,
-                                                     &table_kernels,        &table_ops,
-                                                     &table_classes,        &table_collectives,
-                                                     &table_environment,    &table_short_kernels,
-                                                     &table_process_groups, &table_comm_ops,
-                                                     &table_comm_calls,     NULL};
+    static const struct table_desc *const known[] = {
+        &table_summary,       &table_steps,          &table_quality,
+        &table_launches,      &table_kernels,        &table_ops,
+        &table_classes,       &table_collectives,    &table_environment,
+        &table_short_kernels, &table_process_groups, &table_comm_ops,
+        &table_comm_calls,    &table_passes,         NULL};
     const struct run *run = joining->run;
     return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
            run_merge_write(joining->merge, err);
