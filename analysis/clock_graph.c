@@ -66,7 +66,25 @@ static void list_edges(struct solver *solver)
     }
 }
 
-// Walks from the lowest clock of each component; each edge tells the node at its other end.
+// Visits the neighbours of a node that were not seen yet; each edge tells the node at its other
+// end.
+static void visit(struct solver *solver, uint32_t node, uint32_t *seen, uint32_t *queue,
+                  uint32_t *tail)
+{
+    for (uint32_t i = solver->first[node]; i < solver->first[node + 1]; i++) {
+        const struct clock_edge *edge = &solver->graph->edges[solver->incident[i]];
+        uint32_t hub = hub_of(solver, edge);
+        uint32_t other = node == hub ? edge->clock : hub;
+        if (seen[other])
+            continue;
+        seen[other] = seen[node];
+        solver->value[other] =
+            solver->value[node] + (node == hub ? edge->offset_ns : -edge->offset_ns);
+        queue[(*tail)++] = other;
+    }
+}
+
+// Walks through each component from its lowest clock on.
 static bool span(struct solver *solver, struct arena *scratch, struct err *err)
 {
     struct clock_graph *graph = solver->graph;
@@ -81,18 +99,8 @@ static bool span(struct solver *solver, struct arena *scratch, struct err *err)
             continue;
         seen[clock] = ++graph->component_count;
         queue[tail++] = clock;
-        for (; head < tail; head++)
-            for (uint32_t i = solver->first[queue[head]]; i < solver->first[queue[head] + 1]; i++) {
-                const struct clock_edge *edge = &graph->edges[solver->incident[i]];
-                uint32_t node = queue[head], hub = hub_of(solver, edge);
-                uint32_t other = node == hub ? edge->clock : hub;
-                if (seen[other])
-                    continue;
-                seen[other] = seen[clock];
-                solver->value[other] =
-                    solver->value[node] + (node == hub ? edge->offset_ns : -edge->offset_ns);
-                queue[tail++] = other;
-            }
+        while (head < tail)
+            visit(solver, queue[head++], seen, queue, &tail);
     }
     for (uint32_t clock = 0; clock < graph->clock_count; clock++)
         graph->component[clock] = seen[clock] - 1;

@@ -156,9 +156,11 @@ static struct comm_member nearest_peer(const struct judge *judge, const struct c
 }
 
 // Who kept the last one waiting, when that made it late.
-static void find_cause(struct judge *judge, const struct comm_match *match, struct comm_member late,
-                       int64_t lateness_ns, int64_t excess_ns, struct match_blame *fault)
+static void find_cause(struct judge *judge, uint32_t m, struct comm_member late,
+                       int64_t lateness_ns, int64_t excess_ns)
 {
+    const struct comm_match *match = &judge->comm->matches[m];
+    struct match_blame *fault = &judge->matches[m];
     if (excess_ns <= 0 || lateness_ns <= 0)
         return;
     int64_t others_ns = segment_of(judge, late).waited_ns - excess_ns, waited_ns;
@@ -170,7 +172,7 @@ static void find_cause(struct judge *judge, const struct comm_match *match, stru
     double share = (double)excess_ns / (double)lateness_ns;
     fault->share = (float)(share < 1 ? share : 1);
     fault->cause = judge->comm->ranks[late.rank].events[event].match;
-    fault->peer = (struct comm_member){peer.rank, peer.event - (late.event - event)};
+    fault->peer = run_blame_back(peer, late.event - event);
 }
 
 // --- one match ----------------------------------------------------------------------------------
@@ -222,7 +224,7 @@ static void judge_match(struct judge *judge, uint32_t m)
     struct segment excess = excess_of(judge, match, late);
     judge->matches[m].caused_ns = run_match_is_steady(comm, match) ? caused_ns : 0;
     count_late(judge, m, late, lateness_ns, &excess);
-    find_cause(judge, match, late, lateness_ns, excess.waited_ns, &judge->matches[m]);
+    find_cause(judge, m, late, lateness_ns, excess.waited_ns);
 }
 
 // --- all matches --------------------------------------------------------------------------------

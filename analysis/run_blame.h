@@ -63,6 +63,13 @@ int64_t run_blame_wait(const struct run_comm *comm, const struct comm_event *eve
 uint32_t run_blame_longest(const struct run_comm *comm, struct comm_member late,
                            struct comm_member peer, uint32_t from, int64_t *excess_ns);
 
+// The member that many calls before; rank RUN_NONE when there is none.
+static inline struct comm_member run_blame_back(struct comm_member member, uint32_t back)
+{
+    bool known = member.rank != RUN_NONE && member.event >= back;
+    return (struct comm_member){known ? member.rank : RUN_NONE, known ? member.event - back : 0};
+}
+
 // The member that began last.
 struct comm_member run_blame_late(const struct run_comm *comm, const struct comm_match *match);
 

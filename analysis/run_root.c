@@ -93,10 +93,8 @@ static bool step_back(const struct run_comm *comm, struct link *link)
     uint32_t event = run_blame_longest(comm, late, peer, call_before(comm, late), &excess_ns);
     if (event == late.event || (double)excess_ns < PASS_SHARE * (double)lost_ns)
         return false;
-    uint32_t back = late.event - event;
     link->match = comm->ranks[late.rank].events[event].match;
-    link->peer = (struct comm_member){peer.event >= back ? peer.rank : RUN_NONE,
-                                      peer.event >= back ? peer.event - back : 0};
+    link->peer = run_blame_back(peer, late.event - event);
     return true;
 }
 
