@@ -89,14 +89,14 @@ int main(int argc, char **argv)
     int at = 1;
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
         int64_t *limit = strcmp(argv[at], "--max-ms") == 0 ? &limits.ms : &limits.mb;
-        *limit = atoll(argv[at + 1]);
+        *limit = strtoll(argv[at + 1], NULL, 10);
     }
     if (argc != at && argc != at + 5) {
         fputs(usage, stderr);
         return 2;
     }
     for (int i = 0; at < argc; i++, at++)
-        shape[i] = atoi(argv[at]);
+        shape[i] = (int)strtol(argv[at], NULL, 10);
     struct job job;
     job_begin(&job, &(struct job_shape){.tensor = shape[0],
                                         .data = shape[1],
