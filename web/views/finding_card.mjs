@@ -47,7 +47,7 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) 
   const overlap = overlap_text(finding, all);
   const more = [cost_text(finding), affected_text(finding), `${finding.confidence} confidence`]
     .filter(Boolean).join(" · ");
-  return html`<details class="finding finding-${finding.severity}" open=${open}>
+  return html`<div class="finding finding-${finding.severity}"><details open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
       <span class="finding-title">${capital(finding.title)}</span>
       <span class="finding-cost">${more}<${CostBar} finding=${finding}
@@ -61,10 +61,11 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) 
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
     </dl>
-    ${can_dismiss && html`<div class="finding-foot">${finding.dismissal
-      ? html`<${Dismissed} run=${run} finding=${finding} />`
-      : html`<${Dismiss} run=${run} finding=${finding} />`}</div>`}
-  </details>`;
+    ${can_dismiss && !finding.dismissal && html`<div class="finding-foot"><${Dismiss} run=${run}
+      finding=${finding} /></div>`}
+  </details>
+  ${finding.dismissal && html`<div class="finding-foot"><${Dismissed} run=${run}
+    finding=${finding} /></div>`}</div>`;
 }
 
 const NOTHING = "No rule found anything worth fixing.";

@@ -59,7 +59,8 @@ export function overlap_text(finding, all) {
   if (!(shared_ns > TOLD_FROM * (finding.cost_ns ?? 0))) return "";
   const other = all.find(({ rule, id }) => finding.overlaps !== null
     && (rule === finding.overlaps || id === finding.overlaps));
-  const whose = other ? `“${other.title}”` : "costlier findings";
+  const whose = other ? `“${other.title}”${other.dismissal ? ", which is dismissed" : ""}`
+    : "costlier findings";
   return own_cost(finding) > 0
     ? `${ms_unit(shared_ns)} of it is the same time as ${whose}`
     : `all of it is the same time as ${whose}`;

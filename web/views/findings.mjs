@@ -30,8 +30,9 @@ function Fold({ label, ...props }) {
 
 function AllFindings({ run, reply, dismissals, links }) {
   const { items, resource } = dismissals;
-  const all = useMemo(() => rows_of(frame_of(reply)), [reply]);
-  const { large, small, dismissed } = useMemo(() => part_findings(all, items), [all, items]);
+  const { large, small, dismissed } = useMemo(() =>
+    part_findings(rows_of(frame_of(reply)), items), [reply, items]);
+  const all = [...large, ...small, ...dismissed];
   const of = { run, all, can_dismiss: true };
   const nothing = all.length > 0 ? "Nothing more is worth fixing." : undefined;
   return html`<${Saving} findings=${[...large, ...small]} />
@@ -42,7 +43,7 @@ function AllFindings({ run, reply, dismissals, links }) {
       <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
-        open_first=${true} ...${of} /><//>`;
+        ...${of} /><//>`;
 }
 
 function Content({ run }) {

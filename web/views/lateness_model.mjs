@@ -52,8 +52,8 @@ export function late_sentence(row, ranks) {
     : reason_words(row.reason);
   const others = ranks > 2 ? `each of the ${count(ranks - 1)} others` : "the other";
   return `Rank ${row.rank} begins last in ${percent(row.late_calls / (row.calls || 1))} of its ${
-    plural(row.calls ?? 0, "collective")}: ${others} waits ${ms_unit(row.each_ns)} per step for it `
-    + `on average, ${percent(row.blame)} of all waits. ${capital(why)}.`;
+    plural(row.calls ?? 0, "collective")} and causes ${percent(row.blame)} of all waiting: ${
+    ms_unit(row.each_ns)} per step on ${others}, hidden or not. ${capital(why)}.`;
 }
 
 const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];

@@ -113,13 +113,14 @@ function RanksCard({ run, summary }) {
 
 /** What to fix first, of what nobody has put aside. */
 function FixFirst({ run, findings, total }) {
-  const { items } = use_dismissals(run);
+  const { items, resource } = use_dismissals(run);
   const { large, small, dismissed } = part_findings(findings, items);
   const shown = [...large, ...small];
   const nothing = dismissed.length === 0 ? undefined : "What costs most has been dismissed.";
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
     note=${total > shown.length ? `${shown.length} of ${total}, by what each costs` : ""}>
-    <${FindingList} run=${run} findings=${shown} all=${findings} nothing=${nothing} /><//>`;
+    ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
+      nothing=${nothing} />`}<//>`;
 }
 
 function Content({ data, run }) {

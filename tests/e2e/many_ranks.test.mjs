@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication, ranks and findings in a real browser: sums that add up as they are told, a late
+// rank that is named, a heatmap for pointer and keyboard, findings put aside with a reason.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
+  from "./helpers/browser.mjs";
+import { mock_ranks, serve_tables } from "./helpers/mock_ranks.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { skipped, until } from "./helpers/tools.mjs";
+import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
+
+const LATE = 5;
+const HOSTILE = "<img src=x onerror=\"document.title = 1\">";
+const PAINT_MS = 40; // far above what it takes, far below what one would notice
+const TRIES = 3; // a busy machine is measured again
+
+let server;
+let browser;
+const ids = {};
+
+async function fill(name, args, choose = (files) => files) {
+  const { files } = await generate(small_job(...args));
+  ids[name] = (await server.analysed(name, choose(files))).id;
+}
+
+before(async () => {
+  server = await start_server();
+  browser = await launch();
+  await fill("late", ["--ranks", "8", "--steps", "6", "--layers", "3", "--straggler",
+    `${LATE}=140`]);
+  await fill("lone", ["--ranks", "2"], (files) => files.slice(0, 1));
+  if (!have_real_traces()) return;
+  const pair = ["pair_rank0", "pair_rank1"].map((one) =>
+    ({ data: readFileSync(real_file(one)), filename: `${one}.json.gz` }));
+  ids.pair = (await server.analysed("pair", pair)).id;
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function on_page(options, body) {
+  const { page, faults, close } = await open_page(browser, server.base, options);
+  try {
+    await body(page);
+    assert_clean(faults, page.url());
+  } finally {
+    await close();
+  }
+}
+
+const url = (name, rest) => `/runs/${ids[name]}/${rest}`;
+const heatmap = (page) => page.getByRole("application", { name: /per step: median/ });
+const readout = (page) => page.locator(".chart .readout").first();
+
+test("the verdict's waiting and transfer add up to the exposed communication of the ranks", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "collectives"));
+    const text = await page.locator(".verdict-line").innerText();
+    const form = /^Exposed communication .* = .* waiting for late ranks \+ [\d.]+ ms transfer$/;
+    assert.match(text, form);
+    const [exposed, wait, transfer] = [...text.matchAll(/([\d.]+) ms/g)]
+      .map(([, ms]) => Number(ms));
+    assert.ok(Math.abs(exposed - wait - transfer) <= 0.011 * exposed, text);
+    const { items } = await server.get(`/runs/${ids.late}/ranks`);
+    const mean = (name) => items.reduce((sum, row) => sum + row[name], 0) / items.length / 1e6;
+    assert.ok(Math.abs(mean("exposed_comm_ns") - exposed) < 0.01 * exposed);
+    assert.ok(Math.abs(mean("exposed_wait_ns") - wait) < 0.01 * wait);
+  }));
+
+test("the late rank is named with its share and its reason, and links to its own pages", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "collectives"));
+    const named = page.locator(".verdict p", { hasText: `Rank ${LATE} begins last in` });
+    assert.match(await named.innerText(), /causes \d+\.\d % of all waiting: .* ms per step/);
+    assert.match(await named.innerText(), /The same kernels take longer on it/);
+    assert.equal(await page.locator(".verdict p", { hasText: "begins last in" }).count(), 1);
+    const first = page.getByRole("group", { name: "Late ranks" }).locator("tbody tr").first();
+    assert.match(await first.innerText(), new RegExp(`^${LATE}\\s.*Compute slower`, "s"));
+    await named.getByRole("link", { name: "Its timeline" }).click();
+    await page.waitForURL(new RegExp(`timeline.*rank=${LATE}`));
+  }));
+
+test("rows of collectives sort, open and are filtered in the picture and the table alike", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "collectives"));
+    const table = page.getByRole("group", { name: "Collectives over all ranks" });
+    await table.getByRole("button", { name: /^Bus/ }).click();
+    await page.waitForURL(/waits_sort=-bus_gbps/);
+    const cells = await table.locator("tbody tr > td:nth-last-child(2)").allInnerTexts();
+    const bus = cells.map(Number);
+    assert.deepEqual(bus, [...bus].sort((a, b) => b - a));
+    await table.getByRole("button", { name: "all_reduce" }).first().click();
+    assert.match(await table.locator(".kernel-detail").innerText(), /Transfer p95|transfer p95/i);
+    await visit(page, url("late", "collectives?kind=broadcast"));
+    assert.equal(await table.locator("tbody tr").count(), 0);
+    await page.getByRole("button", { name: "Show all" }).first().click();
+    await table.locator("tbody tr").first().waitFor();
+  }));
+
+test("the marks of the bandwidths are read with the arrow keys", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "collectives"));
+    const chart = page.getByRole("application", { name: /Best bus bandwidth/ });
+    await chart.focus();
+    await page.keyboard.press("End");
+    await page.getByText(/all_reduce .*: \d+(\.\d+)? GB\/s bus, .* median, \d+ calls/).waitFor();
+    await until("it is announced", async () =>
+      /GB\/s bus/.test(await page.locator("#live").innerText()));
+  }));
+
+test("a lone rank's page says what it cannot know", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("lone", "collectives"));
+    const verdict = page.locator(".verdict");
+    assert.match(await verdict.innerText(), /Exposed communication|No communication is exposed/);
+    assert.match(await verdict.innerText(), /only one of 2 has come.*cannot be told/s);
+    assert.equal(await page.getByRole("heading", { name: "Who is late" }).count(), 0);
+    await visit(page, url("lone", "ranks"));
+    assert.match(await page.locator("main").innerText(), /1 rank of 2 not recorded: 1\./);
+  }));
+
+test("ranks whose collectives say nothing of themselves are not compared", async (t) => {
+  if (!ids.pair) return t.skip(skipped("the pair of real traces is not there"));
+  return on_page({}, async (page) => {
+    await visit(page, url("pair", "collectives"));
+    const text = await page.locator(".verdict").innerText();
+    assert.match(text, /No collective of one rank could be matched/);
+    assert.doesNotMatch(text, /waiting for late ranks/);
+    await visit(page, url("pair", "ranks"));
+    assert.match(await page.locator("main").innerText(), /126 ranks of 128 not recorded/);
+  });
+});
+
+test("the heatmap is walked and chosen from by keyboard, and leads to the rank's pages", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "ranks"));
+    await heatmap(page).focus();
+    await page.keyboard.press("Home");
+    for (let i = 0; i < LATE; i++) await page.keyboard.press("ArrowRight");
+    assert.match(await readout(page).innerText(), new RegExp(`^Rank ${LATE} .*lateness`));
+    await until("the cell is announced", async () =>
+      (await page.locator("#live").innerText()).startsWith(`Rank ${LATE}`));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`rank=${LATE}`));
+    const chosen = page.getByRole("region", { name: `Rank ${LATE}` });
+    assert.match(await chosen.innerText(), /the same kernels take longer on it/);
+    assert.equal(await page.getByRole("link", { name: "Kernels", exact: true }).first()
+      .getAttribute("href"), url("late", `kernels?rank=${LATE}`), "tabs keep the rank");
+    await chosen.getByRole("link", { name: "Timeline" }).click();
+    await page.waitForURL(new RegExp(`timeline.*rank=${LATE}`));
+  }));
+
+test("by pointer: hovering tells, a click chooses a step, a second one lets it go", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "ranks?by=steps&metric=compute"));
+    const box = await heatmap(page).boundingBox();
+    const at = { x: 200, y: 16 + 34 * LATE + 17 };
+    await page.mouse.move(box.x + at.x, box.y + at.y);
+    assert.match(await readout(page).innerText(), new RegExp(`^Rank ${LATE}, step \\d+.*compute`));
+    await heatmap(page).click({ position: at });
+    await page.waitForURL(new RegExp(`rank=${LATE}&step=\\d+`));
+    const link = page.getByRole("link", { name: /^Step \d+ in its timeline/ });
+    await until("the link knows the step's place", async () =>
+      /at=\d+-\d+/.test(await link.getAttribute("href")));
+    await heatmap(page).click({ position: at });
+    await page.waitForURL((address) => !address.search.includes("step="));
+  }));
+
+test("figures and layouts of the heatmap are in the address, and there is a table", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "ranks"));
+    await page.getByLabel("Figure").selectOption("wait");
+    await page.waitForURL(/metric=wait/);
+    assert.match(await page.locator("figcaption").first().innerText(), /^Exposed wait per step/);
+    await page.getByRole("button", { name: "Ranks × steps" }).click();
+    await page.waitForURL(/by=steps/);
+    await settle(page);
+    await page.getByRole("button", { name: "Table", exact: true }).first().click();
+    const table = page.getByRole("group", { name: "Figures of the picture" });
+    const { items } = await server.get(`/runs/${ids.late}/rank_steps`);
+    assert.equal(await table.locator("tbody tr:not(.spacer)").count(), items.length);
+  }));
+
+test("the outliers are those of the figure that is chosen, farthest first, and sort", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "ranks?metric=compute"));
+    const table = page.getByRole("group", { name: "Ranks farthest from the median" });
+    const first = () => table.locator("tbody th").first().innerText();
+    assert.match(await first(), new RegExp(`^${LATE}.*stands out`, "s"));
+    await table.getByRole("button", { name: "Rank", exact: true }).click();
+    await page.waitForURL(/far=rank/);
+    assert.equal((await first()).trim(), "0");
+  }));
+
+const BIG = { ranks: 1024, steps: 100, late: 517, missing: [9, 600] };
+
+test("1,024 ranks and 100 steps: one picture, holes told, every rank within reach", () =>
+  on_page({}, async (page) => {
+    await serve_tables(page, mock_ranks(BIG));
+    await visit(page, url("late", "ranks"));
+    assert.match(await page.locator("figcaption").first().innerText(), /most 10\.0 ms on rank 517/);
+    assert.equal(await page.getByRole("group", { name: "Ranks farthest from the median" })
+      .locator("tbody tr").count(), 20);
+    await visit(page, url("late", "ranks?by=steps"));
+    await heatmap(page).focus();
+    await page.keyboard.press("End");
+    assert.match(await readout(page).innerText(), /^Rank 1023, step 0/);
+    const { x, width } = await heatmap(page).boundingBox();
+    assert.ok(x >= 0 && x + width <= 1440);
+  }));
+
+/** Runs in the page: how long painting a grid takes, the median of some. */
+async function paint_time({ base, columns, rows }) {
+  const { paint_heatmap, read_heat_palette } = await import(`${base}/charts/heat_paint.mjs`);
+  const { band_layout, empty_grid, heat_scale } = await import(`${base}/charts/heat_model.mjs`);
+  const names = (n) => Array.from({ length: n }, (_, i) => String(i));
+  const grid = empty_grid(names(columns), names(rows), "rank", "step");
+  grid.item.forEach((_, i) => (grid.item[i] = i));
+  const values = Array.from(grid.item, (i) => (i * 7919) % 1000);
+  const canvas = document.createElement("canvas");
+  document.body.append(canvas);
+  const layout = band_layout(columns, rows, { width: 1200, height: 430 });
+  [canvas.width, canvas.height] = [1280, layout.height];
+  const scene = { grid, values, scale: heat_scale(values), layout, left: 60, width: 1280,
+    height: layout.height, palette: read_heat_palette(canvas), write: String };
+  const pen = canvas.getContext("2d");
+  const times = Array.from({ length: 9 }, () => {
+    const begin = performance.now();
+    paint_heatmap(pen, scene);
+    pen.getImageData(0, 0, 1, 1); // until it is really painted
+    return performance.now() - begin;
+  });
+  canvas.remove();
+  return times.sort((a, b) => a - b)[4];
+}
+
+test("1,024 x 100 cells are painted within a frame or two", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "ranks"));
+    const src = await page.locator('script[type="module"]').getAttribute("src");
+    const base = src.replace(/\/app\.mjs$/, "");
+    let best = Infinity;
+    for (let i = 0; i < TRIES && best > PAINT_MS; i++) {
+      best = Math.min(best, await page.evaluate(paint_time, { base, columns: 1024, rows: 100 }));
+    }
+    process.stderr.write(`NOTE: painting 1,024 x 100 cells takes ${best.toFixed(1)} ms\n`);
+    assert.ok(best <= PAINT_MS, `${best.toFixed(1)} ms, expected at most ${PAINT_MS}`);
+  }));
+
+test("a finding is dismissed with a reason, stays so, costs no more, and comes back", () =>
+  on_page({}, async (page) => {
+    await visit(page, url("late", "findings"));
+    const saving = async () => Number(/up to ([\d.]+) ms/.exec(
+      await page.locator(".verdict-line").innerText())?.[1] ?? 0);
+    const before_it = await saving();
+    const title = await page.locator(".finding-title").first().innerText();
+    await page.getByRole("button", { name: /^Dismiss: / }).first().click();
+    const submit = page.getByRole("button", { name: "Dismiss", exact: true });
+    assert.ok(await submit.isDisabled(), "a reason is needed");
+    await page.getByLabel("Why is it no concern here?").fill(`known ${HOSTILE}`);
+    await submit.click();
+    const fold = page.getByText("1 dismissed finding");
+    await fold.waitFor();
+    await until("the sum is less", async () => (await saving()) < before_it);
+    await page.reload();
+    await settle(page);
+    await fold.click();
+    assert.ok((await page.locator(".dismissed").innerText()).includes(`known ${HOSTILE}`));
+    assert.equal(await page.locator("main img").count(), 0);
+    await visit(page, url("late", ""));
+    assert.equal(await page.locator(".finding-title", { hasText: title }).count(), 0);
+    await visit(page, url("late", "findings"));
+    await fold.click();
+    await page.getByRole("button", { name: /^Undo dismissing/ }).click();
+    await until("it counts again", async () => (await saving()) === before_it);
+    assert.equal(await fold.count(), 0);
+  }));
+
+test("a dismissal that fails says so and keeps what was written", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  await page.route(/dismissals\//, (route) => route.abort());
+  await visit(page, url("late", "findings"));
+  await page.getByRole("button", { name: /^Dismiss: / }).first().click();
+  await page.getByLabel("Why is it no concern here?").fill("known");
+  await page.getByRole("button", { name: "Dismiss", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
+  assert.equal(await page.getByLabel("Why is it no concern here?").inputValue(), "known");
+  await close();
+});
+
+/** Tables that have to be scrolled sideways. */
+const sideways = (page) => page.locator(".table-region").evaluateAll((regions) =>
+  regions.filter((node) => node.scrollWidth > node.clientWidth)
+    .map((node) => node.getAttribute("aria-label")));
+
+for (const [colorScheme, name] of [["light", "late"], ["dark", "late"], ["dark", "lone"]]) {
+  test(`on a narrow screen, ${colorScheme}, the pages of ${name} fit with all their tables`, () =>
+    on_page({ viewport: NARROW, colorScheme }, async (page) => {
+      for (const rest of ["collectives", "ranks", "ranks?by=steps&rank=0&step=4", "findings"]) {
+        await visit(page, url(name, rest));
+        const wide = await page.evaluate(() =>
+          document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.equal(wide, 0, rest);
+        assert.deepEqual(await sideways(page), [], rest);
+      }
+    }));
+}
+
+test("1,024 ranks fit a narrow screen", () =>
+  on_page({ viewport: NARROW }, async (page) => {
+    await serve_tables(page, mock_ranks(BIG));
+    for (const rest of ["ranks", "ranks?by=steps"]) {
+      await visit(page, url("late", rest));
+      assert.deepEqual(await sideways(page), [], rest);
+      const { x, width } = await heatmap(page).boundingBox();
+      assert.ok(x >= 0 && x + width <= NARROW.width);
+    }
+  }));
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`pages of many ranks have no barrier, ${colorScheme}`, () =>
+    on_page({ colorScheme }, async (page) => {
+      for (const rest of ["collectives", `ranks?rank=${LATE}`, "ranks?by=steps", "findings"]) {
+        await visit(page, url("late", rest));
+        assert.deepEqual(await axe_faults(page), [], rest);
+      }
+    }));
+}
