@@ -1,53 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the ranks' tables, joined as they come: sums at once, and of each row no more than what
-// medians over the ranks need.
-#include "analysis/run_merge.h"
-
-#include "analysis/ranked.h"
-#include "analysis/sort.h"
-#include "analysis/stats.h"
-#include "ingest/trace/strtab.h"
+// Takes rows of the ranks' tables and joins them as they come: sums at once, and of each row no
+// more than what medians over the ranks need.
+#include "analysis/run_merge_inner.h"
 
 #include <assert.h>
-#include <math.h>
 
-enum { MAX_MERGES = 8, SPREAD_WIDTH = 5, FEWEST = 64 };
-
-// One column of a joined row: a number, the number's bits, or a text's id.
-struct slot {
-    bool known;
-    int64_t value;
-};
-
-// One joined row; its slots stand beside it.
-struct joined {
-    int64_t weight, heaviest; // sum, and largest of a row
-    uint32_t heaviest_rank, last_rank, ranks;
-    bool headline; // the headline rank's row came
-};
-
-// One table on its way.
-struct merging {
-    const struct merge_table *what;
-    unsigned width;              // columns
-    int from[TABLE_MAX_COLUMNS]; // their index in the ranks' table
-    int kept[TABLE_MAX_COLUMNS]; // where rows keep their value, -1: nowhere
-    unsigned kept_count;
-    struct strtab keys, texts;
-    struct joined *joined; // by number of the key
-    struct slot *slots;    // width per key
-    struct keyed *rows;    // key, rank and number
-    int64_t *values;       // kept_count + 1 per row: a bit for each that is known, then they
-    size_t joined_cap, slots_cap, rows_cap, values_cap;
-    size_t key_count, row_count;
-};
-
-struct run_merge {
-    const struct run *run;
-    struct buf key;
-    struct merging merges[MAX_MERGES];
-    size_t count;
-};
+enum { FEWEST = 64 };
 
 // --- begin and end ------------------------------------------------------------------------------
 
@@ -185,22 +143,6 @@ static bool find_key(struct run_merge *merge, struct merging *merging, const str
         return false;
     *number = id - 1; // 0 is the empty text, which no key is
     return *number < merging->key_count || add_key(merging, merge->run->budget, err);
-}
-
-// Numbers with a fraction as whole ones of the same order, and back.
-static int64_t ordered_bits(double value)
-{
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits < 0 ? (int64_t)((uint64_t)bits ^ INT64_MAX) : bits;
-}
-
-static double from_ordered_bits(int64_t bits)
-{
-    double value;
-    bits = bits < 0 ? (int64_t)((uint64_t)bits ^ INT64_MAX) : bits;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static bool number_of(struct merging *merging, enum column_type type, const struct cell *cell,
@@ -357,157 +299,6 @@ bool run_merge_take(struct run_merge *merge, size_t rank, const struct report *r
         for (size_t row = 0; table && row < table->row_count; row++)
             if (!take_row(merge, merging, rank, table, row, err))
                 return err_wrap(err, "table %s of the run", merging->what->to->name);
-    }
-    return true;
-}
-
-// --- writing ------------------------------------------------------------------------------------
-
-// The joined rows of one table, and room for the figures of one of them.
-struct writing {
-    const struct run *run;
-    const struct merging *merging;
-    const struct joined *joined;
-    const struct keyed *rows; // of the key
-    size_t count;
-    int64_t *values; // room for twice as many as there are rows
-};
-
-// What the rows keep of a column, ascending; nulls are left out.
-static size_t values_of(const struct writing *writing, int kept)
-{
-    const struct merging *merging = writing->merging;
-    size_t count = 0, width = merging->kept_count + 1;
-    for (size_t i = 0; i < writing->count; i++) {
-        const int64_t *values = merging->values + writing->rows[i].b * width;
-        if (values[0] >> kept & 1)
-            writing->values[count++] = values[kept + 1];
-    }
-    sort_i64(writing->values, writing->values + writing->count, count);
-    return count;
-}
-
-static struct cell cell_of(const struct merging *merging, unsigned c, const struct slot *slot)
-{
-    if (!slot->known)
-        return cell_null();
-    switch (merging->what->from->columns[merging->from[c]].type) {
-    case COLUMN_TEXT: return cell_text(strtab_get(&merging->texts, (str_id)slot->value));
-    case COLUMN_F64: return cell_f64(from_ordered_bits(slot->value));
-    case COLUMN_I64:
-    case COLUMN_BOOL: break;
-    }
-    return cell_i64(slot->value);
-}
-
-static struct cell median_of(const struct writing *writing, unsigned c)
-{
-    size_t count = values_of(writing, writing->merging->kept[c]);
-    struct slot slot = {count > 0, stats_median(writing->values, count)};
-    const struct merging *merging = writing->merging;
-    bool fraction = merging->what->from->columns[merging->from[c]].type == COLUMN_F64;
-    return slot.known || fraction ? cell_of(merging, c, &slot) : cell_i64(0);
-}
-
-static void add_spread(struct row *row, const struct writing *writing, unsigned c)
-{
-    size_t count = values_of(writing, writing->merging->kept[c]);
-    struct stats stats = stats_of(writing->values, count);
-    row_i64(row, stats.min);
-    row_i64(row, stats.median);
-    row_i64(row, stats.max);
-    row_f64(row, stats.mean > 0 ? stats.stddev / stats.mean : NAN);
-    row_i64(row, writing->run->ranks[writing->joined->heaviest_rank]);
-}
-
-static void add_per_step(struct row *row, const struct writing *writing, const struct slot *slot)
-{
-    int64_t steps = run_summary_i64(writing->run, writing->run->headline, "step_count", 0);
-    bool known = steps > 0 && slot->known;
-    row_f64_if(row, known, (double)slot->value / (double)(known ? steps : 1));
-}
-
-static void add_column(struct row *row, const struct writing *writing, unsigned c)
-{
-    const struct merging *merging = writing->merging;
-    const struct slot *slot =
-        &merging->slots[(size_t)(writing->joined - merging->joined) * merging->width + c];
-    switch (merging->what->columns[c].rule) {
-    case MERGE_SUM:
-    case MERGE_MIN:
-    case MERGE_MAX: row_i64(row, slot->value); break;
-    case MERGE_MEDIAN: row_cell(row, median_of(writing, c)); break;
-    case MERGE_SPREAD: add_spread(row, writing, c); break;
-    case MERGE_RANKS: row_i64(row, writing->joined->ranks); break;
-    case MERGE_PER_STEP: add_per_step(row, writing, slot); break;
-    case MERGE_WINDOW_SHARE: row_share(row, slot->value, writing->run->window_ns); break;
-    case MERGE_BUSY_SHARE: row_share(row, slot->value, writing->run->busy_ns); break;
-    case MERGE_WEIGHT_SHARE: row_share(row, slot->value, writing->joined->weight); break;
-    case MERGE_FIRST:
-    case MERGE_HEAVIEST:
-    case MERGE_HEADLINE: row_cell(row, cell_of(merging, c, slot)); break;
-    }
-}
-
-static bool write_row(const struct writing *writing, struct err *err)
-{
-    struct row row = {0};
-    for (unsigned c = 0; c < writing->merging->width; c++)
-        add_column(&row, writing, c);
-    return row_end(&row, writing->merging->what->to, writing->run->report, err);
-}
-
-// The keys in the order of the table: the heaviest first, then by name. Their index is that of
-// their first row.
-static struct ranked *rank_keys(const struct merging *merging, struct arena *arena, struct err *err)
-{
-    struct ranked *ranked = arena_array(arena, merging->key_count, sizeof *ranked, err);
-    size_t key = 0;
-    for (size_t row = 0; ranked && row < merging->row_count; row++)
-        if (row == 0 || merging->rows[row].key != merging->rows[row - 1].key) {
-            int64_t weight = merging->what->weight ? merging->joined[key].weight : 0;
-            ranked[key] =
-                (struct ranked){weight, strtab_get(&merging->keys, (str_id)key + 1), (uint32_t)row};
-            key++;
-        }
-    if (ranked)
-        ranked_sort(ranked, merging->key_count);
-    return ranked;
-}
-
-static bool write_rows(const struct run *run, struct merging *merging, struct arena *arena,
-                       struct err *err)
-{
-    struct keyed *scratch = arena_room(arena, merging->row_count, sizeof *scratch, err);
-    struct writing writing = {.run = run, .merging = merging};
-    writing.values = arena_room(arena, 2 * merging->row_count, sizeof *writing.values, err);
-    if (!scratch || !writing.values)
-        return false;
-    sort_keyed(merging->rows, scratch, merging->row_count);
-    struct ranked *ranked = rank_keys(merging, arena, err);
-    for (size_t k = 0; ranked && k < merging->key_count; k++) {
-        writing.rows = merging->rows + ranked[k].index;
-        size_t left = merging->row_count - ranked[k].index;
-        writing.count = 1;
-        while (writing.count < left && writing.rows[writing.count].key == writing.rows[0].key)
-            writing.count++;
-        writing.joined = &merging->joined[writing.rows[0].key];
-        if (!write_row(&writing, err))
-            return false;
-    }
-    return ranked != NULL;
-}
-
-bool run_merge_write(struct run_merge *merge, struct err *err)
-{
-    for (size_t i = 0; i < merge->count; i++) {
-        struct merging *merging = &merge->merges[i];
-        struct arena arena;
-        arena_init(&arena, merge->run->budget);
-        bool ok = merging->row_count == 0 || write_rows(merge->run, merging, &arena, err);
-        arena_free(&arena);
-        if (!ok)
-            return err_wrap(err, "table %s of the run", merging->what->to->name);
     }
     return true;
 }

@@ -154,6 +154,30 @@ static void reading_a_run_again_lets_new_files_through(void **state)
     expect_next(f, other);
 }
 
+static void a_rank_that_comes_later_is_read_and_joined_and_no_other(void **state)
+{
+    struct fixture *f = *state;
+    add_sized(f, "r", 'a', 1 * MB);
+    add_sized(f, "r", 'b', 1 * MB);
+    finish_next(f, -1);
+    finish_next(f, -1);
+    struct job job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+    finish_run(f, &job);
+    struct str late = add_sized(f, "r", 'c', 1 * MB);
+    job = claim(f);
+    assert_text(job.trace_id, late.at);
+    struct report report = {.arena = &f->arena};
+    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
+    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+    finish_run(f, &job);
+    uint64_t open;
+    assert_ok(f, store_count_jobs(f->store, &open, &f->err));
+    assert_int_equal(open, 0);
+}
+
 static void an_order_of_thousands_is_kept_by_an_index(void **state)
 {
     struct fixture *f = *state;
@@ -183,6 +207,7 @@ int main(void)
         TEST(what_is_put_back_keeps_its_turn),
         TEST(what_was_at_work_in_a_crash_still_comes_last),
         TEST(reading_a_run_again_lets_new_files_through),
+        TEST(a_rank_that_comes_later_is_read_and_joined_and_no_other),
         TEST(an_order_of_thousands_is_kept_by_an_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
