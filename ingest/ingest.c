@@ -50,9 +50,24 @@ struct trace *ingest_source(struct source *source, struct budget *budget, struct
     return trace;
 }
 
-struct trace *ingest_file(const char *path, struct budget *budget, struct progress *progress,
-                          struct err *err)
+static struct trace *read_path(const char *path, struct budget *budget, struct progress *progress,
+                               struct err *err)
 {
     struct source *source = source_file_open(path, err);
     return source ? ingest_source(source, budget, progress, err) : NULL;
+}
+
+struct trace *ingest_file(const char *path, struct budget *budget, struct progress *progress,
+                          struct err *err)
+{
+    struct trace *trace = read_path(path, budget, progress, err);
+    struct cores *cores = progress ? progress->cores : NULL;
+    if (trace || !cores || !budget->refused)
+        return trace;
+    // Helpers hold pieces and tables of their own: which cores are free must not decide whether a
+    // file can be read.
+    progress->cores = NULL;
+    trace = read_path(path, budget, progress, err);
+    progress->cores = cores;
+    return trace;
 }

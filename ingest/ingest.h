@@ -6,7 +6,8 @@
 #include "ingest/format.h"
 
 // Opens path, finds out what it is, reads it, seals it. Everything that stays is counted in budget,
-// which outlives the trace. progress may be NULL. Free the result with trace_free.
+// which outlives the trace. What is too much for the budget with helpers is read again without any.
+// progress may be NULL. Free the result with trace_free.
 MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
                                      struct progress *progress, struct err *err);
 

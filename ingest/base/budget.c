@@ -14,16 +14,21 @@ static void raise_peak(struct budget *budget, uint64_t used)
         continue;
 }
 
+static bool refuse(struct budget *budget, uint64_t used, size_t size, struct err *err)
+{
+    atomic_store_explicit(&budget->refused, true, memory_order_relaxed);
+    return err_set(err, ERR_LIMIT,
+                   "needs more memory than its budget of %" PRIu64 " MiB allows (used %" PRIu64
+                   " MiB, asked for %zu more bytes); raise --job-memory",
+                   budget->limit >> 20, used >> 20, size);
+}
+
 static bool reserve(struct budget *budget, size_t size, struct err *err)
 {
     uint64_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
     do {
         if (budget->limit && size > budget->limit - used)
-            return err_set(err, ERR_LIMIT,
-                           "needs more memory than its budget of %" PRIu64
-                           " MiB allows (used %" PRIu64
-                           " MiB, asked for %zu more bytes); raise --job-memory",
-                           budget->limit >> 20, used >> 20, size);
+            return refuse(budget, used, size, err);
     } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + size,
                                                     memory_order_relaxed, memory_order_relaxed));
     raise_peak(budget, used + size);

@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // Shared by the threads of a job. limit 0 means no limit.
@@ -14,6 +15,7 @@ struct budget {
     uint64_t limit;
     _Atomic uint64_t used;
     _Atomic uint64_t peak;
+    _Atomic bool refused; // something would have passed the limit
 };
 
 // Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).

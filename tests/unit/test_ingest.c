@@ -158,6 +158,46 @@ static void a_small_budget_fails_cleanly_with_the_reading_thread_at_work(void **
     buf_free(&text);
 }
 
+static void write_file(const char *path, struct str bytes)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes.at, 1, bytes.len, file), bytes.len);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void what_one_thread_can_read_within_a_budget_several_can(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_ingest.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct buf text = {0};
+    struct budget alone = {0};
+    struct cores cores;
+    struct err err = {0};
+    fill_trace(&text, 60000); // long enough to be split
+    write_file(path, compress_text(&text));
+    struct trace *trace = ingest_file(path, &alone, NULL, &err);
+    assert_non_null(trace);
+    uint32_t event_count = trace->event_count;
+    trace_free(trace);
+    struct budget budget = {.limit = alone.peak};
+    cores_init(&cores, 4);
+    struct progress progress = {.cores = &cores};
+    trace = ingest_file(path, &budget, &progress, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, event_count);
+    assert_ptr_equal(progress.cores, &cores);
+    assert_int_equal(cores.free, 4);
+    trace_free(trace);
+    assert_int_equal(budget.used, 0);
+    assert_int_equal(unlink(path), 0);
+    buf_free(&text);
+}
+
 static void what_is_no_trace_is_named(void **state)
 {
     (void)state;
@@ -221,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_job_stops),
         cmocka_unit_test(a_bomb_is_stopped_by_its_ratio),
         cmocka_unit_test(a_small_budget_fails_cleanly_with_the_reading_thread_at_work),
+        cmocka_unit_test(what_one_thread_can_read_within_a_budget_several_can),
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(real_traces_are_read_without_a_repair_of_their_text),
     };
