@@ -116,7 +116,7 @@ struct finding_rule {
 #define FINDING_BALANCE            0.95       // mean by largest compute of the ranks
 #define FINDING_BALANCE_SHARE      0.03       // largest less mean compute
 #define FINDING_BUBBLE_BEYOND      0.03       // bubble less the ideal one, of the interval
-#define FINDING_BUBBLE_SHARE       0.20       // the ideal bubble of the interval
+#define FINDING_BUBBLE_SHARE       0.30       // the ideal bubble of the interval
 #define FINDING_RANK_KERNEL_RATIO  1.10       // a kernel on one rank by the median rank's
 #define FINDING_RANK_KERNELS_SHARE 0.01       // what such kernels of one rank cost
 #define FINDING_HIGH_SHARE         0.20       // severity high from here

@@ -25,7 +25,7 @@ static const struct {
     {"launch_bound", RUN_BARS_IDLE},
     {"no_cuda_graphs", RUN_BARS_IDLE},
     {"exposed_communication", RUN_BARS_COMM},
-    {"low_overlap", RUN_BARS_COMM},
+    {"low_overlap", RUN_BARS_MOVE},
     {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
     {"gemm_precision", 1u << BAR_GEMM},
@@ -35,8 +35,8 @@ static const struct {
     {"unfused_attention", RUN_BARS_COMPUTE | 1u << BAR_EXPOSED_MEMORY},
     {"unfused_optimizer", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
     {"recompute", RUN_BARS_COMPUTE},
-    {"periodic_slow_steps", (1u << BAR_COUNT) - 1},
-    {"unstable_steps", (1u << BAR_COUNT) - 1},
+    {"periodic_slow_steps", (1u << RUN_PART_COUNT) - 1},
+    {"unstable_steps", (1u << RUN_PART_COUNT) - 1},
     {"slow_calls", RUN_BARS_COMPUTE},
 };
 
@@ -53,7 +53,8 @@ struct entry {
 struct entries {
     struct entry *all;
     size_t count, cap;
-    bool exposed_told, quality_told; // by rules of the run
+    bool quality_told;   // by a rule of the run
+    int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
 };
 
 static bool check_rules(const struct run_case *the_case, struct entries *entries, struct err *err)
@@ -69,7 +70,6 @@ static bool check_rules(const struct run_case *the_case, struct entries *entries
         entry->name = str_of(rules[r]->about->name);
         entry->bars = entry->finding.bars ? entry->finding.bars : entry->bars;
         entry->cost_ns = entry->want_ns = entry->finding.cost_ns;
-        entries->exposed_told |= rules[r]->parts_exposed;
         entries->quality_told |= rules[r] == &finding_run_quality;
         entries->count++;
     }
@@ -84,33 +84,43 @@ static unsigned bars_of(struct str rule)
     return 0;
 }
 
-// Of a finding of the headline rank's trace, what no other one there explains. Once waits are told
-// from transfers, overlap can only gain the transfers.
-static int64_t want_of(const struct run_case *the_case, const struct entry *entry, bool freed)
+// Whether the rules of the run tell better what a rule found in the headline rank's trace. Once
+// waits are told from transfers, overlap can only gain the transfers.
+static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
 {
-    int64_t own_ns = run_cell_i64(the_case->own, entry->row, "own_cost_ns", entry->cost_ns);
-    int64_t transfer_ns = run_rank_i64(the_case, "exposed_transfer_ns", the_case->headline);
-    if (!freed)
-        return own_ns;
-    return transfer_ns >= 0 && transfer_ns < entry->cost_ns ? transfer_ns : entry->cost_ns;
+    if (str_equal(rule, STR("data_quality")))
+        return entries->quality_told;
+    if (str_equal(rule, STR("low_overlap")))
+        return entries->transfer_ns >= 0 &&
+               !run_costs(the_case, entries->transfer_ns, FINDING_OVERLAP_COMM);
+    return entries->transfer_ns >= 0 && str_equal(rule, STR("exposed_communication"));
 }
 
-// What the rules of the run tell better is left out.
+// What no other finding of the trace that is still there explains.
+static int64_t want_of(const struct entries *entries, const struct table *own, size_t row)
+{
+    int64_t cost_ns = run_cell_i64(own, row, "cost_ns", 0);
+    int64_t transfer_ns = entries->transfer_ns;
+    bool freed = run_cell_is(own, row, "overlaps", STR("exposed_communication"));
+    if (transfer_ns < 0 || !freed)
+        return run_cell_i64(own, row, "own_cost_ns", cost_ns);
+    bool overlap = run_cell_is(own, row, "rule", STR("low_overlap"));
+    return overlap && transfer_ns < cost_ns ? transfer_ns : cost_ns;
+}
+
 static void take_own(const struct run_case *the_case, struct entries *entries)
 {
     const struct table *own = the_case->own;
-    static const char exposed[] = "exposed_communication";
     for (size_t i = 0; own && i < own->row_count; i++) {
-        struct entry *entry = &entries->all[entries->count];
         struct str rule = table_cell(own, i, "rule")->s;
-        if ((entries->exposed_told && str_equal(rule, str_of(exposed))) ||
-            (entries->quality_told && str_equal(rule, STR("data_quality"))))
+        if (is_told(the_case, entries, rule))
             continue;
-        int64_t cost_ns = run_cell_i64(own, i, "cost_ns", 0);
-        bool freed = entries->exposed_told && run_cell_is(own, i, "overlaps", str_of(exposed));
-        *entry = (struct entry){.row = i, .name = rule, .cost_ns = cost_ns, .bars = bars_of(rule)};
-        entry->want_ns = want_of(the_case, entry, freed);
-        entries->count++;
+        entries->all[entries->count++] =
+            (struct entry){.row = i,
+                           .name = rule,
+                           .cost_ns = run_cell_i64(own, i, "cost_ns", 0),
+                           .want_ns = want_of(entries, own, i),
+                           .bars = bars_of(rule)};
     }
 }
 
@@ -128,8 +138,8 @@ static void order(struct entries *entries)
 
 // What is left of each part of the step, and who had most of it.
 struct sharing {
-    int64_t left_ns[BAR_COUNT], most_ns[BAR_COUNT];
-    struct str taker[BAR_COUNT];
+    int64_t left_ns[RUN_PART_COUNT], most_ns[RUN_PART_COUNT];
+    struct str taker[RUN_PART_COUNT];
 };
 
 // What a finding explains beside the costlier ones.
@@ -138,24 +148,26 @@ struct shared {
     struct str overlaps; // the costlier one that has most of the rest's parts, NULL: none
 };
 
+// Waits come first: they are the last part.
 static struct shared share(struct sharing *sharing, const struct entry *entry)
 {
     int64_t want_ns = entry->want_ns, most_ns = 0;
     struct shared shared = {.own_ns = 0};
-    for (int bar = 0; bar < BAR_COUNT && want_ns > 0; bar++) {
-        if (!(entry->bars >> bar & 1))
+    for (int part = RUN_PART_COUNT - 1; part >= 0 && want_ns > 0; part--) {
+        if (!(entry->bars >> part & 1))
             continue;
-        int64_t got_ns = want_ns < sharing->left_ns[bar] ? want_ns : sharing->left_ns[bar];
-        if (sharing->most_ns[bar] > most_ns) {
-            most_ns = sharing->most_ns[bar];
-            shared.overlaps = sharing->taker[bar];
+        int64_t left_ns = sharing->left_ns[part];
+        int64_t got_ns = want_ns < left_ns ? want_ns : left_ns;
+        if (sharing->most_ns[part] > most_ns) {
+            most_ns = sharing->most_ns[part];
+            shared.overlaps = sharing->taker[part];
         }
-        sharing->left_ns[bar] -= got_ns;
+        sharing->left_ns[part] -= got_ns;
         want_ns -= got_ns;
-        if (got_ns <= sharing->most_ns[bar])
+        if (got_ns <= sharing->most_ns[part])
             continue;
-        sharing->most_ns[bar] = got_ns;
-        sharing->taker[bar] = entry->name;
+        sharing->most_ns[part] = got_ns;
+        sharing->taker[part] = entry->name;
     }
     if (want_ns == 0)
         shared.overlaps = (struct str){NULL, 0};
@@ -195,7 +207,7 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
                     struct report *report, struct err *err)
 {
     struct sharing sharing = {.most_ns = {0}};
-    memcpy(sharing.left_ns, the_case->bar_ns, sizeof sharing.left_ns);
+    memcpy(sharing.left_ns, the_case->part_ns, sizeof sharing.left_ns);
     for (size_t i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->all[i];
         struct shared shared = share(&sharing, entry);
@@ -221,7 +233,12 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .own = of->own,
     };
     struct parts mean = parts_per_step(of->steady, the_case.steps);
-    memcpy(the_case.bar_ns, mean.bar_ns, sizeof mean.bar_ns);
+    memcpy(the_case.part_ns, mean.bar_ns, sizeof mean.bar_ns);
+    int64_t *comm_ns = &the_case.part_ns[BAR_EXPOSED_COMM];
+    int64_t wait_ns = run_rank_i64(&the_case, "exposed_wait_ns", of->headline);
+    wait_ns = wait_ns < 0 ? 0 : wait_ns < *comm_ns ? wait_ns : *comm_ns;
+    the_case.part_ns[RUN_PART_WAIT] = wait_ns;
+    *comm_ns -= wait_ns;
     the_case.step_ns = parts_window_ns(&mean);
     return the_case;
 }
@@ -232,11 +249,14 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     struct arena arena;
     arena_init(&arena, report->arena->budget ? report->arena->budget : &uncounted);
     struct run_case the_case = case_of(of, report, &arena);
-    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0)};
+    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0),
+                              .transfer_ns = -1};
     entries.all = arena_array(&arena, entries.cap, sizeof *entries.all, err);
     bool ok = entries.all;
-    if (ok && of->ranks > 1 && the_case.step_ns > 0)
+    if (ok && of->ranks > 1 && the_case.step_ns > 0) {
+        entries.transfer_ns = run_rank_i64(&the_case, "exposed_transfer_ns", of->headline);
         ok = check_rules(&the_case, &entries, err);
+    }
     if (ok) {
         take_own(&the_case, &entries);
         order(&entries);

@@ -5,24 +5,29 @@
 
 #include "analysis/findings.h"
 
+// Which parts of the headline rank's step a finding explains: bits of enum bar, whose exposed
+// communication is without the exposed waits as far as those are known, and of the waits.
+#define RUN_PART_WAIT    BAR_COUNT
+#define RUN_PART_COUNT   (BAR_COUNT + 1)
+#define RUN_BARS_COMPUTE (1u << BAR_GEMM | 1u << BAR_ATTENTION | 1u << BAR_OTHER_COMPUTE)
+#define RUN_BARS_WAIT    (1u << RUN_PART_WAIT)
+#define RUN_BARS_MOVE    (1u << BAR_EXPOSED_COMM)
+#define RUN_BARS_COMM    (RUN_BARS_WAIT | RUN_BARS_MOVE)
+#define RUN_BARS_IDLE    (1u << BAR_IDLE_HOST_WAIT | 1u << BAR_IDLE_OTHER)
+
 // What the rules look at.
 struct run_case {
     const struct report *report; // of the run; its findings are not there yet
     struct arena *arena;         // for texts
     struct budget *budget;
-    int64_t headline;          // rank
-    int64_t steps;             // its steady steps, 1 or more
-    int64_t all_steps;         // all of its steps, 1 or more
-    int64_t step_ns;           // mean steady step
-    int64_t bar_ns[BAR_COUNT]; // of that, of the headline rank
-    size_t ranks;              // whose trace is there
-    const struct table *own;   // findings of the headline rank, NULL: none
+    int64_t headline;                // rank
+    int64_t steps;                   // its steady steps, 1 or more
+    int64_t all_steps;               // all of its steps, 1 or more
+    int64_t step_ns;                 // mean steady step
+    int64_t part_ns[RUN_PART_COUNT]; // of that, of the headline rank
+    size_t ranks;                    // whose trace is there
+    const struct table *own;         // findings of the headline rank, NULL: none
 };
-
-// Which parts of the headline rank's step a finding explains: bits of enum bar.
-#define RUN_BARS_COMPUTE (1u << BAR_GEMM | 1u << BAR_ATTENTION | 1u << BAR_OTHER_COMPUTE)
-#define RUN_BARS_COMM    (1u << BAR_EXPOSED_COMM)
-#define RUN_BARS_IDLE    (1u << BAR_IDLE_HOST_WAIT | 1u << BAR_IDLE_OTHER)
 
 // A rule of a run; the rule's own check is NULL.
 struct run_rule {
@@ -30,7 +35,6 @@ struct run_rule {
     bool (*check)(const struct run_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);
     unsigned bars;
-    bool parts_exposed; // it tells a part of the exposed communication of one trace
 };
 
 extern const struct run_rule finding_run_straggler;
@@ -79,8 +83,9 @@ MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *col
 // That column of one rank, -1 when it has none.
 int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank);
 
-// Part of the exposed waits that collectives cause; the rest are sends and receives, which wait in
-// the bubble of a pipeline. 1 without any waits.
+// Part of the exposed waits that is due to collectives of ranks that do the same; the rest, sends
+// and receives and collectives across the stages of a pipeline, wait in its bubble. 1 without any
+// waits.
 double run_collective_share(const struct run_case *the_case);
 
 // Numbers in a list like "0-7,9", 0 when it is none; and whether one is among them.

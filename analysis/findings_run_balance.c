@@ -169,7 +169,7 @@ static const struct finding_rule bubble_rule = {
     .method = "Share of the common interval (first micro-batch's begin on any stage to the last "
               "one's end) in which a stage computes nothing, the mean over the stages, against the "
               "ideal (p - 1) / (m + p - 1). Cost: what is beyond the ideal when that is 3 points "
-              "or more; else, from an ideal of 20 % on and for information, the bubble itself.",
+              "or more; else, from an ideal of 30 % on and for information, the bubble itself.",
     .false_alarms = "Micro-batches that are few for want of memory or samples.",
 };
 

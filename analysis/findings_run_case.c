@@ -32,54 +32,6 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
     return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
 }
 
-bool run_rank_median(const struct run_case *the_case, const char *column, struct run_ranks among,
-                     int64_t *median, struct err *err)
-{
-    const struct table *ranks = report_find(the_case->report, "ranks");
-    size_t rows = ranks ? ranks->row_count : 0, count = 0;
-    int64_t *values = arena_room(the_case->arena, 2 * rows + 1, sizeof *values, err);
-    if (!values)
-        return false;
-    for (size_t i = 0; i < rows; i++) {
-        const struct cell *cell = table_cell(ranks, i, column);
-        int64_t rank = table_cell(ranks, i, "rank")->i;
-        if (!cell->null && rank != among.except &&
-            (!among.list.at || run_list_has(among.list, rank)))
-            values[count++] = cell->i;
-    }
-    sort_i64(values, values + rows, count);
-    *median = count ? stats_median(values, count) : -1;
-    return true;
-}
-
-int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank)
-{
-    const struct table *ranks = report_find(the_case->report, "ranks");
-    for (size_t i = 0; ranks && i < ranks->row_count; i++)
-        if (table_cell(ranks, i, "rank")->i == rank)
-            return run_cell_i64(ranks, i, column, -1);
-    return -1;
-}
-
-static bool is_pipeline(const struct table *waits, size_t row)
-{
-    return run_cell_is(waits, row, "kind", STR("send")) ||
-           run_cell_is(waits, row, "kind", STR("recv")) ||
-           run_cell_is(waits, row, "kind", STR("send_recv"));
-}
-
-double run_collective_share(const struct run_case *the_case)
-{
-    const struct table *waits = report_find(the_case->report, "comm_waits");
-    double all_ns = 0, collective_ns = 0;
-    for (size_t i = 0; waits && i < waits->row_count; i++) {
-        double wait_ns = (double)run_cell_i64(waits, i, "exposed_wait_ns", 0);
-        all_ns += wait_ns;
-        collective_ns += is_pipeline(waits, i) ? 0 : wait_ns;
-    }
-    return all_ns > 0 ? collective_ns / all_ns : 1;
-}
-
 // A number at the begin of the text, which is moved behind it.
 static bool take_number(struct str *text, int64_t *number)
 {
@@ -109,6 +61,83 @@ static bool take_range(struct str *list, int64_t *first, int64_t *last)
         return false;
     return *last >= *first && *last - *first <= INT32_MAX &&
            (list->len == 0 || (take_char(list, ',') && list->len > 0));
+}
+
+bool run_rank_median(const struct run_case *the_case, const char *column, struct run_ranks among,
+                     int64_t *median, struct err *err)
+{
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    size_t rows = ranks ? ranks->row_count : 0, count = 0;
+    int64_t *values = arena_room(the_case->arena, 2 * rows + 1, sizeof *values, err);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < rows; i++) {
+        const struct cell *cell = table_cell(ranks, i, column);
+        int64_t rank = table_cell(ranks, i, "rank")->i;
+        if (!cell->null && rank != among.except &&
+            (!among.list.at || run_list_has(among.list, rank)))
+            values[count++] = cell->i;
+    }
+    sort_i64(values, values + rows, count);
+    *median = count ? stats_median(values, count) : -1;
+    return true;
+}
+
+int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank)
+{
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    for (size_t i = 0; ranks && i < ranks->row_count; i++)
+        if (table_cell(ranks, i, "rank")->i == rank)
+            return run_cell_i64(ranks, i, column, -1);
+    return -1;
+}
+
+// The stage of a list's first rank, NULL text without a pipeline.
+static struct str stage_of(const struct run_case *the_case, struct str list)
+{
+    const struct table *pipeline = report_find(the_case->report, "pipeline");
+    int64_t rank, last;
+    bool known = take_range(&list, &rank, &last);
+    for (size_t i = 0; known && pipeline && i < pipeline->row_count; i++) {
+        const struct cell *ranks = table_cell(pipeline, i, "ranks");
+        if (!ranks->null && run_list_has(ranks->s, rank))
+            return ranks->s;
+    }
+    return (struct str){NULL, 0};
+}
+
+// Ranks of different stages wait for each other in the bubble, whatever they call.
+static bool joins_stages(const struct run_case *the_case, struct str list)
+{
+    int64_t first, last;
+    struct str stage = stage_of(the_case, list);
+    while (stage.at && list.len > 0 && take_range(&list, &first, &last))
+        for (int64_t rank = first; rank <= last; rank++)
+            if (!run_list_has(stage, rank))
+                return true;
+    return false;
+}
+
+static bool is_pipeline(const struct run_case *the_case, const struct table *waits, size_t row)
+{
+    const struct cell *ranks = table_cell(waits, row, "ranks");
+    return run_cell_is(waits, row, "kind", STR("send")) ||
+           run_cell_is(waits, row, "kind", STR("recv")) ||
+           run_cell_is(waits, row, "kind", STR("send_recv")) ||
+           run_cell_is(waits, row, "dimension", STR("pipeline")) ||
+           (!ranks->null && joins_stages(the_case, ranks->s));
+}
+
+double run_collective_share(const struct run_case *the_case)
+{
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    double all_ns = 0, collective_ns = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        double wait_ns = (double)run_cell_i64(waits, i, "exposed_wait_ns", 0);
+        all_ns += wait_ns;
+        collective_ns += is_pipeline(the_case, waits, i) ? 0 : wait_ns;
+    }
+    return all_ns > 0 ? collective_ns / all_ns : 1;
 }
 
 int64_t run_list_count(struct str list)

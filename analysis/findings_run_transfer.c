@@ -218,8 +218,7 @@ static const struct finding_rule link_rule = {
 const struct run_rule finding_run_slow_link = {
     .about = &link_rule,
     .check = check_link,
-    .bars = RUN_BARS_COMM,
-    .parts_exposed = true,
+    .bars = RUN_BARS_MOVE,
 };
 
 // ---- small messages
@@ -301,8 +300,7 @@ static const struct finding_rule small_messages = {
 const struct run_rule finding_run_small_messages = {
     .about = &small_messages,
     .check = check_small,
-    .bars = RUN_BARS_COMM,
-    .parts_exposed = true,
+    .bars = RUN_BARS_MOVE,
 };
 
 // ---- in general
@@ -365,6 +363,5 @@ static const struct finding_rule transfer = {
 const struct run_rule finding_run_transfer = {
     .about = &transfer,
     .check = check_transfer,
-    .bars = RUN_BARS_COMM,
-    .parts_exposed = true,
+    .bars = RUN_BARS_MOVE,
 };

@@ -167,7 +167,6 @@ const struct run_rule finding_run_straggler = {
     .about = &straggler,
     .check = check_straggler,
     .bars = RUN_BARS_COMM,
-    .parts_exposed = true,
 };
 
 // ---- in general
@@ -215,6 +214,5 @@ static const struct finding_rule wait = {
 const struct run_rule finding_run_wait = {
     .about = &wait,
     .check = check_wait,
-    .bars = RUN_BARS_COMM,
-    .parts_exposed = true,
+    .bars = RUN_BARS_WAIT,
 };
