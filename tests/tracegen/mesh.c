@@ -17,30 +17,43 @@ int32_t mesh_node_of(const struct mesh *mesh, int32_t rank)
     return rank / mesh->options->node_gpus;
 }
 
+bool mesh_is_slow(const struct mesh *mesh, int32_t node, int32_t other)
+{
+    const int32_t *ends = mesh->options->slow_nodes;
+    return (node == ends[0] && (ends[1] < 0 || other == ends[1])) ||
+           (other == ends[0] && (ends[1] < 0 || node == ends[1]));
+}
+
 static int32_t rank_at(const struct mesh_options *o, int32_t t, int32_t d, int32_t p)
 {
     return t + o->tp * (d + o->dp * p);
 }
 
+// A dimension of all ranks has the default group, as libraries do it.
 static void add_group(struct mesh *mesh, enum mesh_dimension dimension, int32_t first,
                       int32_t stride, int32_t size)
 {
     const struct mesh_options *o = mesh->options;
     if (size == 1)
         return;
+    if (size == mesh->world && dimension != MESH_WORLD && dimension != MESH_PIPELINE) {
+        for (int32_t rank = 0; rank < size; rank++)
+            mesh->group_of[dimension][rank] = 0;
+        return;
+    }
     struct mesh_group *group = &mesh->groups[mesh->group_count];
     *group = (struct mesh_group){.dimension = dimension, .name = mesh->group_count, .size = size};
     group->ranks = outfile_memory((size_t)size, sizeof *group->ranks);
-    bool leaves = false, touches = false;
+    bool touches[2] = {false, o->slow_nodes[1] < 0};
     for (int32_t i = 0; i < size; i++) {
         int32_t rank = first + i * stride;
         group->ranks[i] = rank;
         mesh->group_of[dimension][rank] = mesh->group_count;
         group->spans_nodes |= mesh_node_of(mesh, rank) != mesh_node_of(mesh, first);
-        touches |= mesh_node_of(mesh, rank) == o->slow_node;
-        leaves |= mesh_node_of(mesh, rank) != o->slow_node;
+        for (int end = 0; end < 2; end++)
+            touches[end] |= mesh_node_of(mesh, rank) == o->slow_nodes[end];
     }
-    group->slow = dimension != MESH_WORLD && touches && leaves;
+    group->slow = dimension != MESH_WORLD && group->spans_nodes && touches[0] && touches[1];
     mesh->group_count++;
 }
 

@@ -35,11 +35,13 @@ struct mesh_options {
     int64_t skew_ns, jitter_ns; // clocks are off by up to skew; ends are recorded so much late
     int32_t straggler;          // -1 for none
     enum mesh_cause cause;
-    int64_t delay_ns;                // per step
-    int32_t slow_node, slow_percent; // what leaves that node takes so much of the usual time
-    int32_t drop_rank, drop_count;   // a trace that lacks so many communications
-    int32_t without;                 // a rank whose trace is not written, -1 for none
+    int64_t delay_ns;      // per step
+    int32_t slow_nodes[2]; // a link between nodes, -1 for none; the second -1: all of the first's
+    int32_t slow_percent;  // what crosses it takes so much of the usual time
+    int32_t drop_rank, drop_count; // a trace that lacks so many communications
+    int32_t without;               // a rank whose trace is not written, -1 for none
     bool no_sequence, no_metadata;
+    bool sequence_parallel; // activations are gathered and scattered instead of reduced
     enum outfile_format format;
     const char *out;
 };
@@ -70,6 +72,8 @@ void mesh_open(struct mesh *mesh, const struct mesh_options *options);
 void mesh_close(struct mesh *mesh);
 int32_t mesh_stage_of(const struct mesh *mesh, int32_t rank);
 int32_t mesh_node_of(const struct mesh *mesh, int32_t rank);
+// Whether what one node sends to the other, a different one, crosses the slow link.
+bool mesh_is_slow(const struct mesh *mesh, int32_t node, int32_t other);
 
 // --- one step -----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets all ranks run at once. A communication ends for all of its ranks at the same time, which is
-// some time after the last of them has begun; each rank's streams go on in the order of launches.
+// Lets all ranks run at once. A communication ends for all of its ranks at the same time but for
+// jitter, which is some time after the last of them has begun; each rank's streams go on in the
+// order of launches.
 #include "tests/tracegen/mesh.h"
 
 #include <stdlib.h>
@@ -100,23 +101,40 @@ static size_t channel_of(const struct mesh *mesh, int32_t rank, const struct mes
     return (size_t)(mesh->group_count + 2 * index + (from > to));
 }
 
-static int64_t transfer_ns(struct machine *machine, const struct mesh_event *event)
+static struct mesh_event *event_of(const struct machine *machine, struct member member)
 {
+    return &machine->job->ranks[member.rank].events[member.event];
+}
+
+// Whether it leaves the node, and whether it crosses the slow link.
+static void find_way(const struct machine *machine, struct member member, bool *leaves, bool *slow)
+{
+    const struct mesh *mesh = machine->mesh;
+    const struct mesh_event *event = event_of(machine, member);
+    const struct mesh_group *group = &mesh->groups[event->group];
+    *leaves = group->spans_nodes;
+    *slow = group->slow;
+    if (event->peer < 0)
+        return;
+    int32_t node = mesh_node_of(mesh, member.rank), other = mesh_node_of(mesh, event->peer);
+    *leaves = node != other;
+    *slow = *leaves && mesh_is_slow(mesh, node, other);
+}
+
+static int64_t transfer_ns(struct machine *machine, struct member member)
+{
+    const struct mesh_event *event = event_of(machine, member);
     const struct mesh_group *group = &machine->mesh->groups[event->group];
+    bool leaves, slow;
+    find_way(machine, member, &leaves, &slow);
     double n = event->kind < MESH_SEND ? group->size : 2;
     double factor = event->kind == MESH_ALL_REDUCE ? 2 * (n - 1) / n
                     : event->kind < MESH_SEND      ? (n - 1) / n
                                                    : 1;
-    double ns = LATENCY_NS +
-                (double)event->bytes * factor / (group->spans_nodes ? BETWEEN_GBPS : INSIDE_GBPS);
-    if (group->slow)
+    double ns = LATENCY_NS + (double)event->bytes * factor / (leaves ? BETWEEN_GBPS : INSIDE_GBPS);
+    if (slow)
         ns = ns * machine->mesh->options->slow_percent / 100;
     return splitmix_jitter(&machine->rng, (int64_t)ns, JITTER_PPM);
-}
-
-static struct mesh_event *event_of(const struct machine *machine, struct member member)
-{
-    return &machine->job->ranks[member.rank].events[member.event];
 }
 
 static void note_head(struct machine *machine, int32_t rank, int32_t stream)
@@ -156,7 +174,7 @@ static void resolve(struct machine *machine, const struct channel *channel,
 {
     const struct mesh_options *o = machine->mesh->options;
     struct mesh_event *first = event_of(machine, instance->members[0]);
-    int64_t end_ns = instance->latest_ns + transfer_ns(machine, first);
+    int64_t end_ns = instance->latest_ns + transfer_ns(machine, instance->members[0]);
     bool blames = instance->latest_rank == o->straggler && first->kind < MESH_SEND;
     for (int32_t i = 0; i < channel->size; i++) {
         struct mesh_event *event = event_of(machine, instance->members[i]);
@@ -164,7 +182,8 @@ static void resolve(struct machine *machine, const struct channel *channel,
         event->last = instance->members[i].rank == instance->latest_rank;
         if (blames)
             machine->job->caused_wait_ns[event->step] += event->wait_ns;
-        finish(machine, instance->members[i], end_ns);
+        int64_t late_ns = splitmix_below(&machine->rng, o->jitter_ns + 1);
+        finish(machine, instance->members[i], end_ns + late_ns);
     }
     free(instance->members);
     instance->members = NULL;
@@ -250,7 +269,7 @@ static int32_t peer_of(const struct mesh *mesh, int32_t rank, const struct mesh_
 static int count_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
 {
     if (call->kind < MESH_SEND)
-        return (int)call->dimension;
+        return (int)mesh->groups[mesh->group_of[call->dimension][rank]].dimension;
     bool back = call->peer < mesh_stage_of(mesh, rank);
     return DIMENSIONS + 2 * (call->kind == MESH_RECV) + back;
 }

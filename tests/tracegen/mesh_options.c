@@ -9,10 +9,11 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: tracegen mesh [--tp N] [--pp N] [--dp N] [--ep N] [--data ddp|fsdp|zero1|zero2]\n"
+    "usage: tracegen mesh [--tp N] [--pp N] [--dp N] [--ep N] [--sequence-parallel]\n"
+    "  [--data ddp|fsdp|zero1|zero2|zero3]\n"
     "  [--micro-batches N] [--schedule gpipe|1f1b] [--layers N] [--steps N] [--node-gpus N]\n"
     "  [--seed N] [--noise PPM] [--skew NS] [--jitter NS]\n"
-    "  [--straggler RANK=NS_PER_STEP] [--cause WORD] [--slow-link NODE=PERCENT]\n"
+    "  [--straggler RANK=NS_PER_STEP] [--cause WORD] [--slow-link NODE[-NODE]=PERCENT]\n"
     "  [--drop RANK=COUNT] [--without RANK] [--no-sequence] [--no-metadata]\n"
     "  [--format json|gz|zst] --out DIR\n"
     "causes: compute_slower more_work data_loading host copies\n";
@@ -64,6 +65,20 @@ static bool parse_pair(const char *text, int32_t *rank, int64_t *number)
     return parse_i64(end + 1, 1, number);
 }
 
+// "NODE=PERCENT" or "NODE-NODE=PERCENT".
+static bool parse_link(const char *text, int32_t nodes[2], int64_t *percent)
+{
+    const char *between = strchr(text, '-');
+    if (!between)
+        return parse_pair(text, &nodes[0], percent);
+    char *end = NULL;
+    long first = strtol(text, &end, 10);
+    if (end != between || end == text || first < 0 || first > 1 << 20)
+        return refuse("two nodes around -", text);
+    nodes[0] = (int32_t)first;
+    return parse_pair(between + 1, &nodes[1], percent);
+}
+
 static bool parse_word(const char *text, const char *const *words, int count, int *index)
 {
     for (*index = 0; *index < count; ++*index)
@@ -73,23 +88,36 @@ static bool parse_word(const char *text, const char *const *words, int count, in
 }
 
 static const struct option long_options[] = {
-    {"tp", required_argument, NULL, 't'},        {"pp", required_argument, NULL, 'p'},
-    {"dp", required_argument, NULL, 'd'},        {"ep", required_argument, NULL, 'e'},
-    {"data", required_argument, NULL, 'D'},      {"micro-batches", required_argument, NULL, 'm'},
-    {"schedule", required_argument, NULL, 'S'},  {"layers", required_argument, NULL, 'l'},
-    {"steps", required_argument, NULL, 's'},     {"node-gpus", required_argument, NULL, 'g'},
-    {"seed", required_argument, NULL, 'r'},      {"noise", required_argument, NULL, 'n'},
-    {"skew", required_argument, NULL, 'k'},      {"jitter", required_argument, NULL, 'j'},
-    {"straggler", required_argument, NULL, 'a'}, {"cause", required_argument, NULL, 'c'},
-    {"slow-link", required_argument, NULL, 'L'}, {"drop", required_argument, NULL, 'x'},
-    {"without", required_argument, NULL, 'w'},   {"no-sequence", no_argument, NULL, 'q'},
-    {"no-metadata", no_argument, NULL, 'M'},     {"format", required_argument, NULL, 'f'},
-    {"out", required_argument, NULL, 'o'},       {NULL, 0, NULL, 0},
+    {"tp", required_argument, NULL, 't'},
+    {"pp", required_argument, NULL, 'p'},
+    {"dp", required_argument, NULL, 'd'},
+    {"ep", required_argument, NULL, 'e'},
+    {"data", required_argument, NULL, 'D'},
+    {"micro-batches", required_argument, NULL, 'm'},
+    {"schedule", required_argument, NULL, 'S'},
+    {"layers", required_argument, NULL, 'l'},
+    {"steps", required_argument, NULL, 's'},
+    {"node-gpus", required_argument, NULL, 'g'},
+    {"seed", required_argument, NULL, 'r'},
+    {"noise", required_argument, NULL, 'n'},
+    {"skew", required_argument, NULL, 'k'},
+    {"jitter", required_argument, NULL, 'j'},
+    {"straggler", required_argument, NULL, 'a'},
+    {"cause", required_argument, NULL, 'c'},
+    {"slow-link", required_argument, NULL, 'L'},
+    {"drop", required_argument, NULL, 'x'},
+    {"without", required_argument, NULL, 'w'},
+    {"no-sequence", no_argument, NULL, 'q'},
+    {"no-metadata", no_argument, NULL, 'M'},
+    {"format", required_argument, NULL, 'f'},
+    {"out", required_argument, NULL, 'o'},
+    {"sequence-parallel", no_argument, NULL, 'P'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool take_word(int option, const char *text, struct mesh_options *o)
 {
-    static const char *const datas[] = {"ddp", "fsdp", "zero1", "zero2"};
+    static const char *const datas[] = {"ddp", "fsdp", "zero1", "zero2", "zero3"};
     static const char *const schedules[] = {"1f1b", "gpipe"};
     static const char *const formats[] = {"json", "gz", "zst"};
     const char *causes[CAUSE_COUNT];
@@ -97,8 +125,8 @@ static bool take_word(int option, const char *text, struct mesh_options *o)
     bool good = false;
     switch (option) {
     case 'D':
-        good = parse_word(text, datas, 4, &index);
-        o->data = (enum mesh_data)index;
+        good = parse_word(text, datas, 5, &index);
+        o->data = index == 4 ? MESH_FSDP : (enum mesh_data)index;
         break;
     case 'S':
         good = parse_word(text, schedules, 2, &index);
@@ -142,7 +170,7 @@ static bool take(int option, const char *text, struct mesh_options *o)
         o->seed = (uint64_t)number;
         break;
     case 'L':
-        good = parse_pair(text, &o->slow_node, &number);
+        good = parse_link(text, o->slow_nodes, &number);
         o->slow_percent = (int32_t)number;
         break;
     case 'x':
@@ -150,6 +178,7 @@ static bool take(int option, const char *text, struct mesh_options *o)
         o->drop_count = (int32_t)number;
         break;
     case 'q': o->no_sequence = true; break;
+    case 'P': o->sequence_parallel = true; break;
     case 'M': o->no_metadata = true; break;
     case 'o': o->out = text; break;
     default: return take_word(option, text, o);
@@ -171,7 +200,7 @@ bool mesh_options_parse(int argc, char **argv, struct mesh_options *o)
         .noise_ppm = 10000,
         .jitter_ns = 1000,
         .straggler = -1,
-        .slow_node = -1,
+        .slow_nodes = {-1, -1},
         .drop_rank = -1,
         .without = -1,
     };

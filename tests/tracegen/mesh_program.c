@@ -125,13 +125,25 @@ static void write_experts(struct writing *w, int64_t ns)
     call(w, MESH_EXPERT, MESH_ALL_TO_ALL, TOKEN_BYTES);
 }
 
+// Joins activations of the tensor parallel ranks, before or after a part of a layer.
+static void join(struct writing *w, bool after)
+{
+    if (!w->mesh->options->sequence_parallel) {
+        if (after)
+            call(w, MESH_TENSOR, MESH_ALL_REDUCE, TENSOR_BYTES);
+        return;
+    }
+    call(w, MESH_TENSOR, after ? MESH_REDUCE_SCATTER : MESH_ALL_GATHER, TENSOR_BYTES);
+}
+
 static void write_forward_layer(struct writing *w, int32_t layer)
 {
     need(w, layer);
     ask_for(w, layer + 1);
+    join(w, false);
     run(w, FORWARD_NS / 2);
     write_experts(w, FORWARD_NS / 2);
-    call(w, MESH_TENSOR, MESH_ALL_REDUCE, TENSOR_BYTES);
+    join(w, true);
 }
 
 // Gradients of a layer are there.
@@ -150,9 +162,10 @@ static void write_backward_layer(struct writing *w, int32_t layer, bool last)
 {
     need(w, layer);
     ask_for(w, layer - 1);
+    join(w, false);
     write_experts(w, FORWARD_NS);
     run(w, FORWARD_NS);
-    call(w, MESH_TENSOR, MESH_ALL_REDUCE, TENSOR_BYTES);
+    join(w, true);
     share_gradients(w, last);
 }
 

@@ -12,10 +12,10 @@
 static const char *const kinds[] = {"all_reduce", "all_gather", "reduce_scatter",
                                     "all_to_all", "send",       "recv"};
 
-enum figure { WAIT, TRANSFER, EXPOSED_WAIT, EXPOSED_TRANSFER, COMPUTE, FIGURES };
+enum figure { CALLS, WAIT, TRANSFER, EXPOSED_WAIT, EXPOSED_TRANSFER, COMPUTE, FIGURES };
 
-static const char *const figure_names[FIGURES] = {"wait_ns", "transfer_ns", "exposed_wait_ns",
-                                                  "exposed_transfer_ns", "compute_ns"};
+static const char *const figure_names[FIGURES] = {
+    "calls", "wait_ns", "transfer_ns", "exposed_wait_ns", "exposed_transfer_ns", "compute_ns"};
 
 static void count_event(const struct mesh_event *event, int64_t figures[FIGURES])
 {
@@ -25,6 +25,7 @@ static void count_event(const struct mesh_event *event, int64_t figures[FIGURES]
         figures[COMPUTE] += dur_ns;
     if (event->kind >= MESH_COMPUTE)
         return;
+    figures[CALLS]++;
     figures[WAIT] += event->wait_ns;
     figures[TRANSFER] += dur_ns - event->wait_ns;
     figures[EXPOSED_WAIT] += waited;
@@ -104,7 +105,7 @@ static void say_group(FILE *out, const struct mesh_job *job, int32_t index, bool
             continue;
         fprintf(out,
                 "%s\n{\"process_group\": \"%d\", \"dimension\": \"%s\", \"kind\": \"%s\", "
-                "\"calls\": %" PRId64 ", \"spans_nodes\": %s, \"slow\": %s, \"ranks\": [",
+                "\"collectives\": %" PRId64 ", \"spans_nodes\": %s, \"slow\": %s, \"ranks\": [",
                 *first ? "" : ",", group->name, dimensions[group->dimension], kinds[kind], calls,
                 group->spans_nodes ? "true" : "false", group->slow ? "true" : "false");
         for (int32_t m = 0; m < group->size; m++)
@@ -234,11 +235,11 @@ void mesh_truth(const struct mesh_job *job, const uint64_t *bytes)
     say_pipeline(out, job);
     say_strategy(out, o);
     say_straggler(out, job);
-    if (o->slow_node < 0)
+    if (o->slow_nodes[0] < 0)
         fprintf(out, ",\n\"slow_link\": null}\n");
     else
-        fprintf(out, ",\n\"slow_link\": {\"node\": %d, \"percent\": %d}}\n", o->slow_node,
-                o->slow_percent);
+        fprintf(out, ",\n\"slow_link\": {\"nodes\": [%d, %d], \"percent\": %d}}\n",
+                o->slow_nodes[0], o->slow_nodes[1], o->slow_percent);
     free(steps);
     if (fclose(out) != 0)
         outfile_die("cannot write %s: %s", path, strerror(errno));

@@ -16,7 +16,6 @@ struct writer {
     const struct mesh *mesh;
     const struct mesh_rank *record;
     struct outfile *out;
-    struct splitmix rng;
     int32_t rank, pid, device;
     uint64_t correlation;
     size_t calls; // so far
@@ -237,14 +236,11 @@ static const char *kernel_of(const struct mesh_event *event)
 static void write_device(struct writer *w, const struct mesh_event *event)
 {
     bool talks = event->kind < MESH_COMPUTE;
-    int64_t late_ns = talks && w->mesh->options->jitter_ns
-                          ? splitmix_below(&w->rng, w->mesh->options->jitter_ns + 1)
-                          : 0;
     char *p = outfile_reserve(w->out, EVENT_BYTES);
     int32_t stream = stream_of(w, event);
     p = put_event(w, p, event->kind == MESH_COPY ? "gpu_memcpy" : "kernel", kernel_of(event),
                   stream);
-    p = put_times(w, p, event->begin_ns, event->end_ns + late_ns);
+    p = put_times(w, p, event->begin_ns, event->end_ns);
     p = put_i64(put_text(p, ", \"args\": {\"device\": "), w->device);
     p = put_i64(put_text(p, ", \"stream\": "), stream);
     p = put_u64(put_text(p, ", \"correlation\": "), w->correlation);
@@ -297,7 +293,6 @@ uint64_t mesh_write(const struct mesh_job *job, int32_t rank)
                        .mesh = job->mesh,
                        .record = &job->ranks[rank],
                        .out = outfile_open(path, o->format, SPACING_AS_WRITTEN),
-                       .rng = {o->seed * 104729 + (uint64_t)rank},
                        .rank = rank,
                        .pid = FIRST_PID + rank % o->node_gpus,
                        .device = rank % o->node_gpus};
