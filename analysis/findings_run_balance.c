@@ -43,13 +43,17 @@ static struct balance measure(const struct run_case *the_case)
     return balance;
 }
 
-// One rank that is late for itself is a straggler, not an imbalance.
-static bool is_imbalance(const struct balance *balance)
+static bool is_uneven(const struct balance *balance)
+{
+    return balance->count > 1 && balance->mean_ns < FINDING_BALANCE * (double)balance->largest_ns;
+}
+
+// Whether the rank with most alone makes the difference.
+static bool is_one_alone(const struct balance *balance)
 {
     double excess_ns = (double)balance->largest_ns - balance->mean_ns;
     double rest_ns = (double)balance->second_ns - balance->mean_of_others_ns;
-    return balance->count > 2 && rest_ns >= excess_ns / 2 &&
-           balance->mean_ns < FINDING_BALANCE * (double)balance->largest_ns;
+    return balance->count < 3 || rest_ns < excess_ns / 2;
 }
 
 static bool check_imbalance(const struct run_case *the_case, bool *fires, struct finding *finding,
@@ -57,7 +61,13 @@ static bool check_imbalance(const struct run_case *the_case, bool *fires, struct
 {
     struct balance balance = measure(the_case);
     finding->cost_ns = (int64_t)((double)balance.largest_ns - balance.mean_ns);
-    *fires = is_imbalance(&balance) && run_costs(the_case, finding->cost_ns, FINDING_BALANCE_SHARE);
+    if (!is_uneven(&balance) || !run_costs(the_case, finding->cost_ns, FINDING_BALANCE_SHARE))
+        return true;
+    int64_t straggler, straggler_ns;
+    if (!run_find_straggler(the_case, &straggler, &straggler_ns, err))
+        return false;
+    bool told = straggler_ns > 0 && straggler == balance.rank && is_one_alone(&balance);
+    *fires = !told;
     if (!*fires)
         return true;
     struct evidence evidence = {0};
@@ -81,8 +91,8 @@ static const struct finding_rule imbalance = {
     .advice = "Balance what ranks get: sequences of equal length (packing, bucketing), experts "
               "with a balancing loss or a capacity, stages of equal cost.",
     .method = "Largest less mean compute per steady step over the ranks; reported when the mean is "
-              "under 95 % of the largest, the cost 3 % of the step, and one rank alone does not "
-              "explain it (that is a straggler).",
+              "under 95 % of the largest and the cost 3 % of the step, unless a straggler alone "
+              "explains it.",
     .false_alarms = "Stages of a pipeline differ by what they hold; see the bubble.",
 };
 
@@ -268,9 +278,14 @@ static bool check_kernels(const struct run_case *the_case, bool *fires, struct f
     struct rank_kernels most = {.rank = -1};
     if (!kernels)
         return true;
-    if (!find_rank(the_case, kernels, &most, err))
+    int64_t straggler, straggler_ns;
+    if (!find_rank(the_case, kernels, &most, err) ||
+        !run_find_straggler(the_case, &straggler, &straggler_ns, err))
         return false;
     finding->cost_ns = most.excess_ns / the_case->all_steps;
+    // That a rank is waited for comes first; why it is late explains no more than that.
+    if (straggler_ns > 0 && straggler == most.rank && finding->cost_ns > straggler_ns)
+        finding->cost_ns = straggler_ns;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_RANK_KERNELS_SHARE) &&
              !has_more_work(the_case, most.rank);
     if (!*fires)
@@ -284,9 +299,9 @@ static bool check_kernels(const struct run_case *the_case, bool *fires, struct f
     finding->subject = finding->ranks = arena_printf(the_case->arena, err, "%" PRId64, most.rank);
     finding->title =
         arena_printf(the_case->arena, err,
-                     "%zu kernel%s run slower on rank %" PRId64 " than on the median rank: "
+                     "%zu kernel%s slower on rank %" PRId64 " than on the median rank: "
                      "%s per step (%.1f %%)",
-                     most.kernels, most.kernels == 1 ? "" : "s", most.rank,
+                     most.kernels, most.kernels == 1 ? " runs" : "s run", most.rank,
                      time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text,
                  "most in %.*s: %s in the whole trace there, "

@@ -133,9 +133,17 @@ static bool straggler_cost(const struct run_case *the_case, const struct blame *
     if (!run_rank_median(the_case, "exposed_comm_ns", peers_of(the_case, blame->rank), &others_ns,
                          err))
         return false;
-    others_ns = (int64_t)((double)(others_ns - own_ns) * blame->part);
+    others_ns -= own_ns;
     *cost_ns = run_costs(the_case, others_ns, FINDING_STRAGGLER_SHARE) ? others_ns : 0;
     return true;
+}
+
+bool run_find_straggler(const struct run_case *the_case, int64_t *rank, int64_t *cost_ns,
+                        struct err *err)
+{
+    struct blame blame = find_blame(the_case);
+    *rank = blame.rank;
+    return straggler_cost(the_case, &blame, cost_ns, err);
 }
 
 static bool check_straggler(const struct run_case *the_case, bool *fires, struct finding *finding,
@@ -157,8 +165,7 @@ static const struct finding_rule straggler = {
     .method = "Clocks are aligned by the ends of collectives. Waits are blamed on the rank that "
               "begins last, unless it had waited elsewhere itself. Cost: lower median of the other "
               "ranks' exposed communication per steady step (of its stage, in a pipeline) less its "
-              "own, times its share of the waits; reported when that share is half and the cost "
-              "2 % of the step.",
+              "own; reported when it causes half of all waits and the cost is 2 % of the step.",
     .false_alarms = "A rank that has more to do by design, such as the first or last stage of a "
                     "pipeline.",
 };
