@@ -65,3 +65,21 @@ test("a run is complete with its last rank, or when no more are said to come", a
   assert.equal((await server.settled("few")).complete, true);
   assert.deepEqual(await rank_numbers("few"), [0, 1, 2]);
 });
+
+test("a finding is dismissed with a reason and taken back", async () => {
+  const { items } = await server.get("/runs/tree/findings?limit=all");
+  assert.ok(items.length > 0, "idle kernels of 20 us are worth a finding");
+  const path = `/api/v1/runs/tree/dismissals/${encodeURIComponent(items[0].id)}`;
+  const put = (body) => server.request(path, { method: "PUT", body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" } });
+  assert.equal((await put({ reason: "" })).status, 400);
+  assert.equal((await put({ why: "x" })).status, 400);
+  const reply = await put({ reason: "a synthetic job" });
+  assert.equal(reply.status, 200, reply.text);
+  const [dismissal] = (await server.get("/runs/tree/dismissals")).items;
+  assert.equal(dismissal.finding, items[0].id);
+  assert.equal(dismissal.reason, "a synthetic job");
+  assert.equal((await server.request(path, { method: "DELETE" })).status, 200);
+  assert.equal((await server.request(path, { method: "DELETE" })).status, 404);
+  assert.deepEqual((await server.get("/runs/tree/dismissals")).items, []);
+});
