@@ -71,6 +71,13 @@ static const char *words_of(const struct table *lateness)
     return "nothing that it did in that time stands out";
 }
 
+// A stable word as people write it.
+static void put_word(FILE *out, struct str word)
+{
+    for (size_t i = 0; i < word.len && i < 40; i++)
+        fputc(word.at[i] == '_' ? ' ' : word.at[i], out);
+}
+
 // The rank that the others wait for most.
 static void print_late(const struct report *report, FILE *out)
 {
@@ -93,23 +100,29 @@ static void print_late(const struct report *report, FILE *out)
     fputc('\n', out);
 }
 
+static void print_dimension(const struct table *strategy, size_t row, FILE *out)
+{
+    struct str variant = shown_text(strategy, row, "variant");
+    fputs("                   ", out);
+    put_word(out, shown_text(strategy, row, "dimension"));
+    fputs(variant.len ? " " : "", out);
+    shown_put(out, variant, 60);
+    if (!table_cell(strategy, row, "degree")->null)
+        fprintf(out, " %lld", (long long)shown_count(strategy, row, "degree"));
+    fputc('\n', out);
+    shown_wrap(out, shown_text(strategy, row, "evidence"), 21);
+}
+
 static void print_strategy(const struct report *report, FILE *out)
 {
     const struct table *strategy = report_find(report, "strategy");
     for (size_t row = 0; row < shown_rows(strategy); row++) {
-        bool overall = shown_is(strategy, row, "dimension", "overall");
-        fputs(overall ? "  strategy         " : "                   ", out);
-        if (!overall) {
-            shown_put(out, shown_text(strategy, row, "dimension"), 30);
-            fputc(' ', out);
+        if (!shown_is(strategy, row, "dimension", "overall")) {
+            print_dimension(strategy, row, out);
+            continue;
         }
-        shown_put(out, shown_text(strategy, row, "variant"), 60);
-        if (!overall && !table_cell(strategy, row, "degree")->null)
-            fprintf(out, " %lld", (long long)shown_count(strategy, row, "degree"));
-        if (!overall) {
-            fputs(": ", out);
-            shown_put(out, shown_text(strategy, row, "evidence"), 200);
-        }
+        fputs("  strategy         ", out);
+        shown_put(out, shown_text(strategy, row, "variant"), 80);
         fputc('\n', out);
     }
 }
@@ -136,9 +149,7 @@ static void print_efficiency(const struct report *report, FILE *out)
         if (table_cell(efficiency, row, "value")->null)
             continue;
         fputs(row ? "                   " : "  efficiency       ", out);
-        struct str metric = shown_text(efficiency, row, "metric");
-        for (size_t i = 0; i < metric.len; i++)
-            fputc(metric.at[i] == '_' ? ' ' : metric.at[i], out);
+        put_word(out, shown_text(efficiency, row, "metric"));
         fprintf(out, " %.1f %%\n", shown_percent(efficiency, row, "value"));
     }
 }
