@@ -21,6 +21,7 @@ struct carried {
     uint32_t rank;
     int64_t lateness_ns;
     double reason_ns[REASON_COUNT];
+    struct match_blame fault;
 };
 
 struct judge {
@@ -32,6 +33,7 @@ struct judge {
     int64_t *caused;  // per rank: in the group at hand
     int64_t *values;  // room for one per rank, twice
     struct carried carried;
+    struct segment others; // what the others of the match at hand did
 };
 
 static const struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
@@ -84,15 +86,16 @@ static bool others_did(const struct judge *judge, const struct comm_match *match
 }
 
 // What the last rank did more than the others; nothing when it cannot be told.
-static struct segment excess_of(const struct judge *judge, const struct comm_match *match,
+static struct segment excess_of(struct judge *judge, const struct comm_match *match,
                                 struct comm_member late)
 {
-    struct segment median = {0}, excess = {0};
-    if (judge->before[late.rank] == RUN_NONE || !others_did(judge, match, &median))
+    struct segment excess = {0};
+    judge->others = excess;
+    if (judge->before[late.rank] == RUN_NONE || !others_did(judge, match, &judge->others))
         return excess;
     excess = segment_of(judge, late);
     for (int f = 0; f < SEGMENT_FIELDS; f++)
-        *field(&excess, f) -= *field(&median, f);
+        *field(&excess, f) -= *field(&judge->others, f);
     return excess;
 }
 
@@ -116,23 +119,25 @@ static void reasons_of(const struct segment *excess, double reason_ns[REASON_COU
 }
 
 // What the segment does not explain has the reasons of the lateness before, as far as the same rank
-// was late then: collectives that overlap compute do not let the others' lead go.
-static void carry(struct judge *judge, uint32_t rank, int64_t lateness_ns,
-                  double reason_ns[REASON_COUNT])
+// was late then: collectives that overlap compute do not let the others' lead go. Returns the share
+// of the lateness that is of before.
+static double carry(struct judge *judge, uint32_t rank, int64_t lateness_ns,
+                    double reason_ns[REASON_COUNT])
 {
     struct carried *carried = &judge->carried;
     double explained_ns = 0;
     for (int i = 0; i < REASON_COUNT; i++)
         explained_ns += reason_ns[i];
-    double rest_ns = (double)lateness_ns - explained_ns;
-    bool same = carried->rank == rank && carried->lateness_ns > 0 && rest_ns > 0;
-    double share = same ? rest_ns / (double)carried->lateness_ns : 0;
+    double rest_ns = (double)lateness_ns - explained_ns, before_ns = (double)carried->lateness_ns;
+    bool same = carried->rank == rank && before_ns > 0 && rest_ns > 0;
+    double kept_ns = !same ? 0 : rest_ns < before_ns ? rest_ns : before_ns;
     for (int i = 0; i < REASON_COUNT; i++) {
-        reason_ns[i] += (share < 1 ? share : 1) * (same ? carried->reason_ns[i] : 0);
+        reason_ns[i] += same ? kept_ns / before_ns * carried->reason_ns[i] : 0;
         carried->reason_ns[i] = reason_ns[i];
     }
     carried->rank = rank;
     carried->lateness_ns = lateness_ns;
+    return lateness_ns > 0 ? kept_ns / (double)lateness_ns : 0;
 }
 
 // The other whose waits since the group's match before were nearest to a time.
@@ -155,24 +160,29 @@ static struct comm_member nearest_peer(const struct judge *judge, const struct c
     return best;
 }
 
-// Who kept the last one waiting, when that made it late.
-static void find_cause(struct judge *judge, uint32_t m, struct comm_member late,
-                       int64_t lateness_ns, int64_t excess_ns)
+// Who kept the last one waiting, when that made it late: since the match before, and of what is of
+// before, whoever it was then.
+static void find_cause(struct judge *judge, uint32_t m, struct comm_member late, double waited,
+                       double kept)
 {
     const struct comm_match *match = &judge->comm->matches[m];
-    struct match_blame *fault = &judge->matches[m];
-    if (excess_ns <= 0 || lateness_ns <= 0)
-        return;
-    int64_t others_ns = segment_of(judge, late).waited_ns - excess_ns, waited_ns;
-    struct comm_member peer = nearest_peer(judge, match, others_ns);
-    uint32_t event =
-        run_blame_longest(judge->comm, late, peer, judge->before[late.rank], &waited_ns);
-    if (event == late.event)
-        return;
-    double share = (double)excess_ns / (double)lateness_ns;
-    fault->share = (float)(share < 1 ? share : 1);
-    fault->cause = judge->comm->ranks[late.rank].events[event].match;
-    fault->peer = run_blame_back(peer, late.event - event);
+    struct match_blame *fault = &judge->matches[m], *before = &judge->carried.fault;
+    kept *= before->cause == RUN_NONE ? 0 : before->share;
+    uint32_t event = late.event;
+    int64_t excess_ns;
+    if (waited > kept) {
+        struct comm_member peer = nearest_peer(judge, match, judge->others.waited_ns);
+        event = run_blame_longest(judge->comm, late, peer, judge->before[late.rank], &excess_ns);
+        fault->peer = run_blame_back(peer, late.event - event);
+    }
+    if (event != late.event) {
+        fault->cause = judge->comm->ranks[late.rank].events[event].match;
+    } else if (kept > 0) {
+        fault->cause = before->cause;
+        fault->peer = before->peer;
+    }
+    fault->share = (float)(waited + kept < 1 ? waited + kept : 1);
+    judge->carried.fault = *fault;
 }
 
 // --- one match ----------------------------------------------------------------------------------
@@ -197,15 +207,10 @@ static int64_t caused_of(const struct judge *judge, const struct comm_match *mat
     return caused_ns;
 }
 
-static void count_late(struct judge *judge, uint32_t m, struct comm_member late,
-                       int64_t lateness_ns, const struct segment *excess)
+static void count_late(struct judge *judge, struct comm_member late, int64_t lateness_ns,
+                       const struct segment *excess, const double reason_ns[REASON_COUNT])
 {
     struct rank_blame *rank = &judge->ranks[late.rank];
-    double reason_ns[REASON_COUNT];
-    reasons_of(excess, reason_ns);
-    carry(judge, late.rank, lateness_ns, reason_ns);
-    if (!run_match_is_steady(judge->comm, &judge->comm->matches[m]))
-        return;
     rank->late_calls++;
     rank->lateness_ns += lateness_ns;
     for (int i = 0; i < BEFORE_COUNT; i++)
@@ -222,9 +227,15 @@ static void judge_match(struct judge *judge, uint32_t m)
     int64_t lateness_ns;
     int64_t caused_ns = caused_of(judge, match, &lateness_ns);
     struct segment excess = excess_of(judge, match, late);
-    judge->matches[m].caused_ns = run_match_is_steady(comm, match) ? caused_ns : 0;
-    count_late(judge, m, late, lateness_ns, &excess);
-    find_cause(judge, m, late, lateness_ns, excess.waited_ns);
+    double reason_ns[REASON_COUNT];
+    reasons_of(&excess, reason_ns);
+    double kept = carry(judge, late.rank, lateness_ns, reason_ns);
+    double waited = lateness_ns > 0 ? positive(excess.waited_ns) / (double)lateness_ns : 0;
+    find_cause(judge, m, late, waited, kept);
+    if (!run_match_is_steady(comm, match))
+        return;
+    judge->matches[m].caused_ns = caused_ns;
+    count_late(judge, late, lateness_ns, &excess, reason_ns);
 }
 
 // --- all matches --------------------------------------------------------------------------------
@@ -234,7 +245,7 @@ static void forget_before(struct judge *judge, uint32_t group)
     const struct comm_group *about = &judge->comm->groups[group];
     for (uint32_t i = 0; i < about->rank_count; i++)
         judge->before[about->ranks[i]] = RUN_NONE;
-    judge->carried = (struct carried){.rank = RUN_NONE};
+    judge->carried = (struct carried){.rank = RUN_NONE, .fault = {.cause = RUN_NONE}};
 }
 
 // The collectives of a group follow one another.

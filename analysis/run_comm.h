@@ -75,8 +75,8 @@ struct comm_group {
     int64_t size;          // -1: not known
     const uint32_t *ranks; // indices of the run's ranks that called it, ascending
     uint32_t rank_count;
-    // Holds ranks that send to each other, such as stages of a pipeline, and other groups do not:
-    // its ranks come at different times by design, so nobody is late there.
+    // Holds ranks that send to each other, directly or through others, such as stages of a
+    // pipeline: they come at different times by design, so nobody is late there.
     bool staged;
     const char *span;      // "intra-node", "inter-node", NULL: not known
     const char *dimension; // what it shares ("data", ...), set by run_strategy; NULL: not known

@@ -38,17 +38,6 @@ static bool is_staged(const struct comm_group *group, uint32_t mark, uint32_t *p
     return false;
 }
 
-// When every group is one of those, they are all there is to tell by.
-static bool others_remain(const struct run_comm *comm)
-{
-    for (uint32_t m = 0; m < comm->match_count; m++) {
-        const struct comm_op *op = &comm->ops[comm->matches[m].op];
-        if (!run_comm_is_p2p(op->kind) && !comm->groups[op->group].staged)
-            return true;
-    }
-    return false;
-}
-
 bool run_staged_make(struct run_comm *comm, struct err *err)
 {
     struct arena scratch;
@@ -60,9 +49,6 @@ bool run_staged_make(struct run_comm *comm, struct err *err)
         join_senders(comm, parent);
     for (uint32_t g = 0; ok && g < comm->group_count; g++)
         comm->groups[g].staged = is_staged(&comm->groups[g], g + 1, parent, marks);
-    bool remain = ok && others_remain(comm);
-    for (uint32_t g = 0; ok && !remain && g < comm->group_count; g++)
-        comm->groups[g].staged = false;
     arena_free(&scratch);
     return ok;
 }

@@ -391,6 +391,27 @@ static void blame_passes_to_who_kept_a_late_rank_waiting(void **state)
     end(&solved);
 }
 
+static void stages_of_a_pipeline_are_not_late_by_design(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 1,
+                                       .data = 1,
+                                       .pipeline = 4,
+                                       .steps = 6,
+                                       .layers = 4,
+                                       .world = true,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 1000});
+    solve(&solved);
+    check_clocks(&solved);
+    check_waits(&solved);
+    assert_true(sum(&solved, "comm_waits", "wait_ns") > 10 * MS);
+    assert_int_equal(sum(&solved, "lateness", "late_calls"), 0);
+    assert_int_equal(sum(&solved, "lateness", "caused_wait_ns"), 0);
+    end(&solved);
+}
+
 static void kernels_without_metadata_are_not_matched(void **state)
 {
     (void)state;
@@ -457,6 +478,7 @@ int main(void)
         cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
+        cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
         cmocka_unit_test(kernels_without_metadata_are_not_matched),
         cmocka_unit_test(a_call_of_no_operation_is_refused),
     };
