@@ -119,49 +119,62 @@ static double slowness(const struct alike *alike, size_t row)
     return ratio >= FINDING_SLOW_LINK_RATIO ? ratio : 1;
 }
 
-// Costs of the slow rows by group, and the group with most.
-struct slow_group {
-    double cost_ns, worst_ns; // of all its rows; of the row that costs most
+// What slow rows cost the rank that they cost most, and the row with most of it.
+struct slow_rows {
+    double cost_ns, worst_ns;
     size_t row;
+    uint32_t groups;
+    double *rank_ns; // per row of the table of ranks
 };
 
-static bool find_slow(const struct run_case *the_case, const struct alike *alike,
-                      struct slow_group *worst, uint32_t *slow, struct err *err)
+// A rank takes part in several groups, and has to bear all that are slow.
+static void bear(const struct run_case *the_case, struct str list, double cost_ns,
+                 struct slow_rows *slow)
 {
-    size_t rows = alike->waits->row_count;
-    struct groups groups;
-    struct slow_group *all = arena_array(the_case->arena, rows + 1, sizeof *all, err);
-    bool ok = all;
-    groups_init(&groups, the_case->budget);
-    for (size_t i = 0; ok && i < rows; i++) {
-        double ratio = slowness(alike, i);
-        uint32_t g;
-        if (ratio <= 1)
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    for (size_t r = 0; ranks && r < ranks->row_count; r++) {
+        if (!run_list_has(list, table_cell(ranks, r, "rank")->i))
             continue;
-        ok = groups_index(&groups, hash_cell(alike->waits, i, "process_group", 1),
-                          hash_cell(alike->waits, i, "ranks", 2), &g, err);
-        double cost_ns = exposed_ns(the_case, alike->waits, i) * (1 - 1 / ratio);
-        if (!ok)
-            break;
-        all[g].cost_ns += cost_ns;
-        if (cost_ns >= all[g].worst_ns) {
-            all[g].worst_ns = cost_ns;
-            all[g].row = i;
-        }
-        if (all[g].cost_ns > worst->cost_ns)
-            *worst = all[g];
+        slow->rank_ns[r] += cost_ns;
+        if (slow->rank_ns[r] > slow->cost_ns)
+            slow->cost_ns = slow->rank_ns[r];
     }
-    *slow = groups.count;
+}
+
+static bool find_slow(const struct run_case *the_case, const struct alike *alike,
+                      struct slow_rows *slow, struct err *err)
+{
+    struct groups groups;
+    uint32_t group;
+    bool ok = true;
+    slow->rank_ns = arena_array(the_case->arena, the_case->ranks + 1, sizeof *slow->rank_ns, err);
+    if (!slow->rank_ns)
+        return false;
+    groups_init(&groups, the_case->budget);
+    for (size_t i = 0; ok && i < alike->waits->row_count; i++) {
+        const struct cell *list = table_cell(alike->waits, i, "ranks");
+        double ratio = slowness(alike, i);
+        if (ratio <= 1 || list->null)
+            continue;
+        double cost_ns = exposed_ns(the_case, alike->waits, i) * (1 - 1 / ratio);
+        bear(the_case, list->s, cost_ns, slow);
+        if (cost_ns >= slow->worst_ns) {
+            slow->worst_ns = cost_ns;
+            slow->row = i;
+        }
+        ok = groups_index(&groups, hash_cell(alike->waits, i, "process_group", 1),
+                          hash_cell(alike->waits, i, "ranks", 2), &group, err);
+    }
+    slow->groups = groups.count;
     groups_free(&groups);
     return ok;
 }
 
 static bool tell_link(const struct run_case *the_case, const struct alike *alike,
-                      const struct slow_group *group, uint32_t slow, struct finding *finding,
-                      struct err *err)
+                      const struct slow_rows *slow, struct finding *finding, struct err *err)
 {
     const struct table *waits = alike->waits;
-    const struct cell *ranks = table_cell(waits, group->row, "ranks");
+    const struct cell *ranks = table_cell(waits, slow->row, "ranks");
     struct str list = ranks->null ? STR("?") : ranks->s;
     struct evidence evidence = {0};
     finding->confidence = "medium";
@@ -170,15 +183,16 @@ static bool tell_link(const struct run_case *the_case, const struct alike *alike
         arena_printf(the_case->arena, err,
                      "ranks %.*s move data %.1f times slower than groups like theirs: %s "
                      "per step (%.1f %%)",
-                     (int)list.len, list.at, slowness(alike, group->row),
+                     (int)list.len, list.at, slowness(alike, slow->row),
                      time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, href_of_row(waits, group->row).text,
+    evidence_add(&evidence, href_of_row(waits, slow->row).text,
                  "%s of %" PRId64 " bytes: median transfer %s, %s in the "
                  "median group",
-                 kind_of(waits, group->row), run_cell_i64(waits, group->row, "bytes", 0),
-                 time_text(run_cell_i64(waits, group->row, "transfer_median_ns", 0)).text,
-                 time_text(alike->median_ns[alike->class_of[group->row]]).text);
-    evidence_add(&evidence, "comm_waits", "%u group%s as slow", slow, slow == 1 ? " is" : "s are");
+                 kind_of(waits, slow->row), run_cell_i64(waits, slow->row, "bytes", 0),
+                 time_text(run_cell_i64(waits, slow->row, "transfer_median_ns", 0)).text,
+                 time_text(alike->median_ns[alike->class_of[slow->row]]).text);
+    evidence_add(&evidence, "comm_waits", "%u group%s as slow", slow->groups,
+                 slow->groups == 1 ? " is" : "s are");
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->subject && finding->title && finding->evidence;
 }
@@ -187,18 +201,17 @@ static bool check_link(const struct run_case *the_case, bool *fires, struct find
                        struct err *err)
 {
     struct alike alike = {.waits = report_find(the_case->report, "comm_waits")};
-    struct slow_group worst = {.cost_ns = 0};
-    uint32_t slow;
+    struct slow_rows slow = {.cost_ns = 0};
     if (!alike.waits)
         return true;
     alike.class_of =
         arena_array(the_case->arena, alike.waits->row_count + 1, sizeof *alike.class_of, err);
     if (!alike.class_of || !class_rows(the_case, &alike, err) ||
-        !find_medians(the_case, &alike, err) || !find_slow(the_case, &alike, &worst, &slow, err))
+        !find_medians(the_case, &alike, err) || !find_slow(the_case, &alike, &slow, err))
         return false;
-    finding->cost_ns = (int64_t)worst.cost_ns;
+    finding->cost_ns = (int64_t)slow.cost_ns;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_SLOW_LINK_SHARE);
-    return !*fires || tell_link(the_case, &alike, &worst, slow, finding, err);
+    return !*fires || tell_link(the_case, &alike, &slow, finding, err);
 }
 
 static const struct finding_rule link_rule = {
@@ -208,10 +221,11 @@ static const struct finding_rule link_rule = {
            "them is slow or shared.",
     .advice = "Test the links between the machines of these ranks (nccl-tests or rccl-tests on "
               "pairs of nodes, ibdiagnet, error counters), and look at what else uses them.",
-    .method = "Median transfer per collective (duration after the last rank's begin) of groups "
-              "with the same kind, type, bytes, size and span; slow from 1.5 times the median "
-              "group. Cost: exposed transfer of the worst group beyond the median group's, per "
-              "steady step; reported from 1 % of the step.",
+    .method =
+        "Median transfer per collective (duration after the last rank's begin) of groups "
+        "with the same kind, type, bytes, size and span; slow from 1.5 times the median "
+        "group. Cost: exposed transfer beyond the median group's per steady step, summed over the "
+        "slow groups of the rank that bears most; reported from 1 % of the step.",
     .false_alarms = "Groups of one span may still cross different switches.",
 };
 
