@@ -9,6 +9,8 @@ import { PlainTable } from "./plain_table.mjs";
  *             compute_ns: number, bubble_ns: number, bubble_share: number,
  *             ideal_share: number|null}} Stage */
 
+const TOLD_FROM = 0.005; // of the interval, that a stage is worse than the mean
+
 const stage_text = ({ stage, bubble_share, bubble_ns, ideal_share }) => `Stage ${stage}: bubble ${
   percent(bubble_share)}, ${ms_unit(bubble_ns)} per step${
   ideal_share === null ? "" : `; ideal ${percent(ideal_share)}`}`;
@@ -20,8 +22,10 @@ export function pipeline_sentence(stages) {
   const ideal = most.ideal_share === null ? "" : `, ideal ${percent(most.ideal_share)}`;
   const batches = most.micro_batches ? `, ${plural(most.micro_batches, "micro-batch",
     "micro-batches")} per step` : "";
-  return `${plural(stages.length, "stage")}${batches}: bubble ${percent(mean)} on average${
-    ideal}; most, ${percent(most.bubble_share)}, on stage ${most.stage}`;
+  const worst = most.bubble_share - mean < TOLD_FROM ? ""
+    : `; most, ${percent(most.bubble_share)}, on stage ${most.stage}`;
+  return `${plural(stages.length, "stage")}${batches}: bubble ${percent(mean)} on average${ideal}${
+    worst}`;
 }
 
 function StageBar({ row }) {

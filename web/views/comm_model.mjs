@@ -77,6 +77,30 @@ const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0),
 /** Collectives that were found on several ranks. @param {any[]} waits rows of comm_waits */
 export const matched_calls = (waits) => sum_of(waits, "calls");
 
+/**
+ * Exposed waiting per step by what the groups share, the mean of all ranks, most first.
+ * @param {any[]} waits rows of comm_waits @param {number} ranks @param {number} steps
+ */
+export function waits_by_dimension(waits, ranks, steps) {
+  const found = new Map();
+  for (const { dimension, exposed_wait_ns } of waits) {
+    const name = dimension ?? "";
+    found.set(name, (found.get(name) ?? 0) + (exposed_wait_ns ?? 0));
+  }
+  return [...found].map(([dimension, ns]) =>
+    ({ dimension, ns: ns / Math.max(1, ranks) / Math.max(1, steps) }))
+    .filter(({ ns }) => ns > 0)
+    .sort((a, b) => b.ns - a.ns);
+}
+
+/** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" where there is but one kind. */
+export function dimensions_sentence(parts) {
+  if (parts.length < 2) return "";
+  const told = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
+    dimension === "" ? "other" : dimension} groups`);
+  return `Of the waiting, ${told.slice(0, -1).join(", ")} and ${told.at(-1)}.`;
+}
+
 /** Rows of one dimension, group and kind; "" lets all through. */
 export function chosen_rows(frame, { dimension, process_group, kind }) {
   return filter_rows(frame, { equals: { dimension, process_group, kind } });

@@ -5,8 +5,8 @@ import { address, run_path } from "../address.mjs";
 import { Segments } from "../charts/segments.mjs";
 import { ms, ms_unit, percent, plural } from "../format.mjs";
 import { Figure } from "../widgets.mjs";
-import { clocks_sentence, exposed_split, matched_calls, split_segments, split_sentence }
-  from "./comm_model.mjs";
+import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
+  split_sentence, waits_by_dimension } from "./comm_model.mjs";
 import { late_ranks, late_sentence } from "./lateness_model.mjs";
 import { outliers } from "./rank_model.mjs";
 
@@ -30,12 +30,21 @@ function Early({ run, ranks, step_ns }) {
       >Its compute among the ranks</a></p>`);
 }
 
-function Late({ run, late, wait_ns, ranks, step_ns }) {
+function Late({ run, late, wait_ns, ranks, step_ns, has_pipeline }) {
   if (late.length > 0) {
     return html`${late.slice(0, MOST_NAMED).map((row) => html`<${LateRank} key=${row.rank}
       run=${run} row=${row} ranks=${ranks.length} />`)}`;
   }
+  if (has_pipeline) return null; // its stages wait in turn by their nature
   return wait_ns > 0 && html`<${Early} run=${run} ranks=${ranks} step_ns=${step_ns} />`;
+}
+
+/** In which groups the waiting is; that of a pipeline has a name and a page. */
+function Dimensions({ run, parts }) {
+  const text = dimensions_sentence(parts);
+  const has_pipeline = parts.some(({ dimension }) => dimension === "pipeline");
+  return text && html`<p>${text}${has_pipeline && html` Stages of a pipeline wait for each other's
+    micro-batches: <a href=${run_path(run, "ranks")}>its bubble against the ideal one</a>.`}</p>`;
 }
 
 /** Without other ranks only the sum is known. */
@@ -53,12 +62,14 @@ function Lone({ row, share }) {
 export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }) {
   const split = matched_calls(waits) > 0 ? exposed_split(ranks) : null;
   const { steady_steps: steps, step_median_ns: step_ns } = data.summary;
+  const parts = waits_by_dimension(waits, ranks.length, steps);
   const late = late_ranks(lateness, { steps, step_ns });
   const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
   return html`<section class="verdict" aria-label="What communication costs">
     ${split ? html`<p class="verdict-line">${split_sentence(split)}</p>
         <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${ranks}
-          step_ns=${step_ns} />`
+          step_ns=${step_ns} has_pipeline=${parts[0]?.dimension === "pipeline"} />
+        <${Dimensions} run=${run} parts=${parts} />`
       : html`<${Lone} row=${row} share=${data.summary.exposed_comm_share} />`}
     ${split?.exposed_ns > 0 && html`<div class="verdict-chart"><${Segments}
       items=${split_segments(split)} head="Exposed communication" bare=${true}

@@ -64,9 +64,9 @@ function columns_of(frame) {
       help: "Transfer per step and rank of the group, hidden or not." },
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
-    { key: "latest_rank", label: "Last", kind: "text", priority: 3,
+    { key: "latest_rank", label: "Last rank", kind: "text", priority: 3,
       help: "The rank that most often begins last, and how often.", cell: (row) =>
-        (at("latest_rank", row) === null ? "–" : html`rank ${at("latest_rank", row)}${" "}<span
+        (at("latest_rank", row) === null ? "–" : html`${at("latest_rank", row)}${" "}<span
           class="faint">${percent(at("latest_share", row))}</span>`) },
   ];
 }
@@ -86,14 +86,16 @@ export function Bandwidths({ points, note, actions }) {
   if (points.length === 0) return null;
   const best = points.reduce((a, b) => (b.bus_gbps > a.bus_gbps ? b : a));
   const caption = `Best bus bandwidth ${best.bus_gbps.toFixed(1)} GB/s, ${best.name} of ${
-    bytes(best.bytes)}${note}`;
+    bytes(best.bytes)}${note}; messages below ${bytes(LEAST_BYTES)} are not drawn`;
   return html`<${Card} title="Message size and bus bandwidth">${actions}
     <${Scatter} rows=${points} caption=${caption} /><//>`;
 }
 
+const LEAST_BYTES = 1000; // below, a transfer says nothing of the link
+
 /** @param {any[]} rows @param {(row: any) => any} more fields of the chart */
 export const bandwidth_points = (rows, more) => rows
-  .filter((row) => row.bytes > 0 && row.bus_gbps > 0)
+  .filter((row) => row.bytes >= LEAST_BYTES && row.bus_gbps > 0)
   .map((row) => ({ ...row, ...more(row) }));
 
 const of_group = ({ process_group, dimension }) =>

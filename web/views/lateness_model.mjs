@@ -23,26 +23,47 @@ export const reason_label = (reason) => reason_of(reason)[0];
 export const reason_words = (reason) => reason_of(reason)[1];
 
 const NAMED_FROM = 0.005; // of the step, both that it is late and that each of the others waits
-/** Of all waits: well above an even share among few ranks, a fifth among many. */
+/** Of the waits that ranks cause: well above an even share among few, a fifth among many. */
 const named_share = (ranks) => Math.max(0.2, Math.min(0.75, 1.5 / ranks));
 
+const caused = (rows) => rows.reduce((sum, { caused_wait_ns }) => sum + (caused_wait_ns ?? 0), 0);
+
+/** A rank that is late only because another group kept it waiting passes the blame on. */
+const is_to_blame = ({ reason }) => reason !== "communication";
+
 /**
- * The ranks for which the others wait so much that they are to be named, most waited for first. A
- * rank that is itself kept waiting passes the blame on; one that is hardly later than the most is
- * not late: then others are early.
+ * The ranks for which the others wait so much that they are to be named, most waited for first.
+ * One that is hardly later than the most is not late: then others are early.
  * @param {any[]} rows of the table lateness @param {{steps: number, step_ns: number}} of
  */
 export function late_ranks(rows, { steps, step_ns }) {
-  const all_ns = rows.reduce((sum, { caused_wait_ns }) => sum + (caused_wait_ns ?? 0), 0);
-  const others = Math.max(1, rows.length - 1);
-  return rows
-    .filter(({ reason }) => reason !== "communication")
-    .map((row) => ({ ...row, each_ns: (row.caused_wait_ns ?? 0) / others / Math.max(1, steps),
+  const blamed = rows.filter(is_to_blame);
+  const least_ns = named_share(rows.length) * caused(blamed);
+  const all_ns = caused(rows);
+  return blamed
+    .map((row) => ({ ...row, each_ns: wait_of_each(row, rows.length, steps),
       late_ns: (row.lateness_ns ?? 0) / Math.max(1, steps),
       blame: (row.caused_wait_ns ?? 0) / (all_ns || 1) }))
-    .filter(({ each_ns, late_ns, blame }) => Math.min(each_ns, late_ns) >= NAMED_FROM * step_ns
-      && blame >= named_share(rows.length))
+    .filter(({ each_ns, late_ns, caused_wait_ns }) => caused_wait_ns >= least_ns
+      && Math.min(each_ns, late_ns) >= NAMED_FROM * step_ns)
     .sort((a, b) => b.blame - a.blame);
+}
+
+/** How long each of the other ranks waits for a rank per step, on average. */
+const wait_of_each = (row, ranks, steps) =>
+  (row.caused_wait_ns ?? 0) / Math.max(1, ranks - 1) / Math.max(1, steps);
+
+/**
+ * Rows of the table ranks with the wait that each causes to each other rank per step; none for
+ * those that are themselves kept waiting.
+ * @param {any[]} ranks @param {any[]} lateness @param {number} steps
+ */
+export function with_blame(ranks, lateness, steps) {
+  if (lateness.length === 0) return ranks;
+  const of = new Map(lateness.map((row) => [row.rank, row]));
+  const blame = (row) => (row && is_to_blame(row)
+    ? Math.round(wait_of_each(row, lateness.length, steps)) : 0);
+  return ranks.map((row) => ({ ...row, caused_ns: blame(of.get(row.rank)) }));
 }
 
 /** "Rank 5 begins last in 86.0 % of its collectives, ...". @param {any} row of late_ranks */

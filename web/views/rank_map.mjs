@@ -175,7 +175,8 @@ function Pickers({ query, change, metrics, metric }) {
  * the query has by, metric, rank and step
  */
 export function RankMap({ run, rows, world, step_ns, lateness, query, change }) {
-  const metrics = useMemo(() => known_metrics(rows), [rows]);
+  const metrics = useMemo(() => known_metrics(rows)
+    .filter(({ step_column }) => query.by !== "steps" || step_column !== ""), [rows, query.by]);
   const metric = chosen_metric(metrics, query.metric);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
   // Where most have not come, their holes would only hide those that have.

@@ -5,7 +5,8 @@ import { empty_grid, heat_distance, heat_scale, HOLE, turned } from "../charts/h
 
 /**
  * @typedef {{key: string, label: string, column: string, step_column: string, help: string}} Metric
- * `column` is that of the table ranks, `step_column` that of rank_steps.
+ * `column` is that of the table ranks, or made of lateness; `step_column` that of rank_steps, "" if
+ * there is none.
  */
 
 /** @type {Metric[]} */
@@ -13,6 +14,9 @@ export const METRICS = [
   { key: "lateness", label: "Lateness", column: "lateness_ns", step_column: "lateness_ns",
     help: "How much later than the others the rank began the collectives that it began last: "
       + "what the others wait for." },
+  { key: "caused", label: "Wait it causes", column: "caused_ns", step_column: "",
+    help: "How long each of the other ranks waits for it per step. A rank that is late only "
+      + "because another group kept it waiting causes none." },
   { key: "step", label: "Step time", column: "step_median_ns", step_column: "step_ns",
     help: "Ranks that wait for each other have the same step time, late or not." },
   { key: "compute", label: "Compute", column: "compute_ns", step_column: "compute_ns",
@@ -26,6 +30,8 @@ export const METRICS = [
     help: "Time in which nothing ran on the device." },
 ];
 
+const STEP_TIME = METRICS.find(({ key }) => key === "step");
+
 /** The metrics of which any row has a figure. @param {any[]} rows of the table ranks */
 export function known_metrics(rows) {
   return METRICS.filter(({ column }) => rows.some((row) => is_figure(row[column])));
@@ -35,7 +41,7 @@ export const is_figure = (value) => value !== null && value !== undefined;
 
 /** Of those known the wanted one, else the first. @param {Metric[]} known @param {string} key */
 export function chosen_metric(known, key) {
-  return known.find((metric) => metric.key === key) ?? known[0] ?? METRICS[1];
+  return known.find((metric) => metric.key === key) ?? known[0] ?? STEP_TIME;
 }
 
 const MOST_PLACES = 8192; // a world size may be wrong; holes for all of it would hide the rest

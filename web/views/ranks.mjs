@@ -7,6 +7,7 @@ import { sort_rows } from "../frame.mjs";
 import { PARTS } from "../parts.mjs";
 import { Legend } from "../charts/figure.mjs";
 import { Card, ExportLinks, Loaded } from "../widgets.mjs";
+import { with_blame } from "./lateness_model.mjs";
 import { RankMap } from "./rank_map.mjs";
 import { chosen_metric, known_metrics } from "./rank_model.mjs";
 import { RankOutliers } from "./rank_outliers.mjs";
@@ -32,12 +33,14 @@ function AllRanks({ ranks, slowest }) {
     <${Legend} parts=${PARTS} /><//>`;
 }
 
-function Compared({ run, ranks, lateness, world, step_ns }) {
+function Compared({ run, ranks, lateness, world, step_ns, steps }) {
   const [query, change] = use_query(DEFAULTS);
-  const metric = chosen_metric(known_metrics(ranks.rows), query.metric);
-  return html`<${RankMap} run=${run} rows=${ranks.rows} world=${world} step_ns=${step_ns}
+  const rows = useMemo(() => with_blame(ranks.rows, lateness.rows, steps),
+    [ranks.rows, lateness.rows, steps]);
+  const metric = chosen_metric(known_metrics(rows), query.metric);
+  return html`<${RankMap} run=${run} rows=${rows} world=${world} step_ns=${step_ns}
       lateness=${lateness.rows} query=${query} change=${change} />
-    ${ranks.rows.length > 1 && html`<${RankOutliers} run=${run} rows=${ranks.rows}
+    ${ranks.rows.length > 1 && html`<${RankOutliers} run=${run} rows=${rows}
       metric=${metric} step_ns=${step_ns} lateness=${lateness.rows} />`}`;
 }
 
@@ -54,7 +57,8 @@ function Content({ data, run }) {
     const is_many = ranks.rows.length > 1 || world > 1;
     const has_ranks = ranks.rows.length > 0 && ranks.rows.every(({ rank }) => rank !== null);
     return html`${is_many && has_ranks && html`<${Compared} run=${run} ranks=${ranks}
-        lateness=${lateness} world=${world} step_ns=${data.summary.step_median_ns} />`}
+        lateness=${lateness} world=${world} step_ns=${data.summary.step_median_ns}
+        steps=${data.summary.steady_steps} />`}
       <${Efficiency} rows=${efficiency.rows} />
       <div class=${pipeline.rows.length > 0 ? "columns-2" : ""}>
         <${Strategy} rows=${strategy.rows} /><${Pipeline} rows=${pipeline.rows} /></div>

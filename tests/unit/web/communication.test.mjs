@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { frame_of } from "../../../web/frame.mjs";
-import { chosen_rows, clocks_sentence, exposed_split, split_segments, split_sentence, unknowns,
-  waits_per_step } from "../../../web/views/comm_model.mjs";
+import { chosen_rows, clocks_sentence, dimensions_sentence, exposed_split, split_segments,
+  split_sentence, unknowns, waits_by_dimension, waits_per_step }
+  from "../../../web/views/comm_model.mjs";
 import { by_product } from "../../../web/views/efficiency_model.mjs";
-import { late_ranks, late_sentence, lateness_per_step, reason_label, reason_words }
+import { late_ranks, late_sentence, lateness_per_step, reason_label, reason_words, with_blame }
   from "../../../web/views/lateness_model.mjs";
 import { SHAPE_NAMES, SHAPES } from "../../../web/charts/marks.mjs";
 
@@ -41,9 +42,9 @@ test("the rank that the others wait for is named with its reason", () => {
     late(n, 1, 1))];
   const [found, ...rest] = late_ranks(rows, { steps: 10, step_ns: 500 * MS });
   assert.equal(rest.length, 0);
-  assert.equal(late_sentence(found, 8), "Rank 5 begins last in 86.0 % of its 100 collectives: each "
-    + "of the 7 others waits 41.0 ms per step for it on average, 99.2 % of all waits. The same "
-    + "kernels take longer on it (90.0 % of its lateness).");
+  assert.equal(late_sentence(found, 8), "Rank 5 begins last in 86.0 % of its 100 collectives and "
+    + "causes 99.2 % of all waiting: 41.0 ms per step on each of the 7 others, hidden or not. The "
+    + "same kernels take longer on it (90.0 % of its lateness).");
 });
 
 test("nobody is named for little, in turn, or for having been kept waiting", () => {
@@ -62,7 +63,7 @@ test("nobody is named for little, in turn, or for having been kept waiting", () 
 test("of two ranks the late one is named", () => {
   const found = late_ranks([late(1, 90, 900), late(0, 10, 20)], { steps: 10, step_ns: 500 * MS });
   assert.deepEqual(found.map((row) => row.rank), [1]);
-  assert.match(late_sentence(found[0], 2), /: the other waits 90.0 ms per step/);
+  assert.match(late_sentence(found[0], 2), /: 90.0 ms per step on the other, hidden/);
 });
 
 test("every reason has words, and an unknown one does too", () => {
@@ -95,6 +96,31 @@ test("lateness comes per step, and per other rank for what it causes", () => {
     late(2, 1, 6)]), 3);
   assert.deepEqual(own.columns.each_caused_ns, [10 * MS, 0, MS]);
   assert.deepEqual(own.columns.late_share, [0.5, null, 0.01]);
+});
+
+test("waiting is parted by what the groups share", () => {
+  const waits = [{ dimension: "pipeline", exposed_wait_ns: 944 * MS }, { dimension: null,
+    exposed_wait_ns: 32 * MS }, { dimension: "pipeline", exposed_wait_ns: 16 * MS },
+  { dimension: "data", exposed_wait_ns: 0 }];
+  const parts = waits_by_dimension(waits, 8, 2);
+  assert.deepEqual(parts, [{ dimension: "pipeline", ns: 60 * MS }, { dimension: "", ns: 2 * MS }]);
+  assert.equal(dimensions_sentence(parts),
+    "Of the waiting, 60.0 ms is in pipeline groups and 2.00 ms in other groups.");
+  assert.equal(dimensions_sentence(parts.slice(1)), "");
+});
+
+test("who is kept waiting itself is blamed for nothing", () => {
+  const rows = with_blame([{ rank: 0 }, { rank: 1 }, { rank: 2 }],
+    [late(1, 9, 60), late(0, 9, 50, "communication")], 3);
+  assert.deepEqual(rows.map(({ caused_ns }) => caused_ns), [0, 20 * MS, 0]);
+  assert.deepEqual(with_blame([{ rank: 0 }], [], 3), [{ rank: 0 }]);
+});
+
+test("a straggler is named among ranks that it keeps waiting elsewhere", () => {
+  const rows = [late(133, 99, 2000), ...Array.from({ length: 60 }, (_, n) =>
+    late(n, 18, 1500, "communication"))];
+  assert.deepEqual(late_ranks(rows, { steps: 10, step_ns: 500 * MS }).map((row) => row.rank),
+    [133]);
 });
 
 const clock = (number, component, offset, error = 5000) =>
