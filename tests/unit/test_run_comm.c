@@ -402,7 +402,7 @@ static void stages_of_a_pipeline_are_not_late_by_design(void **state)
                                        .layers = 4,
                                        .world = true,
                                        .skew_ns = 50 * MS,
-                                       .jitter_ns = 1000});
+                                       .jitter_ns = 100});
     solve(&solved);
     check_clocks(&solved);
     check_waits(&solved);
