@@ -116,13 +116,15 @@ void mesh_program_build(const struct mesh *mesh, int32_t rank, struct mesh_progr
 
 struct mesh_event {
     int64_t begin_ns, end_ns, launch_ns; // true time since the job's begin
-    int64_t wait_ns, exposed_ns;         // of a communication
+    int64_t wait_ns, exposed_ns;         // of a communication, among those that traces have
     int64_t bytes;
     int32_t group, step;
     uint32_t sequence;
     int32_t peer; // rank
     uint8_t kind, phase;
-    bool last; // no other rank of the group began later
+    bool last;    // no other rank of the group that is in a trace began later
+    bool dropped; // no trace has it
+    bool matched; // another trace has its part of the same communication
 };
 
 struct mesh_rank {

@@ -25,7 +25,7 @@ struct member {
 // One communication, once per group and order.
 struct instance {
     struct member *members;
-    int32_t arrived, latest_rank;
+    int32_t arrived;
     int64_t latest_ns;
 };
 
@@ -57,6 +57,8 @@ struct worker {
     struct queue queues[STREAMS];
     uint32_t *slots;                 // events
     uint32_t counts[DIMENSIONS + 4]; // calls so far: per dimension, and per neighbour and direction
+    uint32_t calls, dropped;         // of all kinds; of these, how many no trace has
+    uint32_t drop_every;             // 0: all are recorded
     struct splitmix rng;
 };
 
@@ -168,20 +170,53 @@ static void finish(struct machine *machine, struct member member, int64_t end_ns
     }
 }
 
-// All have begun: who waited how long is known, and when it ends.
+// The member that began last of those that a trace has; -1 when it has one at most, which shows
+// nobody waiting.
+static int32_t latest_known(const struct machine *machine, const struct channel *channel,
+                            const struct instance *instance)
+{
+    int32_t known = 0, latest = -1;
+    for (int32_t i = 0; i < channel->size; i++) {
+        const struct mesh_event *event = event_of(machine, instance->members[i]);
+        if (event->dropped)
+            continue;
+        known++;
+        if (latest < 0 || event->begin_ns > event_of(machine, instance->members[latest])->begin_ns)
+            latest = i;
+    }
+    return known > 1 ? latest : -1;
+}
+
+// Who waited how long, as far as traces show it.
+static void find_waits(struct machine *machine, const struct channel *channel,
+                       const struct instance *instance)
+{
+    int32_t latest = latest_known(machine, channel, instance);
+    if (latest < 0)
+        return;
+    const struct mesh_event *last = event_of(machine, instance->members[latest]);
+    bool blames = instance->members[latest].rank == machine->mesh->options->straggler &&
+                  last->kind < MESH_SEND;
+    for (int32_t i = 0; i < channel->size; i++) {
+        struct mesh_event *event = event_of(machine, instance->members[i]);
+        event->last = i == latest;
+        event->matched = !event->dropped;
+        if (event->dropped || event->last)
+            continue;
+        event->wait_ns = last->begin_ns - event->begin_ns;
+        if (blames)
+            machine->job->caused_wait_ns[event->step] += event->wait_ns;
+    }
+}
+
+// All have begun, so the end is known.
 static void resolve(struct machine *machine, const struct channel *channel,
                     struct instance *instance)
 {
     const struct mesh_options *o = machine->mesh->options;
-    struct mesh_event *first = event_of(machine, instance->members[0]);
     int64_t end_ns = instance->latest_ns + transfer_ns(machine, instance->members[0]);
-    bool blames = instance->latest_rank == o->straggler && first->kind < MESH_SEND;
+    find_waits(machine, channel, instance);
     for (int32_t i = 0; i < channel->size; i++) {
-        struct mesh_event *event = event_of(machine, instance->members[i]);
-        event->wait_ns = instance->latest_ns - event->begin_ns;
-        event->last = instance->members[i].rank == instance->latest_rank;
-        if (blames)
-            machine->job->caused_wait_ns[event->step] += event->wait_ns;
         int64_t late_ns = splitmix_below(&machine->rng, o->jitter_ns + 1);
         finish(machine, instance->members[i], end_ns + late_ns);
     }
@@ -211,10 +246,8 @@ static void begin_head(struct machine *machine, struct head head)
     struct instance *instance = instance_at(channel, waiting->instance);
     event->begin_ns = waiting->post_ns > queue->free_ns ? waiting->post_ns : queue->free_ns;
     instance->members[instance->arrived++] = member;
-    if (event->begin_ns > instance->latest_ns) {
+    if (event->begin_ns > instance->latest_ns)
         instance->latest_ns = event->begin_ns;
-        instance->latest_rank = head.rank;
-    }
     if (instance->arrived == channel->size)
         resolve(machine, channel, instance);
 }
@@ -274,6 +307,26 @@ static int count_of(const struct mesh *mesh, int32_t rank, const struct mesh_ins
     return DIMENSIONS + 2 * (call->kind == MESH_RECV) + back;
 }
 
+// A trace lacks some communications, evenly spread, or there is no trace.
+static bool is_dropped(const struct mesh_options *o, int32_t rank, struct worker *worker)
+{
+    worker->calls++;
+    bool due = worker->drop_every && worker->calls % worker->drop_every == 0 &&
+               worker->dropped < (uint32_t)o->drop_count;
+    worker->dropped += due;
+    return due || rank == o->without;
+}
+
+static uint32_t drop_every(const struct mesh_options *o, int32_t rank,
+                           const struct mesh_program *program)
+{
+    uint32_t calls = 0;
+    for (size_t i = 0; i < program->count; i++)
+        calls += program->at[i].code == MESH_DO_CALL;
+    uint32_t every = calls * (uint32_t)o->steps / ((uint32_t)o->drop_count + 1);
+    return rank != o->drop_rank ? 0 : every ? every : 1;
+}
+
 static void post(struct machine *machine, int32_t rank, const struct mesh_instruction *call)
 {
     struct worker *worker = &machine->workers[rank];
@@ -283,6 +336,7 @@ static void post(struct machine *machine, int32_t rank, const struct mesh_instru
     size_t channel = channel_of(mesh, rank, call);
     event->group = mesh->group_of[call->dimension][rank];
     event->peer = peer_of(mesh, rank, call);
+    event->dropped = is_dropped(mesh->options, rank, worker);
     event->sequence = worker->counts[count_of(mesh, rank, call)]++;
     int32_t stream = stream_of(event, mesh);
     struct queue *queue = &worker->queues[stream];
@@ -377,6 +431,7 @@ static void open_worker(struct machine *machine, int32_t rank)
     struct mesh_rank *record = &machine->job->ranks[rank];
     mesh_program_build(machine->mesh, rank, &worker->program);
     worker->blocked_on = -1;
+    worker->drop_every = drop_every(o, rank, &worker->program);
     worker->slots = outfile_memory((size_t)worker->program.slots + 1, sizeof *worker->slots);
     worker->rng.state = o->seed * 1000003 + (uint64_t)rank;
     record->step_begin_ns = outfile_memory((size_t)o->steps, sizeof(int64_t));
@@ -462,7 +517,7 @@ static void expose(struct mesh_rank *rank)
     struct mesh_event **calls = outfile_memory(rank->count + 1, sizeof(struct mesh_event *));
     size_t count = 0, next = 0;
     for (size_t i = 0; i < rank->count; i++)
-        if (rank->events[i].kind < MESH_COMPUTE)
+        if (rank->events[i].kind < MESH_COMPUTE && !rank->events[i].dropped)
             calls[count++] = &rank->events[i];
     qsort(calls, count, sizeof(struct mesh_event *), compare_begins);
     int64_t owned_until = INT64_MIN;

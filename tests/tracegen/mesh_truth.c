@@ -23,7 +23,7 @@ static void count_event(const struct mesh_event *event, int64_t figures[FIGURES]
     int64_t waited = event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
     if (event->kind == MESH_COMPUTE)
         figures[COMPUTE] += dur_ns;
-    if (event->kind >= MESH_COMPUTE)
+    if (event->kind >= MESH_COMPUTE || !event->matched)
         return;
     figures[CALLS]++;
     figures[WAIT] += event->wait_ns;
@@ -84,7 +84,7 @@ static void count_group(const struct mesh_job *job, int32_t group, int kind,
         const struct mesh_rank *record = &job->ranks[members->ranks[m]];
         for (size_t i = 0; i < record->count; i++) {
             const struct mesh_event *event = &record->events[i];
-            if (event->kind != kind || event->group != group)
+            if (event->kind != kind || event->group != group || !event->matched)
                 continue;
             count_event(event, steps[event->step]);
             *calls += m == 0;

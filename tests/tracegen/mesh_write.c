@@ -18,8 +18,6 @@ struct writer {
     struct outfile *out;
     int32_t rank, pid, device;
     uint64_t correlation;
-    size_t calls; // so far
-    int32_t dropped;
 };
 
 static const struct words {
@@ -253,18 +251,6 @@ static void write_device(struct writer *w, const struct mesh_event *event)
 
 // --- a rank -------------------------------------------------------------------------------------
 
-// The trace lacks some communications, evenly spread.
-static bool is_dropped(struct writer *w, const struct mesh_event *event)
-{
-    const struct mesh_options *o = w->mesh->options;
-    if (w->rank != o->drop_rank || event->kind >= MESH_COMPUTE)
-        return false;
-    size_t every = w->record->count / 2 / ((size_t)o->drop_count + 1);
-    bool due = ++w->calls % (every ? every : 1) == 0 && w->dropped < o->drop_count;
-    w->dropped += due;
-    return due;
-}
-
 static void write_step(struct writer *w, int32_t step)
 {
     const struct mesh_options *o = w->mesh->options;
@@ -301,7 +287,7 @@ uint64_t mesh_write(const struct mesh_job *job, int32_t rank)
         write_step(&w, step);
     for (size_t i = 0; i < w.record->count; i++) {
         w.correlation++;
-        if (is_dropped(&w, &w.record->events[i]))
+        if (w.record->events[i].dropped)
             continue;
         write_host(&w, &w.record->events[i]);
         write_device(&w, &w.record->events[i]);
