@@ -89,7 +89,7 @@ struct finding_rule {
 #define FINDING_OPTIMIZER_KERNELS  20         // per step that are not fused
 #define FINDING_OPTIMIZER_PASSES   1.75       // fused one, by the operator with most of the time
 #define FINDING_RECOMPUTE_SHARE    0.02       // repeated forward passes
-#define FINDING_SLOW_STEP_SHARE    0.05       // beyond the median, of it: a slow step
+#define FINDING_SLOW_STEP_SHARE    0.08       // beyond the median, of it: a slow step
 #define FINDING_SLOW_STEP_MADS     3          // and of 1.4826 median absolute deviations
 #define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
 #define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps by their median

@@ -224,7 +224,7 @@ const struct finding_rule finding_periodic_steps = {
     .advice = "Look at what the slow steps do on the host: write checkpoints asynchronously, log "
               "less often and without .item(), collect garbage by hand (gc.disable() and "
               "gc.collect() at a fitting time), give the loader more prefetch.",
-    .method = "Slow steps are longer than the median of the steady steps by 5 % and by 3 x 1.4826 "
+    .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
               "median absolute deviations; here 3 or more come equally far apart. Cost: what they "
               "take beyond the median, spread over all steady steps; reported from 1 % of the "
               "step.",
@@ -263,7 +263,7 @@ const struct finding_rule finding_unstable_steps = {
            "the slowest, so that rare events become common.",
     .advice = "Look at what the slow steps do in the timeline: data that comes late, garbage "
               "collection, allocation, other jobs on the machine, clocks that go down.",
-    .method = "Slow steps are longer than the median of the steady steps by 5 % and by 3 x 1.4826 "
+    .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
               "median absolute deviations. Cost: what they take beyond the median, spread over "
               "all steady steps; reported when the 95th percentile is 1.1 times the median or "
               "they cost 1 % of the step.",
