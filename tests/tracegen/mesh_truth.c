@@ -23,7 +23,7 @@ static void count_event(const struct mesh_event *event, int64_t figures[FIGURES]
     int64_t waited = event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
     if (event->kind == MESH_COMPUTE)
         figures[COMPUTE] += dur_ns;
-    if (event->kind >= MESH_COMPUTE || !event->matched)
+    if (event->kind >= MESH_COMPUTE || event->dropped)
         return;
     figures[CALLS]++;
     figures[WAIT] += event->wait_ns;
