@@ -2,10 +2,13 @@
 // The rule about what activation checkpointing repeats.
 #include "analysis/findings.h"
 
+// Without Python frames, collectives that hooks launch within a checkpointed function's backward
+// cannot be told from repeated ones; gradients are far more common.
 static bool is_repeated(const struct facts *facts, uint32_t device)
 {
     uint32_t launch = facts->devices[device].launch;
-    return launch != FACTS_NONE && facts->launches[launch].recompute;
+    bool unsure = facts->devices[device].class == CLASS_COMMUNICATION && !facts->frame_state;
+    return launch != FACTS_NONE && facts->launches[launch].recompute && !unsure;
 }
 
 static int64_t claim_repeated(const struct finding_case *the_case, const void *context,
