@@ -120,8 +120,6 @@ static void add_step(struct bubble *b, uint32_t chain, int64_t number)
 
 static void add_chain(struct bubble *b, uint32_t chain)
 {
-    if (b->first[chain] == b->first[chain + 1])
-        return;
     const struct rank_times *leader = &b->passes->ranks[b->members[b->first[chain]]];
     int64_t steps = 0;
     bool any_steady = false;
@@ -133,6 +131,28 @@ static void add_chain(struct bubble *b, uint32_t chain)
             steps++;
         }
     b->steps = steps > b->steps ? steps : b->steps;
+}
+
+// Whether the interval is known: the first stage begins it, and ends it when it is the last to have
+// its gradients.
+static bool has_first(const struct bubble *b, uint32_t chain)
+{
+    bool found = false;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++)
+        found |= b->stages->stage[b->members[i]] == 0;
+    return found;
+}
+
+// Pipelines that lack ranks count only where all lack some.
+static void add_chains(struct bubble *b)
+{
+    const struct pipeline_stages *stages = b->stages;
+    bool any_whole = false;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        any_whole |= b->first[c + 1] - b->first[c] == stages->stage_count;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        if (any_whole ? b->first[c + 1] - b->first[c] == stages->stage_count : has_first(b, c))
+            add_chain(b, c);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -217,8 +237,7 @@ bool pipeline_stages_add(const struct run_comm *comm, const struct run_passes *p
     bool ok = b.members && b.first && b.sums;
     if (ok) {
         list_members(&b);
-        for (uint32_t c = 0; c < stages->chain_count; c++)
-            add_chain(&b, c);
+        add_chains(&b);
         ok = add_rows(&b, report, err);
     }
     arena_free(&arena);

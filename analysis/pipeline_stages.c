@@ -126,7 +126,7 @@ static bool join_groups(struct finder *f, struct err *err)
     for (uint32_t o = 0; o < f->comm->op_count; o++) {
         const struct comm_op *op = &f->comm->ops[o];
         const struct comm_group *group = &f->comm->groups[op->group];
-        if (!passes_on(f, op))
+        if (!group->list.len || !passes_on(f, op))
             continue;
         for (uint32_t i = 1; i < group->rank_count; i++)
             if (!join_ranks(f, f->comm->ranks[group->ranks[0]].rank,

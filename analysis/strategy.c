@@ -163,7 +163,8 @@ static enum role joint_role(const struct strategy *all, const struct team *team)
         return ROLE_TENSOR;
     bool scatters =
         often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD) || often_late(team, USE_REDUCE_SCATTER);
-    bool reduces = often(team, USE_ALL_REDUCE, PHASE_BACKWARD) || often_late(team, USE_ALL_REDUCE);
+    bool reduces = often(team, USE_ALL_REDUCE, PHASE_BACKWARD) ||
+                   (often_late(team, USE_ALL_REDUCE) && bytes_of(team, USE_ALL_REDUCE) > 0);
     if (scatters)
         return scattering_role(team);
     if (!reduces)
@@ -292,11 +293,20 @@ static void put_evidence(const struct strategy *all, const struct family *family
     buf_printf(text, ": %s", role->reason);
 }
 
-static const char *confidence_of(const struct family *family)
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+
+static const char *const confidence_words[] = {"low", "medium", "high"};
+
+static enum confidence confidence_of(const struct family *family)
 {
-    if (!family->phased)
-        return "low";
-    return family->listed && family->degree > 0 ? "high" : "medium";
+    if (!family->phased || family->degree <= 0)
+        return CONFIDENCE_LOW;
+    return family->listed ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+}
+
+static enum confidence confidence_of_stages(const struct pipeline_stages *stages)
+{
+    return stages->told ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 }
 
 static bool add_row(const struct row *row, struct buf *text, struct report *report, struct err *err)
@@ -320,7 +330,7 @@ static bool add_family(const struct strategy *all, const struct family *family, 
     row_i64_if(&row, family->degree > 0, family->degree);
     row_i64(&row, family->teams);
     row_text(&row, text_of(text));
-    row_word(&row, confidence_of(family));
+    row_word(&row, confidence_words[confidence_of(family)]);
     return add_row(&row, text, report, err);
 }
 
@@ -344,7 +354,7 @@ static bool add_pipeline(const struct strategy *all, struct buf *text, struct re
     row_i64(&row, stages->stage_count);
     row_i64(&row, stages->chain_count);
     row_text(&row, text_of(text));
-    row_word(&row, stages->told ? "high" : "low");
+    row_word(&row, confidence_words[confidence_of_stages(stages)]);
     return add_row(&row, text, report, err);
 }
 
@@ -385,7 +395,8 @@ static void put_word(struct buf *text, enum role role, int64_t degree)
 static bool add_overall(const struct strategy *all, struct buf *text, struct report *report,
                         struct err *err)
 {
-    bool pipeline = all->stages.stage_count > 1, told = false, sure = true;
+    bool pipeline = all->stages.stage_count > 1, told = false;
+    enum confidence least = pipeline ? confidence_of_stages(&all->stages) : CONFIDENCE_HIGH;
     buf_clear(text);
     for (uint32_t f = 0; f < all->family_count; f++) {
         const struct family *family = &all->families[f];
@@ -395,7 +406,7 @@ static bool add_overall(const struct strategy *all, struct buf *text, struct rep
         }
         if (f == 0 || all->families[f - 1].role != family->role)
             put_word(text, family->role, family->degree);
-        sure &= strcmp(confidence_of(family), "high") == 0;
+        least = confidence_of(family) < least ? confidence_of(family) : least;
     }
     if (pipeline && !told)
         put_word(text, ROLE_PIPELINE, all->stages.stage_count);
@@ -407,7 +418,7 @@ static bool add_overall(const struct strategy *all, struct buf *text, struct rep
     row_null(&row);
     row_null(&row);
     row_word(&row, "the rows of this table in one line");
-    row_word(&row, sure && (!pipeline || all->stages.told) ? "high" : "medium");
+    row_word(&row, confidence_words[least]);
     return add_row(&row, text, report, err);
 }
 

@@ -10,7 +10,9 @@
 
 bool strategy_use_kind(const struct comm_op *op, enum use_kind *kind)
 {
-    if (op->bytes >= 0 && op->bytes <= STRATEGY_SMALL_BYTES)
+    bool bare = op->kernel.len != 0; // without metadata all_to_all and send are one kernel
+    if ((op->bytes >= 0 && op->bytes <= STRATEGY_SMALL_BYTES) ||
+        (bare && op->kind == KIND_SEND_RECV))
         return false;
     switch (op->kind) {
     case KIND_ALL_REDUCE: *kind = USE_ALL_REDUCE; return true;

@@ -595,6 +595,22 @@ static void without_common_clocks_the_longest_span_is_the_interval(void **state)
     job_end(&job);
 }
 
+static void without_the_first_stage_no_interval_is_known(void **state)
+{
+    (void)state;
+    struct job job;
+    job_begin(&job, 2);
+    add_pipeline(&job, 0, 1, 2, 4);
+    set_times(&job);
+    job.comm.ranks[0].rank = 7; // its sends now come from elsewhere
+    job.comm.ranks[0].count = 0;
+    tell(&job);
+    assert_int_equal(cell_of(&job, "pipeline", 1, "ranks")->s.at[0], '1');
+    assert_true(cell_of(&job, "pipeline", 1, "bubble_share")->null);
+    assert_int_equal(cell_of(&job, "pipeline", 1, "micro_batches")->i, 4);
+    job_end(&job);
+}
+
 static void a_job_that_does_not_talk_has_no_strategy(void **state)
 {
     (void)state;
@@ -631,6 +647,7 @@ int main(void)
         cmocka_unit_test(ranks_that_are_missing_still_make_a_pipeline),
         cmocka_unit_test(the_bubble_is_what_a_stage_does_not_compute_of_the_common_interval),
         cmocka_unit_test(without_common_clocks_the_longest_span_is_the_interval),
+        cmocka_unit_test(without_the_first_stage_no_interval_is_known),
         cmocka_unit_test(a_job_that_does_not_talk_has_no_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
