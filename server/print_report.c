@@ -2,6 +2,7 @@
 // Prints reports for people: aligned columns, milliseconds, bars of blocks.
 #include "server/print_report.h"
 
+#include "analysis/time_text.h"
 #include "server/shown.h"
 
 #include <jansson.h>
@@ -186,17 +187,30 @@ static void print_facts(struct str evidence, FILE *out)
     json_decref(facts);
 }
 
+// What other findings explain of the same time.
+static void print_overlap(const struct table *findings, size_t row, FILE *out)
+{
+    struct str other = shown_text(findings, row, "overlaps");
+    if (other.len == 0)
+        return;
+    fprintf(out, "      %s of it is its own, the rest is also in ",
+            time_text(shown_count(findings, row, "own_cost_ns")).text);
+    shown_put(out, other, 40);
+    fputc('\n', out);
+}
+
 void print_findings(const struct report *report, FILE *out)
 {
     const struct table *findings = report_find(report, "findings");
     if (shown_rows(findings))
-        fputs("\n  findings (costs are upper bounds; several may count the same time)\n", out);
+        fputs("\n  findings (costs are upper bounds)\n", out);
     for (size_t row = 0; row < shown_rows(findings); row++) {
         fputs("    [", out);
         shown_put(out, shown_text(findings, row, "severity"), 20);
         fputs("] ", out);
         shown_put(out, shown_text(findings, row, "title"), 160);
         fputc('\n', out);
+        print_overlap(findings, row, out);
         print_facts(shown_text(findings, row, "evidence"), out);
         fputs("      what to do:\n", out);
         shown_wrap(out, shown_text(findings, row, "advice"), 8);
