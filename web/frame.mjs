@@ -95,6 +95,16 @@ export function value_counts(frame, name) {
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
+/** The unit that the end of a column's name says, as the API names them. */
+const unit_of = (name) => /_(ns|share|bytes)$/.exec(name)?.[1] ?? "";
+
+/** A frame with columns more. @param {Frame} frame @param {Record<string, any[]>} columns */
+export function with_columns(frame, columns) {
+  const units = Object.fromEntries(Object.keys(columns).map((name) => [name, unit_of(name)]));
+  return { ...frame, columns: { ...frame.columns, ...columns },
+    units: { ...frame.units, ...units } };
+}
+
 /** Sum of a column over some rows; nulls count as nothing. */
 export function sum_rows(frame, name, rows) {
   return rows.reduce((sum, row) => sum + Number(value_at(frame, name, row) ?? 0), 0);

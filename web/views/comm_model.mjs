@@ -2,7 +2,7 @@
 // The communication of all ranks: what it costs, parted into waiting and transfer, and what cannot
 // be known; pure.
 import { count, ms_unit, percent, plural } from "../format.mjs";
-import { filter_rows, value_at } from "../frame.mjs";
+import { filter_rows, value_at, with_columns } from "../frame.mjs";
 import { is_figure, ranks_text } from "./rank_model.mjs";
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / (rows.length || 1);
@@ -62,14 +62,15 @@ export function waits_per_step(frame, steps) {
   });
   const exposed_wait = each("exposed_wait_ns");
   const exposed_transfer = each("exposed_transfer_ns");
-  return { ...frame, columns: { ...frame.columns,
-    each_exposed_wait_ns: exposed_wait,
-    each_exposed_transfer_ns: exposed_transfer,
-    each_exposed_ns: exposed_wait.map((wait, i) => (wait ?? 0) + (exposed_transfer[i] ?? 0)),
-    each_wait_ns: each("wait_ns"),
-    each_transfer_ns: each("transfer_ns"),
+  const columns = {
+    exposed_wait_per_rank_ns: exposed_wait,
+    exposed_transfer_per_rank_ns: exposed_transfer,
+    exposed_per_rank_ns: exposed_wait.map((wait, i) => (wait ?? 0) + (exposed_transfer[i] ?? 0)),
+    wait_per_rank_ns: each("wait_ns"),
+    transfer_per_rank_ns: each("transfer_ns"),
     calls_per_step: derive((row) => Math.round(((at("calls", row) ?? 0) / n) * 10) / 10),
-  } };
+  };
+  return with_columns(frame, columns);
 }
 
 const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);

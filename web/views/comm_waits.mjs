@@ -41,7 +41,7 @@ function Picks({ frame, query, change, shown }) {
 
 function columns_of(frame) {
   const at = (key, row) => value_at(frame, key, row);
-  const widest = Math.max(...frame.columns.each_exposed_ns, 1);
+  const widest = Math.max(...frame.columns.exposed_per_rank_ns, 1);
   return [
     { key: "kind", label: "Collective", width_px: 128 },
     { key: "bytes", label: "Size", width_px: 84 },
@@ -53,14 +53,14 @@ function columns_of(frame) {
     { key: "group_size", label: "Group", priority: 2, width_px: 66 },
     { key: "span", label: "Span", priority: 4, width_px: 96 },
     { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2 },
-    { key: "each_exposed_ns", label: "Exposed", kind: "ms", className: "wait-column num",
+    { key: "exposed_per_rank_ns", label: "Exposed", kind: "ms", className: "wait-column num",
       width_px: 190, help: "Exposed communication per step and rank of the group: waiting, which "
         + "is hatched, and transfer.", cell: (row) => html`<${WaitBar}
-        wait_ns=${at("each_exposed_wait_ns", row)}
-        transfer_ns=${at("each_exposed_transfer_ns", row)} scale_ns=${widest} />` },
-    { key: "each_wait_ns", label: "Wait", kind: "ms", priority: 2,
+        wait_ns=${at("exposed_wait_per_rank_ns", row)}
+        transfer_ns=${at("exposed_transfer_per_rank_ns", row)} scale_ns=${widest} />` },
+    { key: "wait_per_rank_ns", label: "Wait", kind: "ms", priority: 2,
       help: "Waiting per step and rank of the group, hidden or not." },
-    { key: "each_transfer_ns", label: "Transfer", kind: "ms", priority: 2, width_px: 104,
+    { key: "transfer_per_rank_ns", label: "Transfer", kind: "ms", priority: 2, width_px: 104,
       help: "Transfer per step and rank of the group, hidden or not." },
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
@@ -74,7 +74,7 @@ function columns_of(frame) {
 const VIEW = {
   id: "waits",
   caption: "Collectives over all ranks",
-  sort: "-each_exposed_ns",
+  sort: "-exposed_per_rank_ns",
   opens: true,
   prose: true,
   limit: 200,

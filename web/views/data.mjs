@@ -103,7 +103,8 @@ function LaunchTable({ frame }) {
 }
 
 const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
-  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches"];
+  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+  "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
   "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues", "launch_delays", "memory",
   "memory_timeline", "memory_peak", "copies", "process_groups", "comm_sizes", "recording"];

@@ -17,7 +17,7 @@ const shows_share = (at, row) =>
 /** @param {import("../frame.mjs").Frame} frame */
 function columns_of(frame) {
   const at = (key, row) => value_at(frame, key, row);
-  const excess = (key, label, help) => ({ key: `each_excess_${key}_ns`, label, kind: "ms",
+  const excess = (key, label, help) => ({ key: `excess_${key}_per_step_ns`, label, kind: "ms",
     priority: 4, help: `${help} before its late collectives, more than on the median rank, per `
       + "step." });
   return [
@@ -25,9 +25,9 @@ function columns_of(frame) {
     { key: "late_share", label: "Last in", className: "share-column late-share", width_px: 200,
       help: "Part of its matched collectives that it begins last, after all others.", cell: (row) =>
         html`<${ShareBar} share=${at("late_share", row)} />` },
-    { key: "each_caused_ns", label: "Others wait", kind: "ms",
+    { key: "caused_per_rank_ns", label: "Others wait", kind: "ms",
       help: "How long each of the other ranks waits for it per step, on average." },
-    { key: "each_lateness_ns", label: "Late by", kind: "ms", priority: 2,
+    { key: "lateness_per_step_ns", label: "Late by", kind: "ms", priority: 2,
       help: "Its begin minus the median begin of the others, over its late collectives, per step."
     },
     { key: "process_group", label: "Process group", className: "clip short", priority: 2 },
@@ -56,7 +56,7 @@ function RankLinks({ run, rank }) {
  */
 export function Lateness({ run, frame, steps, links }) {
   const own = useMemo(() => lateness_per_step(frame, steps), [frame, steps]);
-  const view = useMemo(() => ({ id: "late", caption: "Late ranks", sort: "-each_caused_ns",
+  const view = useMemo(() => ({ id: "late", caption: "Late ranks", sort: "-caused_per_rank_ns",
     opens: true, prose: true, limit: TOP, columns: columns_of(own),
     more: (_, row) => html`<${RankLinks} run=${run} rank=${value_at(own, "rank", row)} />` }),
   [own, run]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who comes late to the collectives, and why, in words; pure.
 import { capital, count, ms_unit, percent, plural } from "../format.mjs";
+import { with_columns } from "../frame.mjs";
 
 /** Reasons as the table lateness has them: in a cell, and as the end of a sentence. */
 const REASONS = {
@@ -90,11 +91,11 @@ export function lateness_per_step(frame, steps) {
   const { late_calls = [], calls = [] } = frame.columns;
   const each = (name, by) => (frame.columns[name] ?? []).map((value) =>
     (value === null ? null : Math.round(value / by)));
-  return { ...frame, columns: { ...frame.columns,
+  return with_columns(frame, {
     late_share: late_calls.map((late, i) => (calls[i] > 0 ? late / calls[i] : null)),
-    each_caused_ns: each("caused_wait_ns", n * others),
-    each_lateness_ns: each("lateness_ns", n),
+    caused_per_rank_ns: each("caused_wait_ns", n * others),
+    lateness_per_step_ns: each("lateness_ns", n),
     ...Object.fromEntries(EXCESS.map((what) =>
-      [`each_excess_${what}_ns`, each(`excess_${what}_ns`, n)])),
-  } };
+      [`excess_${what}_per_step_ns`, each(`excess_${what}_ns`, n)])),
+  });
 }

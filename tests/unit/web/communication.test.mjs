@@ -82,10 +82,11 @@ test("waits come per step and rank of the group", () => {
     dimension: "data" }, { kind: "send", group_size: null, calls: 3, wait_ns: null,
     transfer_ns: 6 * MS, exposed_wait_ns: null, exposed_transfer_ns: 6 * MS, dimension: null }]);
   const own = waits_per_step(frame, 2);
-  assert.deepEqual(own.columns.each_wait_ns, [10 * MS, null]);
-  assert.deepEqual(own.columns.each_exposed_ns, [7.5 * MS, 3 * MS]);
+  assert.deepEqual(own.columns.wait_per_rank_ns, [10 * MS, null]);
+  assert.deepEqual(own.columns.exposed_per_rank_ns, [7.5 * MS, 3 * MS]);
   assert.deepEqual(own.columns.calls_per_step, [30, 1.5]);
   assert.equal(own.columns.wait_ns, frame.columns.wait_ns);
+  assert.equal(own.units.wait_per_rank_ns, "ns");
   const no_filter = { dimension: "", process_group: "", kind: "" };
   assert.deepEqual(chosen_rows(own, no_filter), [0, 1]);
   assert.deepEqual(chosen_rows(own, { ...no_filter, dimension: "data" }), [0]);
@@ -94,7 +95,7 @@ test("waits come per step and rank of the group", () => {
 test("lateness comes per step, and per other rank for what it causes", () => {
   const own = lateness_per_step(frame_of([late(5, 50, 60), { ...late(1, 0, 0), calls: 0 },
     late(2, 1, 6)]), 3);
-  assert.deepEqual(own.columns.each_caused_ns, [10 * MS, 0, MS]);
+  assert.deepEqual(own.columns.caused_per_rank_ns, [10 * MS, 0, MS]);
   assert.deepEqual(own.columns.late_share, [0.5, null, 0.01]);
 });
 
