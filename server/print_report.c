@@ -193,8 +193,12 @@ static void print_overlap(const struct table *findings, size_t row, FILE *out)
     struct str other = shown_text(findings, row, "overlaps");
     if (other.len == 0)
         return;
-    fprintf(out, "      %s of it is its own, the rest is also in ",
-            time_text(shown_count(findings, row, "own_cost_ns")).text);
+    int64_t own_ns = shown_count(findings, row, "own_cost_ns");
+    if (own_ns > 0)
+        fprintf(out, "      %s of it is its own, the rest", time_text(own_ns).text);
+    else
+        fputs("      all of it", out);
+    fputs(" is also in ", out);
     shown_put(out, other, 40);
     fputc('\n', out);
 }
