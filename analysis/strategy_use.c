@@ -11,7 +11,8 @@
 bool strategy_use_kind(const struct comm_op *op, enum use_kind *kind)
 {
     bool bare = op->kernel.len != 0; // without metadata all_to_all and send are one kernel
-    if ((op->bytes >= 0 && op->bytes <= STRATEGY_SMALL_BYTES) ||
+    // Joined calls are recorded with no bytes at all: theirs are not known.
+    if ((op->bytes > 0 && op->bytes <= STRATEGY_SMALL_BYTES) ||
         (bare && op->kind == KIND_SEND_RECV))
         return false;
     switch (op->kind) {

@@ -478,6 +478,25 @@ static void a_mesh_of_three_dimensions_is_told_apart(void **state)
     job_end(&job);
 }
 
+static void calls_that_were_joined_make_a_pipeline_of_their_group(void **state)
+{
+    (void)state;
+    struct job job;
+    job_begin(&job, 8);
+    for (uint32_t r = 0; r < 2; r++)
+        add_all(&job, (struct members){r, 2, 4}, (struct what){KIND_SEND_RECV, "forward", 0, 12});
+    for (uint32_t stage = 0; stage < 4; stage++)
+        add_ddp(&job, (struct members){2 * stage, 1, 2});
+    for (uint32_t r = 0; r < 8; r++)
+        job.passes.ranks[r].steps[1].micro_batches = 6;
+    assert_overall(&job, "PP4 x DDP2");
+    assert_string_equal(cell_of(&job, "pipeline", 2, "ranks")->s.at, "4,5");
+    size_t row = row_of(&job, "micro_batches");
+    assert_int_equal(cell_of(&job, "strategy", row, "degree")->i, 6);
+    assert_string_equal(cell_of(&job, "strategy", row, "confidence")->s.at, "low");
+    job_end(&job);
+}
+
 static void stages_may_descend(void **state)
 {
     (void)state;
@@ -642,6 +661,7 @@ int main(void)
         cmocka_unit_test(data_passed_round_in_both_passes_is_context_parallel),
         cmocka_unit_test(ranks_that_send_in_a_row_are_a_pipeline),
         cmocka_unit_test(a_mesh_of_three_dimensions_is_told_apart),
+        cmocka_unit_test(calls_that_were_joined_make_a_pipeline_of_their_group),
         cmocka_unit_test(stages_may_descend),
         cmocka_unit_test(chunks_that_pass_the_stages_twice_are_no_more_micro_batches),
         cmocka_unit_test(ranks_that_are_missing_still_make_a_pipeline),
