@@ -71,7 +71,25 @@ function columns_of(frame) {
   ];
 }
 
+// In the detail of a row sums and means stand side by side.
+const LABELS = {
+  total_ns: "Sum of times",
+  wait_ns: "Sum of waits",
+  transfer_ns: "Sum of transfers",
+  exposed_wait_ns: "Sum of exposed waits",
+  exposed_transfer_ns: "Sum of exposed transfers",
+  wait_per_rank_ns: "Wait per step and rank",
+  transfer_per_rank_ns: "Transfer per step and rank",
+  exposed_per_rank_ns: "Exposed per step and rank",
+  exposed_wait_per_rank_ns: "Exposed wait per step and rank",
+  exposed_transfer_per_rank_ns: "Exposed transfer per step and rank",
+  algo_gbps: "Algorithm bandwidth",
+  bus_gbps: "Bus bandwidth",
+  latest_share: "Last rank's share",
+};
+
 const VIEW = {
+  labels: LABELS,
   id: "waits",
   caption: "Collectives over all ranks",
   sort: "-exposed_per_rank_ns",

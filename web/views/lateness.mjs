@@ -11,6 +11,13 @@ import { RankTable } from "./rank_table.mjs";
 
 const TOP = 20;
 
+const LABELS = {
+  lateness_ns: "Sum of lateness",
+  caused_wait_ns: "Sum of waits caused",
+  caused_per_rank_ns: "Others wait, per step and rank",
+  lateness_per_step_ns: "Late by, per step",
+};
+
 const shows_share = (at, row) =>
   at("reason_share", row) > 0 && at("reason", row) !== "unknown";
 
@@ -57,7 +64,7 @@ function RankLinks({ run, rank }) {
 export function Lateness({ run, frame, steps, links }) {
   const own = useMemo(() => lateness_per_step(frame, steps), [frame, steps]);
   const view = useMemo(() => ({ id: "late", caption: "Late ranks", sort: "-caused_per_rank_ns",
-    opens: true, prose: true, limit: TOP, columns: columns_of(own),
+    opens: true, prose: true, limit: TOP, labels: LABELS, columns: columns_of(own),
     more: (_, row) => html`<${RankLinks} run=${run} rank=${value_at(own, "rank", row)} />` }),
   [own, run]);
   return html`<${Card} title="Who is late" flush=${true} note="most waited for first"

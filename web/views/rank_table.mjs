@@ -11,14 +11,16 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 
 /**
  * @typedef {{caption: string, columns: any[], sort: string, id?: string, search?: string[],
- *            opens?: boolean, short?: (name: string, row: number) => any,
+ *            opens?: boolean, labels?: Record<string, string>,
+ *            short?: (name: string, row: number) => any,
  *            swatch?: (frame: any, row: number) => string, prose?: boolean, limit?: number,
  *            foot?: (frame: any, rows: number[]) => any,
  *            more?: (frame: any, row: number) => any,
  *            keep?: (frame: any, row: number) => boolean, extra?: any, empty?: any}} TableView
  * `id` tells the tables of a page apart in the address; `search` are the text columns that a filter
  * looks into; `opens` makes the first column open a row's detail, which is code unless `prose`,
- * with `more` at its end; beyond `limit` rows the rest is shown on demand.
+ * with `labels` besides those of the columns and `more` at its end; beyond `limit` rows the rest is
+ * shown on demand.
  */
 
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;
@@ -53,7 +55,8 @@ export function RankTable({ frame, view }) {
   const shown = whole || !view.limit ? rows : rows.slice(0, view.limit);
   useEffect(() => set_opened(-1), [frame]);
   const first = view.columns[0].key;
-  const labels = Object.fromEntries(view.columns.map((column) => [column.key, column.label]));
+  const labels = { ...Object.fromEntries(view.columns.map(({ key: name, label }) =>
+    [name, label])), ...view.labels };
   const wanted = view.opens
     ? [opening(view, frame, opened, set_opened), ...view.columns.slice(1)] : view.columns;
   const has_filter = view.search && frame.length > 5;
