@@ -120,17 +120,6 @@ static bool find_optimizer(struct comm_phases *phases, struct arena *arena, stru
     return true;
 }
 
-bool comm_phases_make(const struct facts *facts, struct arena *arena, struct comm_phases *phases,
-                      struct err *err)
-{
-    *phases = (struct comm_phases){.facts = facts};
-    phases->engine = arena_array(arena, facts->launch_count, 1, err);
-    if (!phases->engine)
-        return false;
-    mark_threads(facts, phases->engine);
-    return find_backward(phases, arena, err) && find_optimizer(phases, arena, err);
-}
-
 // --- one launch ---------------------------------------------------------------------------------
 
 // How many optimizers began at `now` or before.
@@ -176,15 +165,14 @@ static int64_t mark_end(const struct facts *facts, int64_t now)
     return inside ? facts->steps[low].mark_end_ns : INT64_MAX;
 }
 
-enum comm_phase comm_phase_of(const struct comm_phases *phases, uint32_t index)
+// engine: its thread serves the backward only.
+static enum comm_phase phase_of(const struct comm_phases *phases, const struct launch *launch,
+                                bool engine)
 {
     const struct facts *facts = phases->facts;
-    if (index == FACTS_NONE)
-        return PHASE_UNKNOWN;
-    const struct launch *launch = &facts->launches[index];
     int64_t now = facts->trace->begin_ns[launch->event];
     uint32_t begun = optimizers_by(phases, now);
-    if (is_backward(launch) || phases->engine[index])
+    if (is_backward(launch) || engine)
         return PHASE_BACKWARD;
     if (begun > 0 && phases->optimizer[begun - 1].end_ns > now)
         return PHASE_OPTIMIZER;
@@ -196,4 +184,17 @@ enum comm_phase comm_phase_of(const struct comm_phases *phases, uint32_t index)
     if (begun < phases->optimizer_count && phases->optimizer[begun].begin_ns < until_ns)
         until_ns = phases->optimizer[begun].begin_ns;
     return next_backward(phases, now) < until_ns ? PHASE_FORWARD : PHASE_OTHER;
+}
+
+bool comm_phases_make(const struct facts *facts, struct arena *arena, struct comm_phases *phases,
+                      struct err *err)
+{
+    *phases = (struct comm_phases){.facts = facts};
+    phases->of = arena_array(arena, facts->launch_count, 1, err);
+    if (!phases->of || !find_backward(phases, arena, err) || !find_optimizer(phases, arena, err))
+        return false;
+    mark_threads(facts, phases->of);
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        phases->of[l] = (uint8_t)phase_of(phases, &facts->launches[l], phases->of[l]);
+    return true;
 }

@@ -28,14 +28,17 @@ struct comm_phases {
     uint32_t backward_count;
     struct phase_span *optimizer; // by begin; each ends no earlier than those before it
     uint32_t optimizer_count;
-    uint8_t *engine; // per launch: its thread serves the backward only
+    uint8_t *of; // per launch: enum comm_phase
 };
 
 // Linear but for sorting.
 MUST_CHECK bool comm_phases_make(const struct facts *facts, struct arena *arena,
                                  struct comm_phases *phases, struct err *err);
 
-// Of a launch (index into facts.launches, or FACTS_NONE). Logarithmic.
-enum comm_phase comm_phase_of(const struct comm_phases *phases, uint32_t launch);
+// Of a launch (index into facts.launches, or FACTS_NONE).
+static inline enum comm_phase comm_phase_of(const struct comm_phases *phases, uint32_t launch)
+{
+    return launch == FACTS_NONE ? PHASE_UNKNOWN : (enum comm_phase)phases->of[launch];
+}
 
 #endif
