@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RANKS = 65536 };
+
 static const char usage[] =
     "usage: tracegen mesh [--tp N] [--pp N] [--dp N] [--ep N] [--sequence-parallel]\n"
     "  [--data ddp|fsdp|zero1|zero2|zero3]\n"
@@ -186,6 +188,23 @@ static bool take(int option, const char *text, struct mesh_options *o)
     return good;
 }
 
+// What can be told only when all is known.
+static bool check(struct mesh_options *o)
+{
+    int64_t world = (int64_t)o->tp * o->pp * o->dp;
+    if (!o->out)
+        return refuse("--out DIR", "no --out");
+    if (o->dp % o->ep != 0)
+        return refuse("--ep that divides --dp", "another --ep");
+    if (world < 2 || world > MOST_RANKS)
+        return refuse("2 to 65536 ranks", "other --tp, --pp, --dp");
+    if (o->straggler >= world || o->drop_rank >= world || o->without >= world)
+        return refuse("a rank of the job", "a higher one");
+    if (!o->micro_batches)
+        o->micro_batches = o->pp > 1 ? 2 * o->pp : 1;
+    return true;
+}
+
 bool mesh_options_parse(int argc, char **argv, struct mesh_options *o)
 {
     *o = (struct mesh_options){
@@ -210,11 +229,5 @@ bool mesh_options_parse(int argc, char **argv, struct mesh_options *o)
             return false;
     if (optind < argc)
         return refuse("only options", argv[optind]);
-    if (!o->out)
-        return refuse("--out DIR", "no --out");
-    if (o->dp % o->ep != 0)
-        return refuse("--ep that divides --dp", "another --ep");
-    if (!o->micro_batches)
-        o->micro_batches = o->pp > 1 ? 2 * o->pp : 1;
-    return o->tp * o->pp * o->dp > 1 || refuse("two ranks or more", "one rank");
+    return check(o);
 }

@@ -159,23 +159,31 @@ static int64_t interval_of(const struct mesh_job *job, const struct mesh_group *
     return all.end_ns - all.begin_ns;
 }
 
-static void say_stage(FILE *out, const struct mesh_job *job, int32_t stage)
+// Over the pipelines: their intervals, or what their ranks of a stage compute in them.
+static int64_t sum_pipelines(const struct mesh_job *job, int32_t stage, int32_t step, bool computes)
 {
     const struct mesh *mesh = job->mesh;
-    fprintf(out, "%s{\"stage\": %d, \"interval_ns\": [", stage ? ", " : "", stage);
-    for (int what = 0; what < 2; what++) {
-        for (int32_t step = 0; step < mesh->options->steps; step++) {
-            int64_t sum = 0;
-            for (int32_t g = 0; g < mesh->group_count; g++) {
-                const struct mesh_group *group = &mesh->groups[g];
-                if (group->dimension == MESH_PIPELINE)
-                    sum += what ? computed(&job->ranks[group->ranks[stage]], step)
-                                : interval_of(job, group, step);
-            }
-            fprintf(out, "%s%" PRId64, step ? ", " : "", sum);
-        }
-        fprintf(out, what ? "]}" : "], \"compute_ns\": [");
+    int64_t sum = 0;
+    for (int32_t g = 0; g < mesh->group_count; g++) {
+        const struct mesh_group *group = &mesh->groups[g];
+        if (group->dimension != MESH_PIPELINE)
+            continue;
+        sum += computes ? computed(&job->ranks[group->ranks[stage]], step)
+                        : interval_of(job, group, step);
     }
+    return sum;
+}
+
+static void say_stage(FILE *out, const struct mesh_job *job, int32_t stage)
+{
+    fprintf(out, "%s{\"stage\": %d", stage ? ", " : "", stage);
+    for (int computes = 0; computes < 2; computes++) {
+        fprintf(out, computes ? ", \"compute_ns\": [" : ", \"interval_ns\": [");
+        for (int32_t step = 0; step < job->mesh->options->steps; step++)
+            fprintf(out, "%s%" PRId64, step ? ", " : "", sum_pipelines(job, stage, step, computes));
+        fprintf(out, "]");
+    }
+    fprintf(out, "}");
 }
 
 static void say_pipeline(FILE *out, const struct mesh_job *job)

@@ -126,11 +126,16 @@ static char *put_times(const struct writer *w, char *p, int64_t begin_ns, int64_
     return put_us(put_text(p, ", \"dur\": "), end_ns - begin_ns);
 }
 
+// When a host row lasts.
+struct span {
+    int64_t begin_ns, end_ns;
+};
+
 static void write_row(struct writer *w, const char *cat, const char *name, int32_t tid,
-                      int64_t begin_ns, int64_t end_ns)
+                      struct span span)
 {
     char *p = outfile_reserve(w->out, EVENT_BYTES);
-    p = put_times(w, put_event(w, p, cat, name, tid), begin_ns, end_ns);
+    p = put_times(w, put_event(w, p, cat, name, tid), span.begin_ns, span.end_ns);
     outfile_commit(w->out, put_text(p, "},\n"));
 }
 
@@ -155,11 +160,12 @@ static void write_host(struct writer *w, const struct mesh_event *event)
     if (event->kind == MESH_COPY)
         end = event->end_ns;
     if (event->phase == MESH_BACKWARD)
-        write_row(w, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", tid, at - 1500,
-                  end + 600);
+        write_row(w, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", tid,
+                  (struct span){at - 1500, end + 600});
     if (event->phase == MESH_OPTIMIZER && event->kind == MESH_COMPUTE)
-        write_row(w, "user_annotation", "Optimizer.step#AdamW.step", tid, at - 1500, end + 600);
-    write_row(w, "cpu_op", op_of(event), tid, at - 1000, end + 300);
+        write_row(w, "user_annotation", "Optimizer.step#AdamW.step", tid,
+                  (struct span){at - 1500, end + 600});
+    write_row(w, "cpu_op", op_of(event), tid, (struct span){at - 1000, end + 300});
     char *p = outfile_reserve(w->out, EVENT_BYTES);
     p = put_event(w, p, "cuda_runtime",
                   event->kind == MESH_COPY      ? "cudaMemcpyAsync"
@@ -257,14 +263,15 @@ static void write_step(struct writer *w, int32_t step)
     int64_t begin_ns = w->record->step_begin_ns[step];
     char name[32];
     snprintf(name, sizeof name, "ProfilerStep#%d", step + 1);
-    write_row(w, "user_annotation", name, w->pid, begin_ns, w->record->step_end_ns[step]);
+    write_row(w, "user_annotation", name, w->pid,
+              (struct span){begin_ns, w->record->step_end_ns[step]});
     if (w->rank != o->straggler || (o->cause != CAUSE_DATA_LOADING && o->cause != CAUSE_HOST))
         return;
     bool loads = o->cause == CAUSE_DATA_LOADING;
     write_row(w, loads ? "user_annotation" : "cpu_op",
               loads ? "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
                     : "aten::sort",
-              w->pid, begin_ns + 100, begin_ns + o->delay_ns + 149000);
+              w->pid, (struct span){begin_ns + 100, begin_ns + o->delay_ns + 149000});
 }
 
 uint64_t mesh_write(const struct mesh_job *job, int32_t rank)

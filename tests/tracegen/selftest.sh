@@ -87,8 +87,56 @@ all_idle_time_of_the_probe_is_planted() {
     rm -r "$folder/probe"
 }
 
+# A mesh is the same twice, has a trace per rank, and wait and transfer parts of each step.
+mesh_repeats_itself() {
+    "$tracegen" mesh "$@" --out "$folder/first"
+    "$tracegen" mesh "$@" --out "$folder/second"
+    diff -r "$folder/first" "$folder/second" >/dev/null || fail "different bytes from a mesh: $*"
+    rm -r "$folder/first" "$folder/second"
+}
+
+# What no trace has is not counted, and each lost call is a row that the text lacks.
+mesh_lacks_what_was_asked() {
+    "$tracegen" mesh --dp 4 --steps 3 --out "$folder/mesh0"
+    "$tracegen" mesh --dp 4 --steps 3 --drop 1=3 --out "$folder/mesh3"
+    full=$(grep -c '"Collective name"' "$folder/mesh0/rank1.json")
+    less=$(grep -c '"Collective name"' "$folder/mesh3/rank1.json")
+    [ $((full - less)) -eq 3 ] || fail "a trace lacks $((full - less)) calls, not 3"
+    cmp -s "$folder/mesh0/rank2.json" "$folder/mesh3/rank2.json" || fail "another rank changed"
+    "$tracegen" mesh --dp 4 --steps 3 --without 2 --out "$folder/mesh2"
+    [ ! -e "$folder/mesh2/rank2.json" ] || fail "the trace of a missing rank is there"
+    [ -e "$folder/mesh2/rank3.json" ] || fail "a trace that was not to be missing is not there"
+    rm -r "$folder/mesh0" "$folder/mesh2" "$folder/mesh3"
+}
+
+# Clocks that are off move every time of a rank, and nothing else.
+mesh_clocks_change_only_times() {
+    for skew in 0 50000000; do
+        "$tracegen" mesh --tp 2 --dp 2 --steps 2 --skew $skew --out "$folder/skew$skew"
+        sed 's/"ts": [0-9.]*//' "$folder/skew$skew/rank1.json" >"$folder/skew$skew/bare"
+    done
+    cmp -s "$folder/skew0/rank1.json" "$folder/skew50000000/rank1.json" && fail "the clock is right"
+    cmp "$folder/skew0/bare" "$folder/skew50000000/bare" || fail "the clock changes more than times"
+    rm -r "$folder/skew0" "$folder/skew50000000"
+}
+
+# The straggler alone makes the others wait.
+mesh_straggler_is_waited_for() {
+    "$tracegen" mesh --dp 4 --steps 3 --straggler "2=5000000" --cause "$1" --out "$folder/late"
+    waited=$(grep -o '"caused_wait_ns": \[[0-9]*' "$folder/late/truth.json" | grep -o '[0-9]*$')
+    # Three others, in the first collective of the backward and again at most in each behind it.
+    { [ "$waited" -ge 14000000 ] && [ "$waited" -le 80000000 ]; } ||
+        fail "$1 made the others wait $waited ns"
+    rm -r "$folder/late"
+}
+
 refuses() {
     "$tracegen" --out "$folder/refused" "$@" 2>/dev/null && fail "accepted: $*"
+    return 0
+}
+
+refuses_mesh() {
+    "$tracegen" mesh --out "$folder/refused" "$@" 2>/dev/null && fail "accepted: mesh $*"
     return 0
 }
 
@@ -118,6 +166,15 @@ for shape in standard small args escapes python long_names one_thread one_stream
     streams threads names reversed shuffled since_1970; do
     shape_has_its_events $shape
 done
+mesh_repeats_itself --tp 2 --pp 2 --dp 2 --skew 50000000 --steps 2 --format zst
+mesh_repeats_itself --dp 4 --ep 2 --data fsdp --no-sequence --steps 2
+mesh_repeats_itself --pp 4 --schedule gpipe --data zero1 --steps 2
+mesh_repeats_itself --tp 4 --sequence-parallel --data zero2 --no-metadata --steps 2
+mesh_lacks_what_was_asked
+mesh_clocks_change_only_times
+for cause in compute_slower more_work data_loading host copies; do
+    mesh_straggler_is_waited_for $cause
+done
 refuses --plant nonsense
 refuses --shape nonsense
 refuses --plant idle_
@@ -126,3 +183,10 @@ refuses --ranks 0
 refuses --ranks 4 --world 2
 refuses --size 10X
 refuses --slow gemm=fast
+refuses_mesh --dp 1
+refuses_mesh --dp 4 --ep 3
+refuses_mesh --dp 4 --data nonsense
+refuses_mesh --dp 4 --straggler 2
+refuses_mesh --dp 4 --slow-link 1-2
+refuses_mesh --dp 4 --straggler 4=1000
+refuses_mesh --dp 4 --without 4
