@@ -137,6 +137,97 @@ static void a_saved_report_loads_as_it_was(void **state)
     arena_free(&arena);
 }
 
+// Columns of every kind: constant, growing evenly, small, wide, extreme, mostly and wholly null.
+static const struct column many_columns[] = {
+    {"constant", COLUMN_I64, "", "C."}, {"growing", COLUMN_I64, "", "G."},
+    {"falling", COLUMN_I64, "", "F."},  {"wide", COLUMN_I64, "", "W."},
+    {"extreme", COLUMN_I64, "", "E."},  {"sparse", COLUMN_I64, "", "S."},
+    {"none", COLUMN_I64, "", "N."},     {"fraction", COLUMN_F64, "", "D."},
+    {"text", COLUMN_TEXT, "", "T."},    {"flag", COLUMN_BOOL, "", "B."},
+};
+static const struct table_desc many = {"many", "Many.", many_columns, 10};
+
+static void add_many(struct report *report, int64_t rows)
+{
+    static const char *const texts[] = {"", "a", "kernel", "\xc3\xa4"};
+    uint64_t random = 1;
+    for (int64_t i = 0; i < rows; i++) {
+        struct err err;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const struct cell row[] = {
+            cell_i64(-7),
+            cell_i64(1700000000000000000 + i * 1000),
+            cell_i64(-i * 70000),
+            cell_i64((int64_t)random),
+            cell_i64(i % 2 ? INT64_MAX : INT64_MIN),
+            i % 9 == 3 ? cell_i64(i) : cell_null(),
+            cell_null(),
+            cell_f64((double)i / 3),
+            i % 5 ? cell_text(str_of(texts[i % 4])) : cell_null(),
+            cell_bool(i % 3 == 0),
+        };
+        assert_true(report_add(report, &many, row, &err));
+    }
+}
+
+static void columns_of_every_kind_load_as_they_were(void **state)
+{
+    (void)state;
+    const struct table_desc *const known[] = {&many, NULL};
+    static const int64_t counts[] = {1, 2, 8, 9, 1000};
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        struct report report = {.arena = &arena}, loaded = {.arena = &arena};
+        struct buf saved = {0}, first = {0}, second = {0};
+        struct err err;
+        add_many(&report, counts[n]);
+        assert_true(report_save(&report, &saved, &err));
+        assert_true(report_load(&loaded, (struct str){saved.at, saved.len}, known, &err));
+        report_json(&report, &first);
+        report_json(&loaded, &second);
+        assert_string_equal(first.at, second.at);
+        buf_free(&saved);
+        buf_free(&first);
+        buf_free(&second);
+        arena_free(&arena);
+    }
+}
+
+static void what_grows_evenly_takes_little_room(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    struct buf saved = {0};
+    struct err err;
+    for (int64_t i = 0; i < 10000; i++)
+        assert_true(report_add(&report, &other,
+                               (struct cell[]){cell_i64(1700000000000000000 + i * 1001)}, &err));
+    assert_true(report_save(&report, &saved, &err));
+    assert_true(saved.len < 10200); // a byte per row
+    buf_free(&saved);
+    arena_free(&arena);
+}
+
+static void a_report_of_another_version_is_told(void **state)
+{
+    (void)state;
+    const struct table_desc *const known[] = {&other, &fruit, NULL};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct buf saved = {0};
+    struct report loaded = {.arena = &arena};
+    struct err err;
+    save_fruit(&arena, &saved);
+    saved.at[7] = 1;
+    assert_false(report_load(&loaded, (struct str){saved.at, saved.len}, known, &err));
+    assert_non_null(strstr(err.msg, "found version 1"));
+    buf_free(&saved);
+    arena_free(&arena);
+}
+
 static void tables_and_columns_that_nobody_knows_are_left_out(void **state)
 {
     (void)state;
@@ -223,6 +314,9 @@ int main(void)
         cmocka_unit_test(joined_reports_read_as_if_written_one_after_the_other),
         cmocka_unit_test(a_report_is_written_as_json),
         cmocka_unit_test(a_saved_report_loads_as_it_was),
+        cmocka_unit_test(columns_of_every_kind_load_as_they_were),
+        cmocka_unit_test(what_grows_evenly_takes_little_room),
+        cmocka_unit_test(a_report_of_another_version_is_told),
         cmocka_unit_test(tables_and_columns_that_nobody_knows_are_left_out),
         cmocka_unit_test(a_report_cut_at_any_byte_is_refused),
         cmocka_unit_test(a_report_with_any_byte_changed_does_no_harm),
