@@ -176,12 +176,13 @@ static void add_edges(const struct hub *hub, struct clock_graph *graph)
         uint32_t count = hub->first[i + 1] - hub->first[i];
         if (count == 0 || hub->offset_ns[i] == UNKNOWN_NS)
             continue;
-        double variance = hub->spread_ns[i] * hub->spread_ns[i] / count + JITTER_NS;
+        double variance =
+            hub->spread_ns[i] * hub->spread_ns[i] / count + (double)JITTER_NS * JITTER_NS;
         graph->edges[graph->edge_count++] = (struct clock_edge){
             .clock = hub->group->ranks[i],
             .hub = graph->hub_count,
             .offset_ns = (double)hub->offset_ns[i],
-            .weight = 1e6 / variance,
+            .weight = (double)JITTER_NS * JITTER_NS / variance,
         };
         hub->comm->ranks[hub->group->ranks[i]].clock_calls += count;
     }

@@ -252,17 +252,19 @@ static bool slots_by_fit(struct matcher *matcher, const struct comm_member *entr
     bool ok = calls && lanes;
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct comm_event *event = event_of(matcher->comm, entries[i]);
-        calls[i] = (struct misfit_call){.symbol = symbol_of(matcher->comm, entries[i]),
-                                        .stepped = stepped_of(matcher->comm, entries[i]),
-                                        .end_ns = event->begin_ns + event->dur_ns,
-                                        .index = i};
+        uint64_t dur_ns = (uint64_t)event->dur_ns;
+        calls[i] =
+            (struct misfit_call){.symbol = (uint32_t)symbol_of(matcher->comm, entries[i]),
+                                 .stepped = (uint32_t)stepped_of(matcher->comm, entries[i]),
+                                 .end_ns = event->begin_ns + event->dur_ns,
+                                 .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
+                                 .index = i};
     }
     for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
         lanes[l] = (struct misfit_lane){calls + matcher->lanes[l].first, matcher->lanes[l].count};
-    ok = ok && run_misfit_match(lanes, matcher->lane_count, &matcher->slot_count,
-                                matcher->comm->budget, err);
-    for (uint32_t i = 0; ok && i < count; i++)
-        matcher->slots[calls[i].index] = calls[i].slot;
+    struct misfit misfit = {lanes, matcher->lane_count, matcher->slots, 0};
+    ok = ok && run_misfit_match(&misfit, matcher->comm->budget, err);
+    matcher->slot_count = misfit.slot_count;
     arena_free(&arena);
     return ok;
 }

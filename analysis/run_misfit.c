@@ -9,16 +9,18 @@
 #define VOTE_NS      50000   // ends that agree on a clock lie within this
 #define VOTES_MIN    3       // so many agree at least
 #define VOTES_SHARE  10      // and at least one in so many pairs
+#define SHIFT_MAX    8       // places by which a guess may be wrong
 #define TOLERANCE_NS 1000000 // ends further apart than this are not of one call
 #define NEAR_MAX     256     // so many calls are tried for one
 
-// What is known so far, in order of end on the clock of the first lane. Calls of a lane get the
-// index of what they pair with; NONE when with nothing.
+// What is known so far, in order of end on the clock of the first lane; index is the slot there.
+// Calls of a lane get the place of what they pair with; NONE when with nothing.
 struct layer {
     struct misfit_call *known, *spare; // room for known_cap each
     uint32_t known_count, known_cap;
     struct misfit_lane lane;
     uint32_t *pairs; // per call of the lane
+    uint32_t *slots; // of the caller
     uint32_t slot_count;
     struct arena *scratch;
 };
@@ -88,7 +90,7 @@ static struct keyed *sort_symbols(const struct misfit_call *calls, uint32_t coun
 {
     struct keyed *keys = arena_room(scratch, 2 * (size_t)count, sizeof *keys, err);
     for (uint32_t i = 0; keys && i < count; i++)
-        keys[i] = (struct keyed){(int64_t)calls[i].stepped, i, 0};
+        keys[i] = (struct keyed){calls[i].stepped, i, 0};
     if (keys)
         sort_keyed(keys, keys + count, count);
     return keys;
@@ -115,7 +117,11 @@ static bool pair_by_count(const struct layer *layer, uint32_t *pairs, struct err
 static bool find_pairs(const struct layer *layer, uint32_t *forward, uint32_t *backward,
                        struct err *err)
 {
-    bool found;
+    bool found = is_same(layer);
+    for (uint32_t i = 0; found && i < layer->lane.count; i++)
+        forward[i] = backward[i] = i;
+    if (found)
+        return true;
     if (!find_path(layer, false, forward, &found, err))
         return false;
     if (found)
@@ -134,16 +140,27 @@ static uint32_t add_votes(const struct layer *layer, const uint32_t *pairs, int6
     return count;
 }
 
-// The difference of the clocks on which most pairs agree; false when too few do.
-static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
-                 int64_t *offset_ns, bool *agreed, struct err *err)
+// The same of all calls that are as the paired one and at most SHIFT_MAX places before or behind
+// it.
+static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
 {
-    int64_t *votes = arena_room(layer->scratch, 4 * (size_t)layer->lane.count, sizeof *votes, err);
-    if (!votes)
-        return false;
-    uint32_t pairs = add_votes(layer, forward, votes), best = 0;
-    uint32_t count = pairs + add_votes(layer, backward, votes + pairs);
-    sort_i64(votes, votes + 2 * (size_t)layer->lane.count, count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < layer->lane.count; i++) {
+        const struct misfit_call *call = &layer->lane.calls[i];
+        uint32_t first = pairs[i] > SHIFT_MAX ? pairs[i] - SHIFT_MAX : 0;
+        for (uint32_t k = first;
+             pairs[i] != NONE && k <= pairs[i] + SHIFT_MAX && k < layer->known_count; k++)
+            if (layer->known[k].symbol == call->symbol)
+                votes[count++] = layer->known[k].end_ns - call->end_ns;
+    }
+    return count;
+}
+
+// The middle of the most votes within VOTE_NS, and how many they are.
+static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, int64_t *offset_ns)
+{
+    uint32_t best = 0;
+    sort_i64(votes, scratch, count);
     for (uint32_t first = 0, last = 0; last < count; last++) {
         while (votes[last] - votes[first] > VOTE_NS)
             first++;
@@ -152,19 +169,44 @@ static bool vote(const struct layer *layer, const uint32_t *forward, const uint3
             *offset_ns = votes[first + (last - first) / 2];
         }
     }
-    *agreed = best >= 2 * VOTES_MIN && (uint64_t)best * VOTES_SHARE >= count;
+    return best;
+}
+
+// The difference of the clocks on which most pairs agree, true ones of which end together; false
+// when too few do. Where the two guesses are mostly wrong, so may be their pairs' neighbours.
+static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
+                 int64_t *offset_ns, bool *agreed, struct err *err)
+{
+    size_t room = (2 * SHIFT_MAX + 1) * (size_t)layer->lane.count;
+    int64_t *votes = arena_room(layer->scratch, 2 * room, sizeof *votes, err);
+    if (!votes)
+        return false;
+    uint32_t pairs = add_votes(layer, forward, votes);
+    uint32_t count = pairs + add_votes(layer, backward, votes + pairs);
+    uint32_t best = count_votes(votes, votes + room, count, offset_ns) / 2;
+    if (best < pairs / 2) {
+        count = add_neighbours(layer, forward, votes);
+        best = count_votes(votes, votes + room, count, offset_ns);
+    }
+    *agreed = best >= VOTES_MIN && (uint64_t)best * VOTES_SHARE >= pairs;
     return true;
 }
 
 // --- ends ---------------------------------------------------------------------------------------
 
+// How far the ends of two calls are apart; INT64_MAX when they cannot be of one collective: of
+// other kinds or sizes, or less than half of the shorter one lies within the other.
 static int64_t distance(const struct layer *layer, uint32_t known, uint32_t call, int64_t offset_ns)
 {
-    if (known >= layer->known_count || call >= layer->lane.count ||
-        layer->known[known].symbol != layer->lane.calls[call].symbol)
+    if (known >= layer->known_count || call >= layer->lane.count)
         return INT64_MAX;
-    int64_t apart_ns = layer->lane.calls[call].end_ns + offset_ns - layer->known[known].end_ns;
-    return apart_ns < 0 ? -apart_ns : apart_ns;
+    const struct misfit_call *a = &layer->known[known], *b = &layer->lane.calls[call];
+    int64_t apart_ns = b->end_ns + offset_ns - a->end_ns;
+    int64_t shorter_ns = a->dur_ns < b->dur_ns ? a->dur_ns : b->dur_ns;
+    int64_t later_dur_ns = apart_ns < 0 ? a->dur_ns : b->dur_ns;
+    apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
+    bool overlap = later_dur_ns - apart_ns >= shorter_ns / 2;
+    return a->symbol == b->symbol && overlap ? apart_ns : INT64_MAX;
 }
 
 // Pairs each call with the nearest end of its kind and size, when each is the other's nearest.
@@ -192,8 +234,8 @@ static uint32_t pair_by_end(const struct layer *layer, int64_t offset_ns, uint32
     return paired;
 }
 
-// Calls between two pairs belong together when both sides have the same ones.
-static void fill_between(const struct layer *layer, uint32_t *pairs)
+// Calls between two pairs belong together when both sides have as many that could.
+static void fill_between(const struct layer *layer, int64_t offset_ns, uint32_t *pairs)
 {
     uint32_t call = 0, known = 0, count = layer->lane.count;
     while (call < count) {
@@ -203,7 +245,7 @@ static void fill_between(const struct layer *layer, uint32_t *pairs)
         uint32_t known_last = last < count ? pairs[last] : layer->known_count;
         bool same = last > call && last - call == known_last - known;
         for (uint32_t i = 0; same && i < last - call; i++)
-            same = layer->lane.calls[call + i].symbol == layer->known[known + i].symbol;
+            same = distance(layer, known + i, call + i, offset_ns) < INT64_MAX;
         for (uint32_t i = 0; same && i < last - call; i++)
             pairs[call + i] = known + i;
         call = last + 1;
@@ -223,10 +265,9 @@ static uint32_t count_pairs(const uint32_t *pairs, uint32_t count)
 static bool pair_lane(const struct layer *layer, int64_t *offset_ns, struct err *err)
 {
     uint32_t count = layer->lane.count;
-    bool same = is_same(layer);
     for (uint32_t i = 0; i < count; i++)
-        layer->pairs[i] = same ? i : NONE;
-    if (same || layer->known_count == 0)
+        layer->pairs[i] = NONE;
+    if (layer->known_count == 0)
         return true;
     uint32_t *forward = arena_room(layer->scratch, 2 * (size_t)count, sizeof *forward, err);
     bool agreed;
@@ -235,7 +276,7 @@ static bool pair_lane(const struct layer *layer, int64_t *offset_ns, struct err 
         return false;
     uint32_t paired = agreed ? pair_by_end(layer, *offset_ns, layer->pairs) : 0;
     if (agreed && paired >= count_pairs(forward, count) / 2)
-        fill_between(layer, layer->pairs);
+        fill_between(layer, *offset_ns, layer->pairs);
     else
         memcpy(layer->pairs, forward, count * sizeof *forward);
     return true;
@@ -266,8 +307,8 @@ static bool learn(struct layer *layer, int64_t offset_ns, struct arena *arena, s
     uint32_t count = layer->lane.count, at = 0, known = 0;
     uint32_t fresh = count - count_pairs(layer->pairs, count);
     for (uint32_t i = 0; i < count; i++)
-        layer->lane.calls[i].slot =
-            layer->pairs[i] == NONE ? layer->slot_count++ : layer->known[layer->pairs[i]].slot;
+        layer->slots[layer->lane.calls[i].index] =
+            layer->pairs[i] == NONE ? layer->slot_count++ : layer->known[layer->pairs[i]].index;
     if (fresh == 0)
         return true;
     if (!make_room(layer, fresh, arena, err))
@@ -278,6 +319,7 @@ static bool learn(struct layer *layer, int64_t offset_ns, struct arena *arena, s
             continue;
         struct misfit_call call = layer->lane.calls[i];
         call.end_ns += offset_ns;
+        call.index = layer->slots[call.index];
         while (known < layer->known_count && layer->known[known].end_ns <= call.end_ns)
             merged[at++] = layer->known[known++];
         merged[at++] = call;
@@ -315,40 +357,41 @@ static uint32_t longest_of(const struct misfit_lane *lanes, uint32_t lane_count)
 }
 
 // Slots get the number of their place in time.
-static bool number_slots(const struct layer *layer, struct misfit_lane *lanes, uint32_t lane_count,
+static bool number_slots(const struct layer *layer, const struct misfit *misfit,
                          struct arena *arena, struct err *err)
 {
     uint32_t *place = arena_room(arena, layer->slot_count, sizeof *place, err);
     if (!place)
         return false;
     for (uint32_t i = 0; i < layer->known_count; i++)
-        place[layer->known[i].slot] = i;
-    for (uint32_t l = 0; l < lane_count; l++)
-        for (uint32_t i = 0; i < lanes[l].count; i++)
-            lanes[l].calls[i].slot = place[lanes[l].calls[i].slot];
+        place[layer->known[i].index] = i;
+    for (uint32_t l = 0; l < misfit->lane_count; l++)
+        for (uint32_t i = 0; i < misfit->lanes[l].count; i++) {
+            uint32_t *slot = &misfit->slots[misfit->lanes[l].calls[i].index];
+            *slot = place[*slot];
+        }
     return true;
 }
 
-static bool match(struct misfit_lane *lanes, uint32_t lane_count, uint32_t *slot_count,
-                  struct arena *arena, struct err *err)
+static bool match(struct misfit *misfit, struct arena *arena, struct err *err)
 {
-    struct layer layer = {0};
-    uint32_t first = longest_of(lanes, lane_count);
-    if (!add_lane(&layer, lanes[first], arena, err))
+    struct layer layer = {.slots = misfit->slots};
+    uint32_t first = longest_of(misfit->lanes, misfit->lane_count);
+    if (!add_lane(&layer, misfit->lanes[first], arena, err))
         return false;
-    for (uint32_t l = 0; l < lane_count; l++)
-        if (l != first && !add_lane(&layer, lanes[l], arena, err))
+    for (uint32_t l = 0; l < misfit->lane_count; l++)
+        if (l != first && !add_lane(&layer, misfit->lanes[l], arena, err))
             return false;
-    *slot_count = layer.slot_count;
-    return number_slots(&layer, lanes, lane_count, arena, err);
+    misfit->slot_count = layer.slot_count;
+    return number_slots(&layer, misfit, arena, err);
 }
 
-bool run_misfit_match(struct misfit_lane *lanes, uint32_t lane_count, uint32_t *slot_count,
-                      struct budget *budget, struct err *err)
+bool run_misfit_match(struct misfit *misfit, struct budget *budget, struct err *err)
 {
     struct arena arena;
     arena_init(&arena, budget);
-    bool ok = lane_count == 0 || match(lanes, lane_count, slot_count, &arena, err);
+    misfit->slot_count = 0;
+    bool ok = misfit->lane_count == 0 || match(misfit, &arena, err);
     arena_free(&arena);
     return ok;
 }

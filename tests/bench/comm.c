@@ -5,11 +5,13 @@
 #include <time.h>
 
 static const char usage[] =
-    "usage: bench_comm [--max-ms N] [--max-mb N] [TENSOR DATA PIPELINE STEPS LAYERS]\n"
-    "  fails when it takes longer or more memory; 8 x 32 x 4 ranks of 2,000 calls by default\n";
+    "usage: bench_comm [--max-ms N] [--max-mb N] [--drop N] [TENSOR DATA PIPELINE STEPS LAYERS]\n"
+    "  fails when it takes longer or more memory; 8 x 32 x 4 ranks of 2,000 calls by default\n"
+    "  --drop N  each rank misses N calls, and none is numbered\n";
 
-struct limits {
+struct choices {
     int64_t ms, mb; // 0: none
+    int64_t drop;
 };
 
 // Time of the processor, which others that run on the machine do not lengthen much.
@@ -44,16 +46,16 @@ static bool add_tables(const struct run_comm *comm, struct report *report, struc
            run_clocks_add(comm, report, err) && run_clocks_judge(comm, report, err);
 }
 
-static bool judge(int64_t total_ns, uint64_t peak, const struct limits *limits)
+static bool judge(int64_t total_ns, uint64_t peak, const struct choices *choices)
 {
-    bool slow = limits->ms && total_ns > limits->ms * 1000000;
-    bool large = limits->mb && peak > (uint64_t)limits->mb * 1000000;
+    bool slow = choices->ms && total_ns > choices->ms * 1000000;
+    bool large = choices->mb && peak > (uint64_t)choices->mb * 1000000;
     if (slow || large)
         fprintf(stderr, "bench_comm: too %s\n", slow ? "slow" : "large");
     return !slow && !large;
 }
 
-static bool measure(const struct job *job, const struct limits *limits, struct err *err)
+static bool measure(const struct job *job, const struct choices *choices, struct err *err)
 {
     struct budget budget = {0};
     struct run_comm comm = {0};
@@ -76,21 +78,37 @@ static bool measure(const struct job *job, const struct limits *limits, struct e
                job->count, (long long)calls, comm.match_count, (double)load_ns / 1e6,
                (double)solve_ns / 1e6, (double)tables_ns / 1e6, (double)budget.peak / 1e6,
                (double)budget.peak / (double)calls);
-    ok = ok && judge(load_ns + solve_ns + tables_ns, budget.peak, limits);
+    ok = ok && judge(load_ns + solve_ns + tables_ns, budget.peak, choices);
     run_comm_close(&comm);
     arena_free(&arena);
     return ok;
 }
 
+static void drop_calls(struct job *job, int64_t count)
+{
+    for (int r = 0; r < job->count; r++)
+        for (int64_t i = 0; i < count; i++)
+            job->ranks[r].calls[job_between(job, 0, job->ranks[r].count - 1)].dropped = true;
+}
+
+// Index of the first argument that is no option.
+static int take_options(int argc, char **argv, struct choices *choices)
+{
+    int at = 1;
+    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
+        int64_t *number = strcmp(argv[at], "--max-ms") == 0   ? &choices->ms
+                          : strcmp(argv[at], "--max-mb") == 0 ? &choices->mb
+                                                              : &choices->drop;
+        *number = strtoll(argv[at + 1], NULL, 10);
+    }
+    return at;
+}
+
 int main(int argc, char **argv)
 {
     int shape[5] = {8, 32, 4, 10, 190};
-    struct limits limits = {0};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        int64_t *limit = strcmp(argv[at], "--max-ms") == 0 ? &limits.ms : &limits.mb;
-        *limit = strtoll(argv[at + 1], NULL, 10);
-    }
+    struct choices choices = {0};
+    int at = take_options(argc, argv, &choices);
     if (argc != at && argc != at + 5) {
         fputs(usage, stderr);
         return 2;
@@ -104,15 +122,16 @@ int main(int argc, char **argv)
                                         .steps = shape[3],
                                         .layers = shape[4],
                                         .buckets = 8,
-                                        .numbered = true,
+                                        .numbered = choices.drop == 0,
                                         .listed = true,
                                         .world = true,
                                         .skew_ns = 50000000,
                                         .jitter_ns = 2000,
                                         .cause = JOB_SLOWER,
                                         .straggler = 3});
+    drop_calls(&job, choices.drop);
     struct err err = {0};
-    bool ok = measure(&job, &limits, &err);
+    bool ok = measure(&job, &choices, &err);
     if (!ok && err.code)
         fprintf(stderr, "bench_comm: %s\n", err.msg);
     job_end(&job);
