@@ -15,21 +15,37 @@ static const char usage[] =
     "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
     "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
     "  [--noise PERCENT] [--job transformer|probe] [--stacks] [--memory] [--leak BYTES]\n"
+    "  [--held BYTES[K|M|G]] [--spare BYTES[K|M|G]]\n"
     "  [--checkpoint] [--sync-events] [--list-events]\n"
     "  [--one-line | --pretty | --compact | --indented] [--format json|gz|zst] --out DIR\n"
     "tracegen --shape NAME [--events N | --size BYTES] [layout and format as above] --out DIR\n"
     "shapes: standard small args escapes python long_names one_thread one_stream same_time deep\n"
     "  streams threads names reversed shuffled since_1970\n"
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
+    "  fp32_gemm fp8_unused bad_gemm bad_attention unfused_attention unfused_optimizer\n"
+    "  launch_bound periodic_steps unstable_steps slow_calls overrun\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
     "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";
 
 const char *arguments_plant_name(enum plant plant)
 {
     static const char *const names[PLANT_COUNT] = {
-        [PLANT_EXPOSED_COMM] = "exposed_comm",       [PLANT_STARVATION] = "starvation",
-        [PLANT_TINY_KERNELS] = "tiny_kernels",       [PLANT_LOW_OVERLAP] = "low_overlap",
+        [PLANT_EXPOSED_COMM] = "exposed_comm",
+        [PLANT_STARVATION] = "starvation",
+        [PLANT_TINY_KERNELS] = "tiny_kernels",
+        [PLANT_LOW_OVERLAP] = "low_overlap",
         [PLANT_PAGEABLE_COPIES] = "pageable_copies",
+        [PLANT_FP32_GEMM] = "fp32_gemm",
+        [PLANT_FP8_UNUSED] = "fp8_unused",
+        [PLANT_BAD_GEMM] = "bad_gemm",
+        [PLANT_BAD_ATTENTION] = "bad_attention",
+        [PLANT_UNFUSED_ATTENTION] = "unfused_attention",
+        [PLANT_UNFUSED_OPTIMIZER] = "unfused_optimizer",
+        [PLANT_LAUNCH_BOUND] = "launch_bound",
+        [PLANT_PERIODIC_STEPS] = "periodic_steps",
+        [PLANT_UNSTABLE_STEPS] = "unstable_steps",
+        [PLANT_SLOW_CALLS] = "slow_calls",
+        [PLANT_OVERRUN] = "overrun",
     };
     return names[plant];
 }
@@ -72,6 +88,14 @@ static bool parse_size(const char *text, uint64_t *bytes)
         return refuse("a size such as 500M", text);
     *bytes = (uint64_t)number << shift;
     return true;
+}
+
+static bool parse_bytes(const char *text, int64_t *bytes)
+{
+    uint64_t size = 0;
+    bool good = parse_size(text, &size);
+    *bytes = (int64_t)size;
+    return good;
 }
 
 static bool parse_noise(const char *text, int64_t *ppm)
@@ -181,20 +205,21 @@ static bool parse_format(const char *text, enum outfile_format *format)
 }
 
 static const struct option long_options[] = {
-    {"seed", required_argument, NULL, 's'},      {"ranks", required_argument, NULL, 'r'},
-    {"world", required_argument, NULL, 'w'},     {"steps", required_argument, NULL, 't'},
-    {"layers", required_argument, NULL, 'l'},    {"events", required_argument, NULL, 'e'},
-    {"flavour", required_argument, NULL, 'f'},   {"strategy", required_argument, NULL, 'g'},
-    {"plant", required_argument, NULL, 'p'},     {"slow", required_argument, NULL, 'w' + 128},
-    {"straggler", required_argument, NULL, 'a'}, {"size", required_argument, NULL, 'z'},
-    {"noise", required_argument, NULL, 'n'},     {"format", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},       {"job", required_argument, NULL, 'j'},
-    {"leak", required_argument, NULL, 'L'},      {"stacks", no_argument, NULL, 'k'},
-    {"memory", no_argument, NULL, 'M'},          {"checkpoint", no_argument, NULL, 'c'},
-    {"sync-events", no_argument, NULL, 'S'},     {"list-events", no_argument, NULL, 'E'},
-    {"one-line", no_argument, NULL, '1'},        {"pretty", no_argument, NULL, 'y'},
-    {"compact", no_argument, NULL, 'C'},         {"indented", no_argument, NULL, 'I'},
-    {"shape", required_argument, NULL, 'H'},     {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, 's'},       {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},      {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},     {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},    {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},      {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'},  {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},      {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},        {"job", required_argument, NULL, 'j'},
+    {"leak", required_argument, NULL, 'L'},       {"stacks", no_argument, NULL, 'k'},
+    {"memory", no_argument, NULL, 'M'},           {"checkpoint", no_argument, NULL, 'c'},
+    {"sync-events", no_argument, NULL, 'S'},      {"list-events", no_argument, NULL, 'E'},
+    {"one-line", no_argument, NULL, '1'},         {"pretty", no_argument, NULL, 'y'},
+    {"compact", no_argument, NULL, 'C'},          {"indented", no_argument, NULL, 'I'},
+    {"held", required_argument, NULL, 'h' + 128}, {"spare", required_argument, NULL, 's' + 128},
+    {"shape", required_argument, NULL, 'H'},      {NULL, 0, NULL, 0},
 };
 
 static bool take(int option, const char *text, struct arguments *a)
@@ -226,6 +251,10 @@ static bool take(int option, const char *text, struct arguments *a)
         break;
     case 'L': a->memory = true; return parse_number(text, 1, INT64_C(1) << 40, &a->leak_bytes);
     case 'M': a->memory = true; break;
+    case 'h' + 128:
+    case 's' + 128:
+        a->memory = true;
+        return parse_bytes(text, option == 'h' + 128 ? &a->held_bytes : &a->spare_bytes);
     case 'c': a->checkpoint = true; break;
     case 'S': a->sync_events = true; break;
     case 'E': a->list_events = true; break;

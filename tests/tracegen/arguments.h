@@ -20,6 +20,17 @@ enum plant {
     PLANT_TINY_KERNELS,
     PLANT_LOW_OVERLAP,
     PLANT_PAGEABLE_COPIES,
+    PLANT_FP32_GEMM,
+    PLANT_FP8_UNUSED,
+    PLANT_BAD_GEMM,
+    PLANT_BAD_ATTENTION,
+    PLANT_UNFUSED_ATTENTION,
+    PLANT_UNFUSED_OPTIMIZER,
+    PLANT_LAUNCH_BOUND,
+    PLANT_PERIODIC_STEPS,
+    PLANT_UNSTABLE_STEPS,
+    PLANT_SLOW_CALLS,
+    PLANT_OVERRUN,
     PLANT_COUNT
 };
 
@@ -36,6 +47,8 @@ struct arguments {
     int64_t idle_ns[IDLE_COUNT];   // wanted idle time per step by cause, 0 for not planted
     int64_t slow_percent[CATEGORY_COUNT];
     int64_t leak_bytes;     // per step
+    int64_t held_bytes;     // allocated before the recording, beside the model's
+    int64_t spare_bytes;    // reserved and never allocated
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
     bool stacks, memory, checkpoint, sync_events, list_events, one_line;

@@ -16,6 +16,7 @@ void heap_init(struct heap *heap, const struct program *program)
     heap->tensors = outfile_memory(count + 1, sizeof *heap->tensors);
     heap->at_peak = outfile_memory(count + 1, sizeof *heap->at_peak);
     heap->base_bytes = heap->allocated_bytes = program->base_bytes;
+    heap->spare_bytes = program->spare_bytes;
     heap->next_address = FIRST_ADDRESS;
 }
 
@@ -49,7 +50,8 @@ uint64_t heap_allocate(struct heap *heap, int32_t slot, const struct heap_tensor
         heap->tensors[slot] = *tensor;
         heap->tensors[slot].address = address;
     }
-    int64_t segments = (heap->allocated_bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
+    int64_t segments =
+        (heap->allocated_bytes + heap->spare_bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
     if (segments * SEGMENT_BYTES > heap->reserved_bytes)
         heap->reserved_bytes = segments * SEGMENT_BYTES;
     if (heap->allocated_bytes > heap->peak_bytes)

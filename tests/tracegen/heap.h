@@ -18,6 +18,7 @@ struct heap {
     struct heap_tensor *at_peak; // the same at the peak
     size_t count;
     int64_t allocated_bytes, reserved_bytes, lost_bytes, base_bytes;
+    int64_t spare_bytes; // held beyond what was ever needed
     const char *losing_op;
     int64_t peak_bytes, reserved_at_peak_bytes, peak_ns, peak_lost_bytes, events;
     const char *peak_op;

@@ -2,6 +2,8 @@
 // Executing a step: what the host does when, when the device gets to it, what that costs.
 #include "tests/tracegen/machine.h"
 
+#include "tests/tracegen/plants.h"
+
 #include <stdlib.h>
 
 enum { FIRST_STEP = 3, FIRST_CORRELATION = 4096, HOST_SPREAD_PPM = 150000 };
@@ -199,11 +201,25 @@ static int64_t noisy(const struct machine *machine, struct rank *rank, int64_t n
     return max_ns(straggles ? ns * machine->arguments->straggler_percent / 100 : ns, 1);
 }
 
+// Enters the part of a kernel's time that a fault costs.
+static void note_plant(struct rank *rank, const struct device_row *call, int64_t busy_ns)
+{
+    const struct instruction *work = call->work;
+    int64_t *cost_ns = &rank->logbook.plant_ns[work->plant];
+    if (work->planted_ns)
+        *cost_ns += (int64_t)((double)(call->end_ns - call->begin_ns) * (double)work->planted_ns /
+                              (double)work->ns);
+    if (work->planted_gap)
+        *cost_ns += max_ns(call->begin_ns - busy_ns, 0);
+}
+
 static void launch_kernel(const struct machine *machine, struct rank *rank,
                           const struct instruction *work)
 {
-    int64_t ns = noisy(machine, rank, work->ns);
-    record(rank, launch(machine, rank, work->kernel->launch, work, ns));
+    int64_t ns = noisy(machine, rank, work->ns), busy_ns = busy_until(rank);
+    const struct device_row *call = launch(machine, rank, work->kernel->launch, work, ns);
+    record(rank, call);
+    note_plant(rank, call, busy_ns);
 }
 
 // Device work with the same launch as the row before.
@@ -433,6 +449,8 @@ static void throttle(const struct machine *machine, struct rank *rank)
 static void execute(const struct machine *machine, struct rank *rank,
                     const struct instruction *instruction)
 {
+    if (!plants_are_due(instruction->schedule, machine->step - FIRST_STEP))
+        return;
     switch (instruction->code) {
     case CODE_BEGIN: begin_row(rank, instruction); break;
     case CODE_END: end_row(rank); break;

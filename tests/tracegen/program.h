@@ -55,6 +55,9 @@ struct collective {
     int64_t transfer_ns;
 };
 
+// In which steps an instruction is executed.
+enum schedule { SCHEDULE_ALL, SCHEDULE_PERIODIC, SCHEDULE_UNSTABLE };
+
 struct instruction {
     enum instruction_code code;
     enum row_kind kind;      // BEGIN
@@ -84,6 +87,11 @@ struct instruction {
                            // GRAPH: time between its kernels
     int32_t kernels;       // GRAPH: how many
     int64_t overrun_ns;    // LAUNCH: how much too long the profiler says it was
+    enum schedule schedule;
+    // What a fault costs.
+    enum plant plant;   // LAUNCH: of which this is a part, when one of these is set:
+    int64_t planted_ns; // so much of ns
+    bool planted_gap;   // and the idle time before it
     // Whom the work belongs to.
     const char *path; // LAUNCH and the like: modules around it, joined by slashes
     enum phase phase;
@@ -94,12 +102,13 @@ struct instruction {
 struct program {
     struct instruction *instructions;
     size_t count, capacity;
-    int32_t slots;      // collectives per step
-    int32_t sequences;  // autograd sequence numbers per step
-    int32_t tensors;    // tensors allocated per step
-    int64_t base_bytes; // memory that was allocated before the recording
-    int64_t events;     // rows of the trace that one step makes on one rank
-    void **texts;       // memory owned by the program
+    int32_t slots;       // collectives per step
+    int32_t sequences;   // autograd sequence numbers per step
+    int32_t tensors;     // tensors allocated per step
+    int64_t base_bytes;  // memory that was allocated before the recording
+    int64_t spare_bytes; // and reserved for nothing
+    int64_t events;      // rows of the trace that one step makes on one rank
+    void **texts;        // memory owned by the program
     size_t text_count, text_capacity;
 };
 

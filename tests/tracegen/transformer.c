@@ -3,6 +3,7 @@
 #include "tests/tracegen/transformer.h"
 
 #include "tests/tracegen/idle.h"
+#include "tests/tracegen/plants.h"
 
 enum { BATCH = 8, LENGTH = 1024, WIDTH = 2048, HEADS = 32, HEAD = 64, INNER = 8192 };
 enum { VOCABULARY = 32000, TOKENS = BATCH * LENGTH, ADAM_BYTES = 20, FILLERS_PER_LAYER = 4 };
@@ -614,6 +615,7 @@ static void optimize(struct model *model)
         builder_traffic(b, ROLE_ADAM, chunk, chunk * ADAM_BYTES);
     }
     builder_end(b);
+    plants_write_optimizer(b);
     builder_end(b);
 }
 
@@ -736,17 +738,20 @@ void transformer_write(struct program *program, const struct arguments *argument
     model.gathers = builder_table(b, (size_t)layers * 2, sizeof *model.gathers);
     describe_shapes(&model);
     describe_attention(&model);
-    program->base_bytes = parameters(&model) * PARAMETER_BYTES;
+    program->base_bytes = parameters(&model) * PARAMETER_BYTES + arguments->held_bytes;
+    program->spare_bytes = arguments->spare_bytes;
     builder_step(b);
     builder_python(b, "train.py(163): train_step");
     load_batch(&model);
     forward(&model);
     plant_idle(b);
+    plants_write_model(b);
     backward(&model);
     optimize(&model);
     leak(b);
     builder_add(b, &(struct instruction){.code = CODE_THROTTLE});
     builder_python_end(b);
     builder_end(b);
+    plants_change(b);
     builder_finish(b);
 }

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing faults; speeds of other precisions are to bf16's as in the data sheets.
+#include "tests/tracegen/plants.h"
+
+#include "tests/tracegen/idle.h"
+
+enum { CALLS = 4, ROWS = 8192, INNER = 2048, ODD = 1001, BAD_TIMES = 6, ALIGNED = 128 };
+enum { LENGTH = 1024, HEAD = 64, WIDE_HEAD = 96, SEQUENCES = 8 };
+enum { LIST_CHUNKS = 8, FUSED_BYTES = 28, LISTS_BYTES = 72 };
+enum {
+    LAUNCHING_NS = 7000,
+    WAIT_NS = 45000,
+    WAITING_NS = 12000,
+    COVER_NS = 400000,
+    PIECE_NS = 500000,
+    FLOOR_NS = 2500
+};
+enum { PERIOD = 4, UNSTABLE_OF = 16, UNSTABLE = 3 };
+
+// --- work ---------------------------------------------------------------------------------------
+
+// A vendor's kernel under another name.
+static const struct kernel *like(struct builder *b, enum role role, const char *cuda,
+                                 const char *rocm)
+{
+    struct kernel *kernel = builder_table(b, 1, sizeof *kernel);
+    *kernel = b->vendor->kernels[role];
+    kernel->name = b->arguments->flavour == VENDOR_ROCM ? rocm : cuda;
+    return kernel;
+}
+
+// An operator with one kernel, of whose time cost_ns are the fault's.
+struct planted {
+    enum plant plant;
+    const char *op, *args;
+    const struct kernel *kernel;
+    int64_t ns, cost_ns;
+};
+
+static void compute(struct builder *b, const struct planted *what)
+{
+    struct instruction work = {
+        .code = CODE_LAUNCH,
+        .kernel = what->kernel,
+        .ns = what->ns,
+        .grid = {4096, 1, 1},
+        .plant = what->plant,
+        .planted_ns = what->cost_ns,
+    };
+    if (what->kernel->launch->grid_in_items)
+        work.grid[0] *= what->kernel->block[0];
+    builder_op(b, what->op, what->args);
+    builder_work(b, &work);
+    builder_end(b);
+}
+
+static int64_t wanted_ns(const struct builder *b, enum plant plant)
+{
+    return b->arguments->plant_ns[plant];
+}
+
+static int64_t at_least(int64_t least, int64_t number)
+{
+    return number > least ? number : least;
+}
+
+static const char *product_args(struct builder *b, const char *type, int64_t m, int n)
+{
+    return builder_text(b,
+                        "\"Concrete Inputs\": [\"\", \"\"], \"Input type\": [\"%s\", \"%s\"], "
+                        "\"Input Strides\": [[%d, 1], [%d, 1]], "
+                        "\"Input Dims\": [[%lld, %d], [%d, %d]]",
+                        type, type, INNER, n, (long long)m, INNER, INNER, n);
+}
+
+// --- products -----------------------------------------------------------------------------------
+
+// Time of a product at a share of the speed in bf16.
+static int64_t product_ns(const struct builder *b, int64_t m, int64_t n, int64_t slower_ppm)
+{
+    int64_t flop = 2 * m * n * INNER;
+    return (int64_t)((double)flop / (double)b->vendor->gemm_flop_per_ns * (double)slower_ppm / 1e6);
+}
+
+// The speed in bf16 by that in fp32, in millionths.
+static int64_t fp32_ppm(const struct builder *b)
+{
+    return b->arguments->flavour == VENDOR_ROCM ? INT64_C(1307400000) * 10 / 1634
+                                                : INT64_C(989000000) / 67;
+}
+
+// Rows of a product that loses about so much time by running slower.
+static int64_t rows_for(const struct builder *b, int64_t lost_ns, int64_t n, int64_t slower_ppm)
+{
+    double row_ns = (double)product_ns(b, ROWS, n, slower_ppm - 1000000) / ROWS;
+    return at_least(1, (int64_t)((double)lost_ns / row_ns) / ALIGNED) * ALIGNED;
+}
+
+static void plant_fp32(struct builder *b)
+{
+    int64_t ppm = fp32_ppm(b);
+    int64_t m = rows_for(b, wanted_ns(b, PLANT_FP32_GEMM) / CALLS, INNER, ppm);
+    struct planted product = {
+        PLANT_FP32_GEMM,
+        "aten::mm",
+        product_args(b, "float", m, INNER),
+        like(b, ROLE_GEMM_FORWARD,
+             "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_"
+             "aligna4_alignc4_execute_kernel__5x_cublas",
+             "Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT128x128x16_MI16x16x1_SN_K1_MIWT4_4"),
+        product_ns(b, m, INNER, ppm),
+        product_ns(b, m, INNER, ppm - 1000000),
+    };
+    for (int i = 0; i < CALLS; i++)
+        compute(b, &product);
+}
+
+// Some products in fp8; what the others would save is counted in plants_change.
+static void plant_fp8(struct builder *b)
+{
+    bool rocm = b->arguments->flavour == VENDOR_ROCM;
+    const char *type = rocm ? "c10::Float8_e4m3fnuz" : "c10::Float8_e4m3fn";
+    int64_t ns = wanted_ns(b, PLANT_FP8_UNUSED) / CALLS;
+    int64_t m = at_least(1, ns * ROWS / product_ns(b, ROWS, INNER, 500000) / ALIGNED) * ALIGNED;
+    const char *args = builder_text(
+        b,
+        "\"Concrete Inputs\": [\"\", \"\", \"\", \"\", \"\", \"\", \"15\", \"True\"], "
+        "\"Input type\": [\"%s\", \"%s\", \"float\", \"float\", \"\", \"\", \"Scalar\", "
+        "\"Scalar\"], \"Input Strides\": [[%d, 1], [1, %d], [], [], [], [], [], []], "
+        "\"Input Dims\": [[%lld, %d], [%d, %d], [], [], [], [], [], []]",
+        type, type, INNER, INNER, (long long)m, INNER, INNER, INNER);
+    struct planted product = {
+        .plant = PLANT_FP8_UNUSED,
+        .op = "aten::_scaled_mm",
+        .args = args,
+        .kernel = like(b, ROLE_GEMM_FORWARD, "nvjet_qqtst_128x256_128x6_2x1_v_bz_coopA_TNT",
+                       "Cijk_Alik_Bljk_F8BS_BH_Bias_HA_S_SAB_SAV_UserArgs_MT256x256x128_SN"),
+        .ns = product_ns(b, m, INNER, 500000),
+    };
+    for (int i = 0; i < CALLS; i++)
+        compute(b, &product);
+}
+
+// Rows that are not aligned.
+static void plant_bad_gemm(struct builder *b)
+{
+    int64_t ppm = INT64_C(1000000) * BAD_TIMES;
+    int64_t m = rows_for(b, wanted_ns(b, PLANT_BAD_GEMM) / CALLS, ODD, ppm);
+    struct planted product = {
+        PLANT_BAD_GEMM,
+        "aten::mm",
+        product_args(b, "c10::BFloat16", m, ODD),
+        like(
+            b, ROLE_GEMM_FORWARD,
+            "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_nn_"
+            "align1>(cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x1_nn_align1::Params)",
+            "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT32x32x16_MI16x16x1_SN_GRVWA1_GRVWB1"),
+        product_ns(b, m, ODD, ppm),
+        product_ns(b, m, ODD, ppm - 1000000),
+    };
+    for (int i = 0; i < CALLS; i++)
+        compute(b, &product);
+}
+
+// --- attention ----------------------------------------------------------------------------------
+
+static void plant_bad_attention(struct builder *b)
+{
+    int64_t flop = (int64_t)2 * SEQUENCES * LENGTH * LENGTH * WIDE_HEAD;
+    double head_ns = (double)flop / (double)b->vendor->attention_flop_per_ns;
+    double lost_ns = head_ns * (BAD_TIMES - 1);
+    double wanted = (double)wanted_ns(b, PLANT_BAD_ATTENTION) / CALLS;
+    int64_t heads = at_least(1, (int64_t)(wanted / lost_ns));
+    const char *dims =
+        builder_text(b, "[%d, %d, %lld, %d]", SEQUENCES, LENGTH, (long long)heads, WIDE_HEAD);
+    const char *args = builder_text(
+        b,
+        "\"Concrete Inputs\": [\"\", \"\", \"\", \"\", \"\", \"%d\", \"%d\", \"0.\", \"True\", "
+        "\"False\", \"0.1\"], \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\", "
+        "\"c10::BFloat16\", \"\", \"\", \"Scalar\", \"Scalar\", \"Scalar\", \"Scalar\", "
+        "\"Scalar\", \"Scalar\"], \"Input Dims\": [%s, %s, %s, [], [], [], [], [], [], [], []]",
+        LENGTH, LENGTH, dims, dims, dims);
+    struct planted attention = {
+        .plant = PLANT_BAD_ATTENTION,
+        .op = "aten::_flash_attention_forward",
+        .args = args,
+        .kernel = &b->vendor->kernels[ROLE_ATTENTION_FORWARD],
+        .ns = (int64_t)(head_ns * BAD_TIMES * (double)heads),
+        .cost_ns = (int64_t)(lost_ns * (double)heads),
+    };
+    for (int i = 0; i < CALLS; i++)
+        compute(b, &attention);
+}
+
+// One of the two products: memory is what limits it.
+static void multiply_heads(struct builder *b, int64_t heads, bool scores)
+{
+    int64_t bytes = heads * 2 * (LENGTH * LENGTH + 2 * LENGTH * HEAD);
+    int k = scores ? HEAD : LENGTH, n = scores ? LENGTH : HEAD;
+    const char *dims = builder_text(b, "[[%lld, %d, %d], [%lld, %d, %d]]", (long long)heads, LENGTH,
+                                    k, (long long)heads, k, n);
+    struct planted product = {
+        .op = "aten::bmm",
+        .args = builder_text(b,
+                             "\"Concrete Inputs\": [\"\", \"\"], \"Input type\": "
+                             "[\"c10::BFloat16\", \"c10::BFloat16\"], \"Input Dims\": %s",
+                             dims),
+        .kernel = &b->vendor->kernels[ROLE_GEMM_WGRAD],
+        .ns = bytes / b->vendor->bytes_per_ns + FLOOR_NS,
+    };
+    compute(b, &product);
+}
+
+// Bytes that each operator between the products moves per score.
+static const struct {
+    const char *op;
+    int64_t bytes;
+} middle[] = {
+    {"aten::mul", 4}, {"aten::add", 4}, {"aten::_softmax", 4}, {"aten::native_dropout", 5}};
+enum { MIDDLE = sizeof middle / sizeof *middle, MIDDLE_BYTES = 17 };
+
+static void attend(struct builder *b, int64_t heads, const struct kernel *softmax)
+{
+    int64_t scores = heads * LENGTH * LENGTH;
+    multiply_heads(b, heads, true);
+    for (int i = 0; i < MIDDLE; i++) {
+        int64_t ns = scores * middle[i].bytes / b->vendor->bytes_per_ns;
+        compute(b, &(struct planted){PLANT_UNFUSED_ATTENTION, middle[i].op, NULL,
+                                     i == 2 ? softmax : &b->vendor->kernels[ROLE_ADD], ns, ns});
+    }
+    multiply_heads(b, heads, false);
+}
+
+static void plant_unfused_attention(struct builder *b)
+{
+    int64_t head_bytes = (int64_t)MIDDLE_BYTES * LENGTH * LENGTH;
+    int64_t wanted = wanted_ns(b, PLANT_UNFUSED_ATTENTION) / CALLS;
+    int64_t heads = at_least(1, wanted * b->vendor->bytes_per_ns / head_bytes);
+    static const char name[] =
+        "void at::native::(anonymous namespace)::cunn_SoftMaxForwardSmem<8, c10::BFloat16, float, "
+        "c10::BFloat16, at::native::(anonymous namespace)::SoftMaxForwardEpilogue, long>"
+        "(c10::BFloat16*, c10::BFloat16 const*, long)";
+    const struct kernel *softmax = like(b, ROLE_LOG_SOFTMAX, name, name);
+    for (int i = 0; i < CALLS; i++)
+        attend(b, heads, softmax);
+    compute(b, &(struct planted){
+                   .op = "aten::add", .kernel = &b->vendor->kernels[ROLE_ADD], .ns = WAITING_NS});
+}
+
+// --- optimizer ----------------------------------------------------------------------------------
+
+// What each pass over a list of parameters reads and writes of each, in fp32.
+static const struct {
+    const char *op;
+    int64_t bytes;
+} passes[] = {{"aten::_foreach_mul_", 8},      {"aten::_foreach_lerp_", 12},
+              {"aten::_foreach_addcmul_", 12}, {"aten::_foreach_sqrt", 8},
+              {"aten::_foreach_div_", 8},      {"aten::_foreach_add_", 8},
+              {"aten::_foreach_addcdiv_", 16}};
+enum { PASSES = sizeof passes / sizeof *passes };
+
+static void run_pass(struct builder *b, int pass, int64_t elements)
+{
+    static const char name[] =
+        "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+        "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::"
+        "BinaryOpScalarFunctor<float, 2, 1, 1>, std::multiplies<float>, float>";
+    const struct kernel *kernel = like(b, ROLE_ADAM, name, name);
+    int64_t ns = elements * passes[pass].bytes / b->vendor->bytes_per_ns;
+    builder_op(b, passes[pass].op, NULL);
+    for (int i = 0; i < LIST_CHUNKS; i++)
+        builder_work(b, &(struct instruction){
+                            .code = CODE_LAUNCH,
+                            .kernel = kernel,
+                            .ns = ns,
+                            .grid = {320, 1, 1},
+                            .plant = PLANT_UNFUSED_OPTIMIZER,
+                            .planted_ns = ns * (LISTS_BYTES - FUSED_BYTES) / LISTS_BYTES,
+                        });
+    builder_end(b);
+}
+
+void plants_write_optimizer(struct builder *b)
+{
+    int64_t wanted = wanted_ns(b, PLANT_UNFUSED_OPTIMIZER);
+    int64_t elements =
+        wanted * b->vendor->bytes_per_ns / ((LISTS_BYTES - FUSED_BYTES) * LIST_CHUNKS);
+    for (int pass = 0; wanted && pass < PASSES; pass++)
+        run_pass(b, pass, elements);
+}
+
+// --- the host -----------------------------------------------------------------------------------
+
+static void wait_for_host(struct builder *b, enum plant plant, int64_t idle_ns,
+                          const struct instruction *work)
+{
+    builder_op(b, plant == PLANT_LAUNCH_BOUND ? "aten::add" : "checkpoint::write", NULL);
+    builder_add(b, &(struct instruction){.code = CODE_HOLD, .idle_ns = idle_ns});
+    builder_work(b, work);
+    builder_end(b);
+}
+
+static struct instruction awaited(const struct builder *b, enum plant plant, int64_t ns)
+{
+    return (struct instruction){.code = CODE_LAUNCH,
+                                .kernel = &b->vendor->kernels[ROLE_ADD],
+                                .ns = ns,
+                                .grid = {4096, 1, 1},
+                                .plant = plant,
+                                .planted_gap = true};
+}
+
+// Kernels shorter than what the host needs for the next one.
+static void plant_launch_bound(struct builder *b)
+{
+    struct instruction work = awaited(b, PLANT_LAUNCH_BOUND, WAITING_NS);
+    int64_t count = wanted_ns(b, PLANT_LAUNCH_BOUND) / (WAIT_NS + LAUNCHING_NS);
+    for (int64_t i = 0; i < count; i++)
+        wait_for_host(b, PLANT_LAUNCH_BOUND, WAIT_NS, &work);
+    idle_cover(b, IDLE_UNTOLD);
+}
+
+// --- some steps ---------------------------------------------------------------------------------
+
+bool plants_are_due(enum schedule schedule, int32_t step)
+{
+    int32_t place = step % UNSTABLE_OF;
+    if (schedule == SCHEDULE_PERIODIC)
+        return step % PERIOD == PERIOD - 1;
+    return schedule == SCHEDULE_ALL || place == 4 || place == 5 || place == 9;
+}
+
+static void restrict_to(struct builder *b, size_t from, enum schedule schedule)
+{
+    for (size_t i = from; i < b->program->count; i++)
+        b->program->instructions[i].schedule = schedule;
+}
+
+// The host writes a checkpoint every so many steps.
+static void plant_periodic(struct builder *b)
+{
+    size_t from = b->program->count;
+    struct instruction work = awaited(b, PLANT_PERIODIC_STEPS, COVER_NS);
+    work.planted_ns = COVER_NS;
+    wait_for_host(b, PLANT_PERIODIC_STEPS, wanted_ns(b, PLANT_PERIODIC_STEPS) * PERIOD - COVER_NS,
+                  &work);
+    restrict_to(b, from, SCHEDULE_PERIODIC);
+}
+
+// Some steps have more to do than others.
+static void plant_unstable(struct builder *b)
+{
+    size_t from = b->program->count;
+    int64_t count = wanted_ns(b, PLANT_UNSTABLE_STEPS) * UNSTABLE_OF / UNSTABLE / PIECE_NS;
+    for (int64_t i = 0; i < count; i++)
+        compute(b, &(struct planted){PLANT_UNSTABLE_STEPS, "aten::add_", NULL,
+                                     &b->vendor->kernels[ROLE_ADD], PIECE_NS, PIECE_NS});
+    restrict_to(b, from, SCHEDULE_UNSTABLE);
+}
+
+void plants_write_model(struct builder *b)
+{
+    static const struct {
+        enum plant plant;
+        void (*write)(struct builder *b);
+    } writers[] = {
+        {PLANT_FP32_GEMM, plant_fp32},
+        {PLANT_FP8_UNUSED, plant_fp8},
+        {PLANT_BAD_GEMM, plant_bad_gemm},
+        {PLANT_BAD_ATTENTION, plant_bad_attention},
+        {PLANT_UNFUSED_ATTENTION, plant_unfused_attention},
+        {PLANT_LAUNCH_BOUND, plant_launch_bound},
+        {PLANT_PERIODIC_STEPS, plant_periodic},
+        {PLANT_UNSTABLE_STEPS, plant_unstable},
+    };
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (wanted_ns(b, writers[i].plant))
+            writers[i].write(b);
+}
+
+// --- changes ------------------------------------------------------------------------------------
+
+static struct instruction *find_first(struct builder *b, enum role role)
+{
+    for (size_t i = 0; i < b->program->count; i++)
+        if (b->program->instructions[i].kernel == &b->vendor->kernels[role])
+            return &b->program->instructions[i];
+    return NULL;
+}
+
+void plants_change(struct builder *b)
+{
+    struct instruction *gelu = find_first(b, ROLE_GELU);
+    if (gelu && wanted_ns(b, PLANT_SLOW_CALLS)) {
+        gelu->ns += wanted_ns(b, PLANT_SLOW_CALLS);
+        gelu->plant = PLANT_SLOW_CALLS;
+        gelu->planted_ns = wanted_ns(b, PLANT_SLOW_CALLS);
+    }
+    if (gelu && wanted_ns(b, PLANT_OVERRUN))
+        gelu->overrun_ns = wanted_ns(b, PLANT_OVERRUN);
+    for (size_t i = 0; wanted_ns(b, PLANT_FP8_UNUSED) && i < b->program->count; i++) {
+        struct instruction *work = &b->program->instructions[i];
+        bool product = work->kernel && work->kernel->category == CATEGORY_GEMM;
+        if (!product || work->plant == PLANT_FP8_UNUSED)
+            continue;
+        work->plant = PLANT_FP8_UNUSED;
+        work->planted_ns = work->ns / 2;
+    }
+}

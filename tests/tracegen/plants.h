@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of a training step, each with what it truly costs.
+#pragma once
+
+#include "tests/tracegen/builder.h"
+
+// Those that stand between forward and backward.
+void plants_write_model(struct builder *b);
+
+// Those that stand within the optimizer's step.
+void plants_write_optimizer(struct builder *b);
+
+// Those that change what is written already.
+void plants_change(struct builder *b);
+
+// Whether an instruction is executed in the step of that number, the first being 0.
+bool plants_are_due(enum schedule schedule, int32_t step);
