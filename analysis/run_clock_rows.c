@@ -110,6 +110,26 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
     return add_quality(report, &alone, err) && add_quality(report, &nameless, err);
 }
 
+// A member less than ranks of the run call the group: that call was not recorded, or lies outside
+// of the rank's window.
+static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = "missing_calls",
+        .severity = "warning",
+        .detail = "calls of communication that single ranks of a group lack and the others have",
+        .effect =
+            "the collectives are matched over the ranks that have them; if the one that lacks "
+            "its call came last, waiting for it seems to be transfer",
+    };
+    for (uint32_t m = 0; m < comm->match_count; m++) {
+        const struct comm_op *op = &comm->ops[comm->matches[m].op];
+        if (!run_comm_is_p2p(op->kind))
+            quality.count += comm->groups[op->group].rank_count - comm->matches[m].count;
+    }
+    return add_quality(report, &quality, err);
+}
+
 bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct err *err)
 {
     bool calls = false;
@@ -118,5 +138,5 @@ bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct
     if (!calls || comm->rank_count < 2)
         return true;
     return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
-           judge_matches(comm, report, err);
+           judge_matches(comm, report, err) && judge_members(comm, report, err);
 }

@@ -251,6 +251,8 @@ static void calls_that_ranks_miss_leave_the_others_matched(void **state)
         // The call of rank 0 whose partner, rank 4, has lost its own.
         assert_int_equal(cell(&solved, "quality", 0, "count"), 1);
         assert_text(text(&solved, "quality", 0, "item"), "unmatched_collectives");
+        assert_int_equal(cell(&solved, "quality", 1, "count"), 6); // those of ranks 1 to 3
+        assert_text(text(&solved, "quality", 1, "item"), "missing_calls");
         uint32_t unmatched = 0;
         for (int r = 0; r < 8; r++)
             for (uint32_t i = 0; i < solved.comm.ranks[r].count; i++)
@@ -258,6 +260,32 @@ static void calls_that_ranks_miss_leave_the_others_matched(void **state)
         assert_int_equal(unmatched, 1);
         end(&solved);
     }
+}
+
+// A group that is made anew counts from the begin again.
+static void numbers_that_begin_anew_do_not_mislead(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 4,
+                                       .data = 1,
+                                       .pipeline = 1,
+                                       .steps = 8,
+                                       .layers = 5,
+                                       .numbered = true,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 3000,
+                                       .cause = JOB_SLOWER,
+                                       .straggler = 2});
+    for (int r = 0; r < 4; r++)
+        for (int i = 0; i < solved.job.ranks[r].count; i++)
+            solved.job.ranks[r].calls[i].sequence %= 7;
+    drop(&solved, 1, JOB_TENSOR, (const int[]){6, 7, 8}, 3);
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    assert_int_equal(cell(&solved, "lateness", 0, "rank"), 2);
+    end(&solved);
 }
 
 static void a_rank_whose_recording_begins_late_is_matched_by_its_steps(void **state)
@@ -473,6 +501,7 @@ int main(void)
         cmocka_unit_test(a_thousand_ranks_are_aligned),
         cmocka_unit_test(ends_that_jitter_and_a_rank_that_ends_late_do_no_harm),
         cmocka_unit_test(calls_that_ranks_miss_leave_the_others_matched),
+        cmocka_unit_test(numbers_that_begin_anew_do_not_mislead),
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
         cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
