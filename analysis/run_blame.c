@@ -43,6 +43,13 @@ static const struct comm_event *event_of(const struct run_comm *comm, struct com
 
 // --- segments -----------------------------------------------------------------------------------
 
+// Whether the rank's call in the match of the group before is known. Calls that overlap may match
+// in another order than they begin; then there is no segment.
+static bool has_segment(const struct judge *judge, struct comm_member member)
+{
+    return judge->before[member.rank] < member.event; // RUN_NONE is no less
+}
+
 static struct segment segment_of(const struct judge *judge, struct comm_member member)
 {
     const struct comm_event *events = judge->comm->ranks[member.rank].events;
@@ -73,7 +80,7 @@ static bool others_did(const struct judge *judge, const struct comm_match *match
     uint32_t count = 0, stride = 1 + (match->count - 1) / SAMPLE_MAX;
     for (uint32_t i = 0; i < match->count && count < SAMPLE_MAX; i += stride) {
         struct comm_member member = judge->comm->members[match->first + i];
-        if (member.rank != match->latest_rank && judge->before[member.rank] != RUN_NONE)
+        if (member.rank != match->latest_rank && has_segment(judge, member))
             others[count++] = segment_of(judge, member);
     }
     for (int f = 0; f < SEGMENT_FIELDS; f++) {
@@ -91,7 +98,7 @@ static struct segment excess_of(struct judge *judge, const struct comm_match *ma
 {
     struct segment excess = {0};
     judge->others = excess;
-    if (judge->before[late.rank] == RUN_NONE || !others_did(judge, match, &judge->others))
+    if (!has_segment(judge, late) || !others_did(judge, match, &judge->others))
         return excess;
     excess = segment_of(judge, late);
     for (int f = 0; f < SEGMENT_FIELDS; f++)
@@ -148,7 +155,7 @@ static struct comm_member nearest_peer(const struct judge *judge, const struct c
     int64_t best_ns = INT64_MAX;
     for (uint32_t i = 0; i < match->count; i++) {
         struct comm_member member = judge->comm->members[match->first + i];
-        if (member.rank == match->latest_rank || judge->before[member.rank] == RUN_NONE)
+        if (member.rank == match->latest_rank || !has_segment(judge, member))
             continue;
         int64_t apart_ns = segment_of(judge, member).waited_ns - waited_ns;
         apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;

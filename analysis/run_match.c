@@ -186,17 +186,21 @@ static bool all_alike(const struct matcher *matcher, const struct comm_member *e
     return true;
 }
 
-// Whether numbers tell calls apart: every call has one, and most of a rank's differ.
+// Whether numbers tell calls apart: every call has one, a rank's never fall back, as they do where
+// a group is made anew, and most of them differ.
 static bool are_numbered(const struct matcher *matcher, const struct comm_member *entries,
                          uint32_t count)
 {
     uint32_t changes = 0;
+    int64_t before = -1;
     for (uint32_t i = 0; i < count; i++) {
-        if (run_match_sequence(event_of(matcher->comm, entries[i])) < 0 ||
+        int64_t sequence = run_match_sequence(event_of(matcher->comm, entries[i]));
+        bool follows = i > 0 && entries[i].rank == entries[i - 1].rank;
+        if (sequence < 0 || (follows && sequence < before) ||
             run_comm_is_p2p(op_of(matcher->comm, entries[i])->kind))
             return false;
-        changes += i > 0 && run_match_sequence(event_of(matcher->comm, entries[i])) !=
-                                run_match_sequence(event_of(matcher->comm, entries[i - 1]));
+        changes += i > 0 && sequence != before;
+        before = sequence;
     }
     return 2 * changes >= count;
 }
