@@ -75,7 +75,8 @@ test("the rank that the others wait for stands first, with its reason", async ()
 });
 
 test("efficiency is the product of its parts", async () => {
-  const value = Object.fromEntries((await rows("efficiency")).map((row) => [row.metric, row.value]));
+  const table = await rows("efficiency");
+  const value = Object.fromEntries(table.map((row) => [row.metric, row.value]));
   const near = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-9,
     `${found} instead of ${expected}`);
   near(value.communication_efficiency, value.transfer_efficiency * value.serialization_efficiency);
