@@ -14,8 +14,9 @@ struct efficiency_case {
 struct inefficient {
     struct finding_work *work;
     const struct efficiency_case *about;
-    double reach[WORK_KIND_COUNT][PRECISION_COUNT];
+    double reach[WORK_KIND_COUNT][PRECISION_COUNT][2]; // the last: bound by memory
     double *efficiency; // per row, 0 when not known or of another kind
+    bool *streams;      // per row: bound by memory
     uint32_t rows;      // that could do better
     uint32_t worst;     // the one that loses most
     int64_t steady_ns;  // of these rows
@@ -43,7 +44,15 @@ static bool may_fire(const struct finding_case *the_case, const struct efficienc
     return lost_ns >= FINDING_ROOFLINE_SHARE * (double)the_case->step_ns * (double)the_case->steps;
 }
 
-// The best efficiency of each kind and precision, among shapes that have some of the kind's time.
+// Memory is easier to use to the full than arithmetic units are, so either has examples of its own.
+static double *reach_of(struct inefficient *all, uint32_t r)
+{
+    const struct work *work = &all->work->rows.rows[r].work;
+    return &all->reach[work->kind][work->precision][all->streams[r]];
+}
+
+// The best efficiency of each kind, precision and bound, among shapes that have some of the kind's
+// time.
 static void find_reach(struct inefficient *all)
 {
     const struct finding_work *work = all->work;
@@ -52,23 +61,21 @@ static void find_reach(struct inefficient *all)
         kind_ns[work->rows.rows[r].work.kind] += work->steady_ns[r];
     for (int k = 0; k < WORK_KIND_COUNT; k++)
         for (int p = 0; p < PRECISION_COUNT; p++)
-            all->reach[k][p] = all->about->reach;
+            all->reach[k][p][0] = all->reach[k][p][1] = all->about->reach;
     for (uint32_t r = 0; r < work->rows.count; r++) {
-        const struct work *row = &work->rows.rows[r].work;
-        double *reach = &all->reach[row->kind][row->precision];
+        double *reach = reach_of(all, r);
         double efficiency = all->efficiency[r] < 1 ? all->efficiency[r] : 1;
-        bool example =
-            (double)work->steady_ns[r] >= FINDING_ROOFLINE_TIME * (double)kind_ns[row->kind];
+        int64_t all_ns = kind_ns[work->rows.rows[r].work.kind];
+        bool example = (double)work->steady_ns[r] >= FINDING_ROOFLINE_TIME * (double)all_ns;
         if (example && efficiency > *reach)
             *reach = efficiency;
     }
 }
 
 // What a call could take: what is within reach of the roofline, but no less than a short kernel.
-static double attainable_ns(const struct inefficient *all, uint32_t r, double call_ns)
+static double attainable_ns(struct inefficient *all, uint32_t r, double call_ns)
 {
-    const struct work *work = &all->work->rows.rows[r].work;
-    double best_ns = call_ns * all->efficiency[r] / all->reach[work->kind][work->precision];
+    double best_ns = call_ns * all->efficiency[r] / *reach_of(all, r);
     return best_ns > SHORT_KERNEL_NS ? best_ns : SHORT_KERNEL_NS;
 }
 
@@ -100,13 +107,15 @@ static bool measure(const struct finding_case *the_case, struct inefficient *all
     double most_ns = 0;
     all->efficiency =
         arena_array(the_case->arena, (size_t)rows->count + 1, sizeof *all->efficiency, err);
-    if (!all->efficiency)
+    all->streams = arena_array(the_case->arena, (size_t)rows->count + 1, sizeof *all->streams, err);
+    if (!all->efficiency || !all->streams)
         return false;
     for (uint32_t r = 0; r < rows->count; r++) {
         const struct work_row *row = &rows->rows[r];
         struct roofline roof = work_roofline(row, rows->peak);
         if (is_ours(all->about, row) && roof.total_ns > 0 && row->busy_ns > 0)
             all->efficiency[r] = roof.total_ns / (double)row->busy_ns;
+        all->streams[r] = roof.memory_ns > roof.compute_ns;
     }
     find_reach(all);
     for (uint32_t r = 0; r < rows->count; r++)
@@ -125,13 +134,13 @@ static int64_t multiprocessors(const struct finding_case *the_case)
     return number;
 }
 
-static bool describe(const struct finding_case *the_case, const struct inefficient *all,
+static bool describe(const struct finding_case *the_case, struct inefficient *all,
                      struct finding *finding, struct err *err)
 {
     const struct work_row *row = &all->work->rows.rows[all->worst];
     struct str op = facts_short_name(the_case->facts->trace, row->name);
     double efficiency = 100 * all->efficiency[all->worst];
-    double reach = 100 * all->reach[row->work.kind][row->work.precision];
+    double reach = 100 * *reach_of(all, all->worst);
     struct evidence evidence = {0};
     struct gemm_reason reason;
     bool known = gemm_shape_reason(&row->work, multiprocessors(the_case), &reason);
@@ -182,10 +191,10 @@ static bool check_gemm(const struct finding_case *the_case, bool *fires, struct 
     return check(the_case, &about, fires, finding, err);
 }
 
-#define ROOFLINE_METHOD(reach)                                                                 \
-    "Owned time per steady step beyond what is within reach: the best efficiency among "       \
-    "shapes of the same kind and precision with 5 % of the kind's time, at least " reach       \
-    " of the roofline, and no call under 10 us. Shapes that run at under 70 % of that count; " \
+#define ROOFLINE_METHOD(reach)                                                                  \
+    "Owned time per steady step beyond what is within reach: the best efficiency among "        \
+    "shapes of the same kind, precision and bound with 5 % of the kind's time, at least " reach \
+    " of the roofline, and no call under 10 us. Shapes that run at under 70 % of that count; "  \
     "reported from 1 % of the step."
 
 const struct finding_rule finding_gemm_roofline = {

@@ -108,6 +108,19 @@ static void products_that_all_do_what_is_common_are_not_found(void **state)
     hand_end(&busy.hand);
 }
 
+// 136 MB that memory moves in 41 us at best.
+static void products_bound_by_memory_are_no_example_for_others(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_repeat(&busy, 20, product(MM(4096, 4096, 4096), BF16, 290 * US)); // 48 %
+    busy_repeat(&busy, 20, product(MM(8192, 64, 8192), BF16, 50 * US));    // 81 %
+    hand_analyse(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
 static void reasons_are_told_by_shape(void **state)
 {
     (void)state;
@@ -225,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_product_far_below_others_costs_the_difference),
         cmocka_unit_test(products_that_all_do_what_is_common_are_not_found),
         cmocka_unit_test(reasons_are_told_by_shape),
+        cmocka_unit_test(products_bound_by_memory_are_no_example_for_others),
         cmocka_unit_test(short_products_are_not_held_to_the_roofline),
         cmocka_unit_test(slow_attention_costs_what_is_beyond_reach),
         cmocka_unit_test(what_stands_between_two_products_of_attention_is_the_cost),
