@@ -5,8 +5,9 @@
 
 #include "analysis/sort.h"
 
-// On a thread of the engine this many launches of the backward come on one other with work.
-#define ENGINE_RATIO 10
+// On a thread of the engine so many launches of the backward come on one other (of hooks) at least;
+// where one thread runs both passes there are about two.
+#define ENGINE_RATIO 4
 
 const char *comm_phase_word(enum comm_phase phase)
 {
