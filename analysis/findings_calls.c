@@ -9,9 +9,11 @@
 struct slow_calls {
     const struct facts *facts;
     struct grouping grouping;
-    int64_t *median_ns; // per group; INT64_MAX when it has too few calls
-    int64_t *cost_ns;   // per group
-    int64_t slow;       // calls
+    int64_t *median_ns;         // per group; INT64_MAX when it has too few calls
+    int64_t *cost_ns;           // per group
+    int64_t slow;               // calls
+    int64_t slow_ns, beside_ns; // their time, and of those with communication beside them
+    int64_t *comm_until_ns;     // per communicating event in order of begin: latest end so far
 };
 
 // Inputs of the operator that launched a device event, ARGS_NONE when not recorded.
@@ -80,18 +82,58 @@ static bool find_medians(struct slow_calls *all, struct arena *arena, struct err
     return true;
 }
 
+static bool find_comm(struct slow_calls *all, struct arena *arena, struct err *err)
+{
+    const struct facts *facts = all->facts;
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
+    int64_t latest_ns = INT64_MIN;
+    all->comm_until_ns =
+        arena_room(arena, (size_t)(first[1] - first[0]) + 1, sizeof *all->comm_until_ns, err);
+    if (!all->comm_until_ns)
+        return false;
+    for (uint32_t c = 0; c < first[1] - first[0]; c++) {
+        int64_t end_ns = facts->devices[facts->class_devices[first[0] + c]].end_ns;
+        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+        all->comm_until_ns[c] = latest_ns;
+    }
+    return true;
+}
+
+// Whether communication runs at some time of the device event.
+static bool has_comm_beside(const struct slow_calls *all, const struct device_event *device)
+{
+    const struct facts *facts = all->facts;
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
+    uint32_t low = 0, high = first[1] - first[0]; // those that begin before its end
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->devices[facts->class_devices[first[0] + middle]].begin_ns < device->end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && all->comm_until_ns[low - 1] > device->begin_ns;
+}
+
+static void add_slow(const struct finding_case *the_case, struct slow_calls *all, uint32_t device)
+{
+    const struct device_event *event = &all->facts->devices[device];
+    struct atom atom = {.device = device, .ns = all->facts->steady_owned_ns[device]};
+    all->cost_ns[all->grouping.group_of[device]] += claim_slow(the_case, all, &atom);
+    all->slow++;
+    all->slow_ns += time_of(event);
+    all->beside_ns += has_comm_beside(all, event) ? time_of(event) : 0;
+}
+
 static bool measure(const struct finding_case *the_case, struct slow_calls *all, struct err *err)
 {
     const struct facts *facts = all->facts = the_case->facts;
     bool ok = grouping_make(facts, call_key, the_case->arena, &all->grouping, err) &&
               grouping_sort(facts, the_case->arena, &all->grouping, err) &&
-              find_medians(all, the_case->arena, err);
+              find_medians(all, the_case->arena, err) && find_comm(all, the_case->arena, err);
     for (uint32_t i = 0; ok && i < facts->device_count; i++) {
-        if (excess_of(all, i) == 0)
-            continue;
-        struct atom atom = {.device = i, .ns = facts->steady_owned_ns[i]};
-        all->cost_ns[all->grouping.group_of[i]] += claim_slow(the_case, all, &atom);
-        all->slow++;
+        if (excess_of(all, i) > 0)
+            add_slow(the_case, all, i);
     }
     return ok;
 }
@@ -130,6 +172,9 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
                  "most time is lost in %.*s: median %s, longest %s of %u calls", (int)name.len,
                  name.at, time_text(all->median_ns[group]).text,
                  time_text(all->grouping.dur_ns[past - 1]).text, past - first);
+    evidence_add(&evidence, "collectives",
+                 "%.0f %% of the slow calls' time has communication beside it",
+                 100 * (double)all->beside_ns / (double)all->slow_ns);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }

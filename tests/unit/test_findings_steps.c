@@ -112,12 +112,15 @@ static void calls_slower_than_others_of_their_shape_are_found(void **state)
     struct busy busy;
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(200 * US));
+    hand_kernel(&busy.hand, "ncclDevKernel_AllReduce_Sum", 20, busy.now_ns + 10 * US, 100 * US);
     busy_repeat(&busy, 2, product(300 * US));
     busy_run(&busy, product(250 * US)); // 1.25 times: within what is usual
     hand_analyse(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 100 * US);
     assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
                            "\"href\":\"kernels?q=nvjet_tst_256x128\""));
+    assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
+                           "50 % of the slow calls' time has communication beside it"));
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
     hand_end(&busy.hand);
 }
