@@ -136,6 +136,24 @@ static struct bubble sum_stages(const struct table *pipeline)
     return bubble;
 }
 
+// Exposed communication that belongs to the layers of a stage, the mean over the ranks: what no
+// schedule of micro-batches takes away.
+static double within_stages_ns(const struct run_case *the_case)
+{
+    static const char *const dimensions[] = {"tensor", "expert", "context"};
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    double sum_ns = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        bool within = run_cell_is(waits, i, "kind", STR("all_to_all"));
+        for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
+            within |= run_cell_is(waits, i, "dimension", str_of(dimensions[d]));
+        if (within)
+            sum_ns += (double)run_cell_i64(waits, i, "exposed_wait_ns", 0) +
+                      (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0);
+    }
+    return sum_ns / ((double)the_case->ranks * (double)the_case->steps);
+}
+
 static bool tell_bubble(const struct run_case *the_case, const struct bubble *bubble, bool beyond,
                         struct finding *finding, struct err *err)
 {
@@ -161,7 +179,9 @@ static bool check_bubble(const struct run_case *the_case, bool *fires, struct fi
                          struct err *err)
 {
     struct bubble bubble = sum_stages(report_find(the_case->report, "pipeline"));
+    double within_ns = within_stages_ns(the_case);
     double beyond = bubble.share - bubble.ideal;
+    beyond -= bubble.interval_ns > 0 ? within_ns / bubble.interval_ns : 0;
     bool uneven = beyond >= FINDING_BUBBLE_BEYOND;
     double cost_ns = uneven ? beyond * bubble.interval_ns : bubble.bubble_ns;
     finding->cost_ns = (int64_t)cost_ns;
@@ -176,10 +196,12 @@ static const struct finding_rule bubble_rule = {
     .advice = "More micro-batches per step, interleaved stages or a zero-bubble schedule make the "
               "ideal bubble smaller; what is beyond it comes from stages of unequal cost, or from "
               "slow sends.",
-    .method = "Share of the common interval (first micro-batch's begin on any stage to the last "
-              "one's end) in which a stage computes nothing, the mean over the stages, against the "
-              "ideal (p - 1) / (m + p - 1). Cost: what is beyond the ideal when that is 3 points "
-              "or more; else, from an ideal of 30 % on and for information, the bubble itself.",
+    .method =
+        "Share of the common interval (first micro-batch's begin on any stage to the last "
+        "one's end) in which a stage computes nothing, the mean over the stages, against the "
+        "ideal (p - 1) / (m + p - 1). Cost: what is beyond the ideal and beyond the exposed "
+        "communication of the layers (tensor, expert, context parallel) when that is 3 points "
+        "or more; else, from an ideal of 30 % on and for information, the bubble itself.",
     .false_alarms = "Micro-batches that are few for want of memory or samples.",
 };
 
@@ -209,10 +231,21 @@ static bool is_steady_work(const struct table *kernels, size_t row)
     return run_cell_is(kernels, row, "class", STR("compute"));
 }
 
+// The slowest rank's total, in as many steps as the headline rank has when it has more.
+static int64_t most_of(const struct run_case *the_case, const struct table *kernels, size_t row)
+{
+    int64_t most_ns = run_cell_i64(kernels, row, "rank_max_ns", 0);
+    int64_t steps =
+        run_rank_i64(the_case, "step_count", run_cell_i64(kernels, row, "slowest_rank", -1));
+    if (steps <= the_case->all_steps)
+        return most_ns;
+    return (int64_t)((double)most_ns * (double)the_case->all_steps / (double)steps);
+}
+
 static int64_t excess_of(const struct run_case *the_case, const struct table *kernels, size_t row)
 {
     int64_t median_ns = run_cell_i64(kernels, row, "rank_median_ns", 0);
-    int64_t most_ns = run_cell_i64(kernels, row, "rank_max_ns", 0);
+    int64_t most_ns = most_of(the_case, kernels, row);
     bool everywhere = run_cell_i64(kernels, row, "ranks", 0) == (int64_t)the_case->ranks;
     bool slow = everywhere && is_steady_work(kernels, row) && median_ns > 0 &&
                 (double)most_ns >= FINDING_RANK_KERNEL_RATIO * (double)median_ns;
@@ -322,8 +355,9 @@ static const struct finding_rule rank_kernels = {
     .method =
         "Compute kernels that every rank runs and that take 1.1 times the median rank's "
         "total on their slowest rank: what they take beyond it, summed over the kernels of "
-        "one rank, divided by the steps; reported from 1 % of the step. Embeddings and experts are "
-        "left out: their work depends on what they are given.",
+        "one rank, divided by the steps; reported from 1 % of the step. Of a rank with more steps "
+        "than the headline rank as many count. Embeddings and experts are left out: their work "
+        "depends on what they are given.",
     .false_alarms = "A rank that runs them more often has more work, not slower kernels.",
 };
 
