@@ -83,13 +83,20 @@ bool run_rank_median(const struct run_case *the_case, const char *column, struct
     return true;
 }
 
+// The table of ranks ascends.
 int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
-    for (size_t i = 0; ranks && i < ranks->row_count; i++)
-        if (table_cell(ranks, i, "rank")->i == rank)
-            return run_cell_i64(ranks, i, column, -1);
-    return -1;
+    size_t low = 0, high = ranks ? ranks->row_count : 0, count = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table_cell(ranks, middle, "rank")->i < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < count && table_cell(ranks, low, "rank")->i == rank;
+    return found ? run_cell_i64(ranks, low, column, -1) : -1;
 }
 
 // The stage of a list's first rank, NULL text without a pipeline.
