@@ -404,6 +404,21 @@ static void kernels_that_are_slow_on_one_rank_are_summed_up(void **state)
     }
 }
 
+static void a_rank_with_more_steps_is_not_accused_of_slow_kernels(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int r = 0; r < 4; r++)
+        ROW(&run.report, &table_run_ranks, {"rank", cell_i64((int64_t)run.ranks++)},
+            {"steady_steps", cell_i64(STEPS)}, {"compute_ns", cell_i64(60 * MS)},
+            {"step_count", cell_i64((STEPS + 2) * (r == 3 ? 5 : 1))});
+    add_kernel(&run, "gemm", 5 * 100 * MS, 3);
+    analyse(&run);
+    assert_int_equal(count(&run), 0);
+    end(&run);
+}
+
 static void missing_ranks_and_defects_of_any_rank_are_told(void **state)
 {
     (void)state;
@@ -515,6 +530,7 @@ int main(void)
         cmocka_unit_test(one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells),
         cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
         cmocka_unit_test(kernels_that_are_slow_on_one_rank_are_summed_up),
+        cmocka_unit_test(a_rank_with_more_steps_is_not_accused_of_slow_kernels),
         cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_told),
         cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
         cmocka_unit_test(overlap_can_gain_transfers_only),
