@@ -162,12 +162,12 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
     struct str name = facts_short_name(facts->trace, facts_device_name(facts, worst));
     char count[32];
     struct evidence evidence = {0};
-    finding->title = arena_printf(the_case->arena, err,
-                                  "%s kernels %s run slower than most calls of the same shape: %s "
-                                  "(%.1f %%)",
-                                  findings_per_step(the_case, all->slow, count), the_case->per,
-                                  time_text(finding->cost_ns).text,
-                                  findings_percent(the_case, finding->cost_ns));
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "slow calls of kernels, %s %s, take %s longer than most of their shape "
+        "(%.1f %%)",
+        findings_per_step(the_case, all->slow, count), the_case->per,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text,
                  "most time is lost in %.*s: median %s, longest %s of %u calls", (int)name.len,
                  name.at, time_text(all->median_ns[group]).text,
