@@ -28,7 +28,7 @@ bool run_knows_waits(const struct run *run, size_t rank)
 {
     const struct comm_sums *steady = &run->comm->ranks[rank].steady;
     struct parts parts = run_steady_parts(run, rank);
-    return steady->calls ? steady->calls > steady->unmatched_calls : parts.total_comm_ns == 0;
+    return steady->calls || (!steady->unmatched_calls && parts.total_comm_ns == 0);
 }
 
 // Means of the steady steps.

@@ -243,6 +243,27 @@ static void exposed_communication_parts_into_wait_and_transfer(void **state)
     end(&ranks);
 }
 
+static void calls_that_nothing_matches_count_as_transfer(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    add_pair(&ranks);
+    for (int64_t i = 0; i < 3; i++) // more than are matched
+        ADD(&ranks, &table_comm_calls, {"op", cell_i64(1)}, {"step", cell_i64(7)},
+            {"begin_ns", cell_i64(100 + i)}, {"dur_ns", cell_i64(10)}, {"exposed_ns", cell_i64(2)},
+            {"compute_ns", cell_i64(100 + i)}, {"kernels", cell_i64(0)}, {"memory_ns", cell_i64(0)},
+            {"comm_ns", cell_i64(0)}, {"data_loading_ns", cell_i64(0)}, {"host_ns", cell_i64(0)},
+            {"idle_ns", cell_i64(0)});
+    ADD(&ranks, &table_comm_ops, {"process_group", cell_text(STR("1"))},
+        {"group_ranks", cell_text(STR("[1, 2]"))}, {"group_size", cell_i64(2)},
+        {"kind", cell_text(STR("all_reduce"))}, {"bytes", cell_i64(8)});
+    join(&ranks);
+    expect_i64(&ranks, "ranks", 1, "exposed_wait_ns", 40000);
+    expect_i64(&ranks, "ranks", 1, "exposed_transfer_ns", 20006);
+    end(&ranks);
+}
+
 static void efficiency_is_a_product_of_its_causes(void **state)
 {
     (void)state;
@@ -422,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exposed_communication_parts_into_wait_and_transfer),
+        cmocka_unit_test(calls_that_nothing_matches_count_as_transfer),
         cmocka_unit_test(efficiency_is_a_product_of_its_causes),
         cmocka_unit_test(waits_that_nobody_can_know_are_left_empty),
         cmocka_unit_test(ranks_that_are_missing_or_do_not_fit_are_named),
