@@ -168,19 +168,24 @@ static bool add_comm(struct joining *joining, struct err *err)
 {
     struct report *report = joining->run->report;
     struct run_comm *comm = &joining->comm;
-    return run_comm_solve(comm, err) && strategy_add(comm, &joining->passes, report, err) &&
-           run_waits_add(comm, report, err) && run_lateness_add(comm, report, err) &&
-           run_clocks_add(comm, report, err) && run_clocks_judge(comm, report, err);
+    if (!run_comm_solve(comm, err))
+        return false;
+    run_place_groups(joining->run, comm);
+    return strategy_add(comm, &joining->passes, report, err) && run_waits_add(comm, report, err) &&
+           run_lateness_add(comm, report, err) && run_clocks_add(comm, report, err) &&
+           run_clocks_judge(comm, report, err);
 }
 
 static bool conclude(struct joining *joining, struct err *err)
 {
     struct run *run = joining->run;
+    if (!run_place(run, err))
+        return false;
     if (!add_comm(joining, err))
         return err_wrap(err, "collectives of the run");
     run->comm = &joining->comm;
-    return run_place(run, err) && run_list_ranks(run, err) && run_list_steps(run, err) &&
-           run_judge_efficiency(run, err) && run_copy_headline(run, err) && add_summary(run, err);
+    return run_list_ranks(run, err) && run_list_steps(run, err) && run_judge_efficiency(run, err) &&
+           run_copy_headline(run, err) && add_summary(run, err);
 }
 
 static bool join(struct run *run, struct err *err)

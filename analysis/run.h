@@ -36,8 +36,10 @@ MUST_CHECK bool run_copy_rank(const struct run *run, size_t rank, const struct r
                               struct err *err);
 MUST_CHECK bool run_copy_headline(const struct run *run, struct err *err);
 
-// Finds out on which machine and device each rank ran (run_place.c).
+// Finds out on which machine and device each rank ran, and which groups that do not tell lie on one
+// machine (run_place.c).
 MUST_CHECK bool run_place(struct run *run, struct err *err);
+void run_place_groups(const struct run *run, struct run_comm *comm);
 
 // The ranks in one row each, and each step of each rank (run_ranks.c, run_steps.c).
 MUST_CHECK bool run_list_ranks(const struct run *run, struct err *err);

@@ -2,6 +2,7 @@
 // On which machine and device each rank ran: as the trace says, else inferred from the numbers of
 // the devices, which begin anew on each machine.
 #include "analysis/run.h"
+#include "analysis/run_comm.h"
 
 // What the traces call their machine.
 static struct str host_of(const struct run *run, size_t rank)
@@ -91,4 +92,25 @@ bool run_place(struct run *run, struct err *err)
     else if (!named)
         return name_nodes(run, per_node, err);
     return true;
+}
+
+// Whether the ranks of a group that are there lie on one machine; NULL when that cannot be said.
+static const char *span_of(const struct run *run, const struct comm_group *group)
+{
+    bool one = true;
+    for (uint32_t i = 0; i < group->rank_count; i++) {
+        struct str node = run->places[group->ranks[i]].node;
+        if (node.len == 0)
+            return NULL;
+        one = one && str_equal(node, run->places[group->ranks[0]].node);
+    }
+    bool whole = group->rank_count > 1 && group->rank_count == group->size;
+    return !one ? "inter-node" : whole ? "intra-node" : NULL;
+}
+
+void run_place_groups(const struct run *run, struct run_comm *comm)
+{
+    for (uint32_t g = 0; g < comm->group_count; g++)
+        if (!comm->groups[g].span)
+            comm->groups[g].span = span_of(run, &comm->groups[g]);
 }

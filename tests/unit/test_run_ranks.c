@@ -243,6 +243,28 @@ static void exposed_communication_parts_into_wait_and_transfer(void **state)
     end(&ranks);
 }
 
+static void a_group_lies_where_its_ranks_do(void **state)
+{
+    (void)state;
+    static const char *const second[] = {"a", "b"};
+    static const char *const spans[] = {"intra-node", "inter-node"};
+    for (size_t i = 0; i < 2; i++) {
+        struct ranks ranks;
+        begin(&ranks);
+        const struct rank_like likes[] = {
+            {.number = 0, .compute_ns = 80000, .host = "a"},
+            {.number = 1, .compute_ns = 40000, .host = second[i]},
+        };
+        for (size_t r = 0; r < 2; r++) {
+            add_rank(&ranks, &likes[r]);
+            add_all_reduce(&ranks, &likes[r], "[0, 1]");
+        }
+        join(&ranks);
+        expect_text(&ranks, "comm_waits", 0, "span", spans[i]);
+        end(&ranks);
+    }
+}
+
 static void calls_that_nothing_matches_count_as_transfer(void **state)
 {
     (void)state;
@@ -443,6 +465,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exposed_communication_parts_into_wait_and_transfer),
+        cmocka_unit_test(a_group_lies_where_its_ranks_do),
         cmocka_unit_test(calls_that_nothing_matches_count_as_transfer),
         cmocka_unit_test(efficiency_is_a_product_of_its_causes),
         cmocka_unit_test(waits_that_nobody_can_know_are_left_empty),
