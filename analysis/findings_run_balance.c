@@ -105,7 +105,7 @@ const struct run_rule finding_run_imbalance = {
 // ---- pipeline
 // --------------------------------------------------------------------------------
 
-// Means over the stages.
+// Means over the stages whose bubble and ideal are known.
 struct bubble {
     double interval_ns, bubble_ns, share, ideal;
     int64_t micro_batches;
@@ -117,11 +117,12 @@ static struct bubble sum_stages(const struct table *pipeline)
     struct bubble bubble = {0};
     for (size_t i = 0; pipeline && i < pipeline->row_count; i++) {
         const struct cell *share = table_cell(pipeline, i, "bubble_share");
-        if (share->null)
+        const struct cell *ideal = table_cell(pipeline, i, "ideal_share");
+        if (share->null || ideal->null)
             continue;
         bubble.stages++;
         bubble.share += share->f;
-        bubble.ideal += run_cell_f64(pipeline, i, "ideal_share", 0);
+        bubble.ideal += ideal->f;
         bubble.bubble_ns += (double)run_cell_i64(pipeline, i, "bubble_ns", 0);
         bubble.interval_ns += (double)run_cell_i64(pipeline, i, "interval_ns", 0);
         bubble.micro_batches = run_cell_i64(pipeline, i, "micro_batches", 0);

@@ -76,7 +76,8 @@ struct comm_group {
     const uint32_t *ranks; // indices of the run's ranks that called it, ascending
     uint32_t rank_count;
     // Holds ranks that send to each other, directly or through others, such as stages of a
-    // pipeline: they come at different times by design, so nobody is late there.
+    // pipeline: they come at different times by design, so nobody is late there. Rings do not
+    // count: their ranks do the same.
     bool staged;
     const char *span;      // "intra-node", "inter-node", NULL: not known
     const char *dimension; // what it shares ("data", ...), set by run_strategy; NULL: not known

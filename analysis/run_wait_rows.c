@@ -214,6 +214,14 @@ static void add_distributions(struct wait_rows *all, const struct wait_row *sums
     add_latest(all, sums, row);
 }
 
+// Whether the ranks that called it are known to be one group: not without a name, nor when more
+// ranks than its size have called, but no list parts them.
+static bool is_one_group(const struct comm_group *group)
+{
+    bool fits = group->size < 0 || group->rank_count <= group->size;
+    return group->name.len > 0 && (group->list.len > 0 || fits);
+}
+
 static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct report *report,
                     struct err *err)
 {
@@ -222,7 +230,7 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     struct row row = {0};
     row_text_if(&row, group->name.len > 0, group->name);
     row_word(&row, group->dimension);
-    if (group->name.len == 0)
+    if (!is_one_group(group))
         row_null(&row); // which ranks took part is not known
     else if (!add_ranks(all, group, &row, err))
         return false;

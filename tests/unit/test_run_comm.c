@@ -440,6 +440,79 @@ static void stages_of_a_pipeline_are_not_late_by_design(void **state)
     end(&solved);
 }
 
+// --- a ring -------------------------------------------------------------------------------------
+
+enum { RING_RANKS = 4, RING_OPS = 5, RING_STEPS = 6 };
+
+static void add_ring_op(int64_t rank, const char *kind, const char *phase, struct report *report)
+{
+    struct row row;
+    struct err err;
+    job_row(&row, &table_comm_ops);
+    job_set_text(&row, &table_comm_ops, "process_group", phase ? "cp" : "world");
+    job_set_text(&row, &table_comm_ops, "group_ranks", "[0, 1, 2, 3]");
+    job_set(&row, &table_comm_ops, "group_size", RING_RANKS);
+    job_set_text(&row, &table_comm_ops, "kind", kind);
+    job_set(&row, &table_comm_ops, "bytes", 1000);
+    if (phase) {
+        int64_t next = str_equal(str_of(kind), STR("send")) ? 1 : RING_RANKS - 1;
+        job_set(&row, &table_comm_ops, "peer", (rank + next) % RING_RANKS);
+        job_set_text(&row, &table_comm_ops, "phase", phase);
+    }
+    assert_true(row_end(&row, &table_comm_ops, report, &err));
+}
+
+// Ranks pass data on in both passes and reduce at the end; rank 2 computes longer before that.
+static void add_ring_rank(int64_t rank, struct run_comm *comm, struct err *err)
+{
+    static const char *const phases[] = {"forward", "backward"};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    struct job job = {0};
+    int64_t now_ns = JOB_EPOCH_NS, compute_ns = 0;
+    for (int p = 0; p < 2; p++) {
+        add_ring_op(rank, "send", phases[p], &report);
+        add_ring_op(rank, "recv", phases[p], &report);
+    }
+    add_ring_op(rank, "all_reduce", NULL, &report);
+    for (int step = 0; step < RING_STEPS; step++, now_ns += MS) {
+        for (int op = 0; op < RING_OPS; op++) {
+            int64_t late_ns = op == RING_OPS - 1 && rank == 2 ? 200000 : 0;
+            struct job_call call = {
+                .op = op, .step = step, .begin_ns = now_ns + op * 100000 + late_ns};
+            call.before_ns[BEFORE_COMPUTE] = compute_ns += 50000 + late_ns;
+            call.recorded_end_ns = now_ns + op * 100000 + (op == RING_OPS - 1 ? 300000 : 50000);
+            assert_true(job_add_call(&job, &call, &report, err));
+        }
+        struct row row;
+        job_row(&row, &table_steps);
+        job_set(&row, &table_steps, "step", step);
+        job_set(&row, &table_steps, "steady", step > 0);
+        assert_true(row_end(&row, &table_steps, &report, err));
+    }
+    assert_true(run_comm_add(comm, rank, &report, err));
+    arena_free(&arena);
+}
+
+static void ranks_of_a_ring_can_be_late(void **state)
+{
+    (void)state;
+    struct solved solved = {0};
+    struct err *err = &solved.err;
+    assert_true(run_comm_open(&solved.comm, RING_RANKS, &solved.budget, err));
+    for (int64_t rank = 0; rank < RING_RANKS; rank++)
+        add_ring_rank(rank, &solved.comm, err);
+    assert_true(run_comm_solve(&solved.comm, err));
+    arena_init(&solved.arena, NULL);
+    solved.report.arena = &solved.arena;
+    assert_true(run_lateness_add(&solved.comm, &solved.report, err));
+    assert_int_equal(cell(&solved, "lateness", 0, "rank"), 2);
+    assert_int_equal(cell(&solved, "lateness", 0, "late_calls"), RING_STEPS - 1);
+    assert_text(text(&solved, "lateness", 0, "reason"), "compute_slower");
+    end(&solved);
+}
+
 static void kernels_without_metadata_are_not_matched(void **state)
 {
     (void)state;
@@ -470,6 +543,40 @@ static void kernels_without_metadata_are_not_matched(void **state)
     assert_int_equal(comm.ranks[1].error_ns, -1);
     run_comm_close(&comm);
     assert_int_equal(budget.used, 0);
+}
+
+static void groups_that_no_list_tells_apart_have_no_ranks(void **state)
+{
+    (void)state;
+    struct solved solved = {0};
+    struct err *err = &solved.err;
+    assert_true(run_comm_open(&solved.comm, 4, &solved.budget, err));
+    for (int r = 0; r < 4; r++) { // two groups of two, both called "1"
+        struct arena arena;
+        arena_init(&arena, NULL);
+        struct report report = {.arena = &arena};
+        struct job job = {0};
+        struct row row;
+        job_row(&row, &table_comm_ops);
+        job_set_text(&row, &table_comm_ops, "process_group", "1");
+        job_set(&row, &table_comm_ops, "group_size", 2);
+        job_set_text(&row, &table_comm_ops, "kind", "all_reduce");
+        assert_true(row_end(&row, &table_comm_ops, &report, err));
+        job_row(&row, &table_steps);
+        job_set(&row, &table_steps, "step", 0);
+        job_set(&row, &table_steps, "steady", true);
+        assert_true(row_end(&row, &table_steps, &report, err));
+        assert_true(job_add_call(&job, &(struct job_call){.recorded_end_ns = 50}, &report, err));
+        assert_true(run_comm_add(&solved.comm, r, &report, err));
+        arena_free(&arena);
+    }
+    assert_true(run_comm_solve(&solved.comm, err));
+    arena_init(&solved.arena, NULL);
+    solved.report.arena = &solved.arena;
+    assert_true(run_waits_add(&solved.comm, &solved.report, err));
+    assert_int_equal(cell(&solved, "comm_waits", 0, "unmatched_calls"), 4);
+    assert_text(text(&solved, "comm_waits", 0, "ranks"), "");
+    end(&solved);
 }
 
 static void a_call_of_no_operation_is_refused(void **state)
@@ -508,7 +615,9 @@ int main(void)
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
         cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
+        cmocka_unit_test(ranks_of_a_ring_can_be_late),
         cmocka_unit_test(kernels_without_metadata_are_not_matched),
+        cmocka_unit_test(groups_that_no_list_tells_apart_have_no_ranks),
         cmocka_unit_test(a_call_of_no_operation_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
