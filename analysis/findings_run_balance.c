@@ -137,21 +137,17 @@ static struct bubble sum_stages(const struct table *pipeline)
     return bubble;
 }
 
-// Exposed communication that belongs to the layers of a stage, the mean over the ranks: what no
-// schedule of micro-batches takes away.
+// Exposed communication within the stages, the mean over the ranks: what no schedule of
+// micro-batches takes away.
 static double within_stages_ns(const struct run_case *the_case)
 {
-    static const char *const dimensions[] = {"tensor", "expert", "context"};
     const struct table *waits = report_find(the_case->report, "comm_waits");
     double sum_ns = 0;
-    for (size_t i = 0; waits && i < waits->row_count; i++) {
-        bool within = run_cell_is(waits, i, "kind", STR("all_to_all"));
-        for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
-            within |= run_cell_is(waits, i, "dimension", str_of(dimensions[d]));
-        if (within)
+    for (size_t i = 0; waits && i < waits->row_count; i++)
+        if (!table_cell(waits, i, "dimension")->null &&
+            !run_cell_is(waits, i, "dimension", STR("pipeline")))
             sum_ns += (double)run_cell_i64(waits, i, "exposed_wait_ns", 0) +
                       (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0);
-    }
     return sum_ns / ((double)the_case->ranks * (double)the_case->steps);
 }
 
@@ -197,12 +193,12 @@ static const struct finding_rule bubble_rule = {
     .advice = "More micro-batches per step, interleaved stages or a zero-bubble schedule make the "
               "ideal bubble smaller; what is beyond it comes from stages of unequal cost, or from "
               "slow sends.",
-    .method =
-        "Share of the common interval (first micro-batch's begin on any stage to the last "
-        "one's end) in which a stage computes nothing, the mean over the stages, against the "
-        "ideal (p - 1) / (m + p - 1). Cost: what is beyond the ideal and beyond the exposed "
-        "communication of the layers (tensor, expert, context parallel) when that is 3 points "
-        "or more; else, from an ideal of 30 % on and for information, the bubble itself.",
+    .method = "Share of the common interval (first micro-batch's begin on any stage to the last "
+              "one's end) in which a stage computes nothing, the mean over the stages, against the "
+              "ideal (p - 1) / (m v + p - 1) of p stages with v chunks each. Cost: what is beyond "
+              "the ideal and beyond the exposed "
+              "communication within the stages when that is 3 points or more; "
+              "else, from an ideal of 30 % on and for information, the bubble itself.",
     .false_alarms = "Micro-batches that are few for want of memory or samples.",
 };
 
