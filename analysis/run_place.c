@@ -85,8 +85,9 @@ bool run_place(struct run *run, struct err *err)
         named = named || run->places[i].node.len;
     }
     int64_t per_node = devices_per_node(run);
-    // Where each rank sees one device alone, all have the same number and it says nothing.
-    if (per_node == 0 || (per_node == 1 && run->count > 1))
+    // Where each rank sees one device alone, all have the same number and it says nothing; nor does
+    // one rank alone.
+    if (per_node <= 1 || run->count == 1)
         for (size_t i = 0; i < run->count; i++)
             run->places[i].local_rank = -1;
     else if (!named)
