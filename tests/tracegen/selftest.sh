@@ -146,12 +146,13 @@ for flavour in cuda rocm; do
     done
 done
 same_bytes_twice --seed 7 --stacks --one-line --events 1500 --plant tiny_kernels --format zst
+same_bytes_twice --plant fp32_gemm --plant bad_attention --plant periodic_steps --plant launch_bound
 same_bytes_twice --size 3M --layers 2 --noise 4 --straggler 0=120
 same_text_in_every_format
 breakdowns_add_up --strategy fsdp --ranks 2 --layers 3 --steps 4 --plant starvation
 breakdowns_add_up --flavour rocm --layers 2 --steps 3 --plant low_overlap --slow gemm=140
 "$tracegen" --layers 4 --noise 0 --steps 5 --out "$folder/clean"
-for plant in exposed_comm starvation tiny_kernels low_overlap pageable_copies; do
+for plant in exposed_comm starvation tiny_kernels low_overlap pageable_copies slow_calls; do
     plant_costs_what_truth_says $plant
 done
 for flavour in cuda rocm; do
@@ -178,6 +179,7 @@ done
 refuses --plant nonsense
 refuses --shape nonsense
 refuses --plant idle_
+refuses --held much
 refuses --plant idle_untold
 refuses --ranks 0
 refuses --ranks 4 --world 2

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planted against found: every fault that tracegen can plant is found by its rule, at its true cost
+// within 5 %, and by no other rule unless that sees the same time; clean jobs have no findings. The
+// sums of every trace and step equal the generator's truth.
+import assert from "node:assert/strict";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
+
+const COST_NS = 4_000_000; // wanted of each plant, per step
+const TOLERANCE = 0.05;
+
+// Rules that may see the time of the planted one too, and why that is right.
+const LIMITED_BY_HOST = "the waits before the kernels are the host's";
+const HOST_WRITES = "the slow steps are slow because the device waits while the host writes";
+
+/** What a plant costs: nanoseconds in the steady steps, and their number. */
+const plant_ns = (name) => ({ steps }) => sum(steps, (step) => step.plants_ns[name]);
+
+/** Idle time of a cause, by the steps in which the gaps begin. */
+const idle_ns = (cause) => ({ truth, steps }) =>
+  sum(steps, ({ begin_ns, end_ns }) => sum(truth.gaps.filter((gap) =>
+    gap.cause === cause && gap.begin_ns >= begin_ns && gap.begin_ns < end_ns), (g) => g.dur_ns));
+
+/** The rule tells all that nothing hides, planted or not, so all of it is its truth. */
+const exposed_ns = ({ steps }) => sum(steps, (step) => step.breakdown.exposed_comm_ns);
+
+/** Repeated forward passes, which the truth knows over all steps. */
+const repeated_ns = ({ truth, steps }) => steps.length / truth.steps.length *
+  sum(truth.modules.filter(({ phase }) => phase === "recompute"), (module) => module.owned_ns);
+
+const nothing = () => 0;
+const sum = (rows, figure) => rows.reduce((all, row) => all + figure(row), 0);
+
+/**
+ * A plant, its rule, rules that may see its time too and why, and more: true_ns tells its cost,
+ * also are rules that must see all of it.
+ */
+const plant = (name, rule, others = {}, more = {}) => ({
+  name, args: ["--plant", `${name}=${COST_NS}`], rule, others, true_ns: plant_ns(name), ...more,
+});
+const idle = (cause, rule) =>
+  plant(`idle_${cause}`, rule, {}, { true_ns: idle_ns(cause) });
+const long = { steps: 17 };
+
+const CASES = [
+  plant("starvation", "starved_data_loading"),
+  plant("launch_bound", "launch_bound", {}, { also: ["no_cuda_graphs"] }),
+  plant("tiny_kernels", "tiny_kernels",
+    { launch_bound: LIMITED_BY_HOST, no_cuda_graphs: LIMITED_BY_HOST }),
+  plant("exposed_comm", "exposed_communication", {},
+    { true_ns: exposed_ns, also: ["low_overlap"] }),
+  plant("low_overlap", "low_overlap", {},
+    { true_ns: exposed_ns, also: ["exposed_communication"] }),
+  plant("pageable_copies", "blocking_copies"),
+  plant("fp32_gemm", "gemm_precision"),
+  plant("fp8_unused", "fp8_unused"),
+  plant("bad_gemm", "gemm_below_roofline"),
+  plant("bad_attention", "attention_below_roofline"),
+  plant("unfused_attention", "unfused_attention"),
+  plant("unfused_optimizer", "unfused_optimizer"),
+  plant("periodic_steps", "periodic_slow_steps", { launch_bound: HOST_WRITES }, long),
+  plant("unstable_steps", "unstable_steps", {}, long),
+  plant("slow_calls", "slow_calls"),
+  idle("sync", "starved_sync"),
+  idle("data_loading", "starved_data_loading"),
+  idle("allocator", "starved_allocator"),
+  idle("host_compute", "launch_bound"),
+  idle("launch_overhead", "launch_bound"),
+  // The host is not to blame for these, so no rule tells of them.
+  idle("event_wait", null),
+  idle("graph_replay", null),
+  idle("unknown", null),
+  plant("idle_profiler", "data_quality", {}, { true_ns: nothing }),
+  plant("overrun", "data_quality", {}, { true_ns: nothing }),
+  { name: "checkpointing", args: ["--checkpoint"], rule: "recompute", true_ns: repeated_ns },
+  { name: "a leak", args: ["--leak", "50000000", "--held", "part"], rule: "memory_leak" },
+  { name: "memory that is full", args: ["--held", "full"], rule: "memory_near_capacity" },
+  { name: "memory that is free", args: ["--memory"], rule: "memory_headroom" },
+  { name: "memory held for nothing", args: ["--held", "part", "--spare", "spare"],
+    rule: "memory_fragmentation" },
+];
+
+/** Sizes of --held and --spare by what they leave of each device's memory. */
+const SIZES = {
+  cuda: { part: "42G", full: "74G", spare: "20G" },
+  rocm: { part: "100G", full: "183G", spare: "60G" },
+};
+
+/** Generates a job of one rank and analyses it. */
+async function analyse(flavour, args) {
+  const folder = temporary("findings");
+  const sized = args.map((arg) => SIZES[flavour][arg] ?? arg);
+  await run_program(tracegen_bin(), ["--flavour", flavour, ...sized, "--out", folder]);
+  const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8")).ranks[0];
+  const out = await run_program(stepscope_bin(),
+    ["analyze", "--format", "json", join(folder, truth.file)]);
+  rmSync(folder, { recursive: true });
+  return { truth, trace: JSON.parse(out).traces[0] };
+}
+
+/** Every figure of the truth stands in what was found. */
+function assert_figures(found, expected, where) {
+  for (const [name, value] of Object.entries(expected)) {
+    assert.equal(found[name], value, `${where}: ${name}`);
+  }
+}
+
+function assert_truth({ truth, trace }) {
+  assert.equal(trace.device_events, truth.device_events);
+  assert_figures(trace.breakdown, truth.breakdown, "trace");
+  assert.deepEqual(trace.classes, truth.classes);
+  assert.equal(trace.tables.steps.length, truth.steps.length);
+  truth.steps.forEach((step, i) => {
+    assert.equal(trace.tables.steps[i].step, step.step);
+    assert_figures(trace.tables.steps[i], step.breakdown, `step ${step.step}`);
+  });
+}
+
+const findings_of = ({ trace }) => trace.tables.findings ?? [];
+
+/** The truth of the steps that count. */
+const steady_of = ({ truth, trace }) =>
+  truth.steps.filter((_, i) => trace.tables.steps[i].steady);
+
+/** No time counts twice, and what is shared is said to be. */
+function assert_shared_out(result) {
+  const findings = findings_of(result), steps = steady_of(result);
+  const step_ns = sum(steps, (step) => step.breakdown.window_ns) / steps.length;
+  const own_ns = sum(findings, (finding) => finding.own_cost_ns);
+  assert.ok(own_ns <= step_ns, `own costs sum to ${own_ns} of a step of ${step_ns} ns`);
+  for (const { rule, cost_ns, own_cost_ns, overlaps } of findings) {
+    assert.ok(own_cost_ns >= 0 && own_cost_ns <= cost_ns, rule);
+    assert.equal(overlaps !== null, own_cost_ns < cost_ns, `${rule} overlaps ${overlaps}`);
+    assert.ok(overlaps === null || findings.some((other) => other.rule === overlaps), rule);
+  }
+}
+
+function assert_cost(finding, true_ns, steps) {
+  const expected = true_ns / steps.length;
+  const off = Math.abs(finding.cost_ns - expected);
+  assert.ok(off <= TOLERANCE * expected,
+    `${finding.rule} costs ${finding.cost_ns} ns, truly ${Math.round(expected)} ns`);
+}
+
+/** "3-5,9" -> [3, 4, 5, 9] */
+const numbers_of = (list) => list.split(",").flatMap((part) => {
+  const [first, last = first] = part.split("-").map(Number);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+});
+
+async function assert_found(flavour, strategy, { name, args, rule, others = {}, ...planted }) {
+  const { steps: count = 7, true_ns = nothing, also = [] } = planted;
+  const result = await analyse(flavour, ["--strategy", strategy, "--layers", "4", "--seed", "12",
+    "--steps", String(count), ...args]);
+  const found = findings_of(result), steps = steady_of(result);
+  // What overran is cut at the next event, which is not where it truly ended.
+  if (name !== "overrun") assert_truth(result);
+  assert_shared_out(result);
+  const rules = rule === null ? [] : [rule, ...also];
+  const names = found.map((finding) => finding.rule).filter((one) => !others[one]);
+  assert.deepEqual(names.sort(), rules.sort());
+  for (const one of rules) {
+    const finding = found.find((other) => other.rule === one);
+    assert_cost(finding, true_ns({ ...result, steps }), steps);
+  }
+  if (planted.steps) {
+    const finding = found.find((one) => one.rule === rule);
+    const slow = steps.filter((step) => step.plants_ns[name] > 0).map(({ step }) => step);
+    assert.deepEqual(numbers_of(finding.steps), slow);
+  }
+}
+
+for (const flavour of ["cuda", "rocm"]) {
+  for (const strategy of ["ddp", "fsdp"]) {
+    describe(`planted in a ${flavour} ${strategy} job`, { concurrency: 2 }, () => {
+      for (const planted of CASES) {
+        const told = planted.rule ? `is found by ${planted.rule}` : "is no fault to any rule";
+        test(`${planted.name} ${told}`, () => assert_found(flavour, strategy, planted));
+      }
+    });
+  }
+}
+
+describe("what is planted together", { concurrency: 2 }, () => {
+  const together = CASES.filter(({ name }) => ["starvation", "pageable_copies", "fp32_gemm",
+    "bad_gemm", "unfused_attention", "unfused_optimizer", "slow_calls", "idle_sync",
+    "idle_allocator", "idle_host_compute"].includes(name));
+  for (const flavour of ["cuda", "rocm"]) {
+    test(`is found one by one, each at its own cost, in a ${flavour} job`, async () => {
+      const result = await analyse(flavour, ["--layers", "4", "--steps", "7",
+        ...together.flatMap(({ args }) => args)]);
+      const found = findings_of(result), steps = steady_of(result);
+      assert_shared_out(result);
+      const rules = new Set(together.map(({ rule }) => rule));
+      assert.deepEqual(new Set(found.map(({ rule }) => rule)), rules);
+      for (const rule of rules) {
+        const true_ns = sum(together.filter((planted) => planted.rule === rule),
+          (planted) => planted.true_ns({ ...result, steps }));
+        const finding = found.find((one) => one.rule === rule);
+        assert_cost(finding, true_ns, steps);
+        assert.ok(finding.own_cost_ns >= 0.95 * finding.cost_ns, `${rule} overlaps`);
+      }
+    });
+  }
+});
+
+describe("a clean job has no findings", { concurrency: 2 }, () => {
+  const jobs = [
+    ["--layers", "3", "--seed", "11"],
+    ["--layers", "4", "--seed", "2", "--steps", "20", "--noise", "2"],
+    ["--layers", "6", "--seed", "31", "--stacks", "--sync-events"],
+    ["--layers", "12", "--seed", "5", "--steps", "6"],
+    ["--layers", "4", "--seed", "77", "--world", "64", "--noise", "0"],
+    ["--layers", "4", "--seed", "9", "--held", "part"],
+    ["--layers", "24", "--seed", "8", "--steps", "4"],
+  ];
+  for (const flavour of ["cuda", "rocm"]) {
+    for (const strategy of ["ddp", "fsdp"]) {
+      for (const job of jobs) {
+        test(`${flavour} ${strategy} ${job.join(" ")}`, async () => {
+          const result = await analyse(flavour, ["--strategy", strategy, ...job]);
+          assert_truth(result);
+          assert.deepEqual(findings_of(result).map(({ rule }) => rule), []);
+        });
+      }
+    }
+  }
+});
