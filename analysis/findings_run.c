@@ -55,6 +55,7 @@ struct entries {
     size_t count, cap;
     bool quality_told;   // by a rule of the run
     int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
+    struct str waits;    // the costliest finding of the run that explains waits, NULL: none
 };
 
 static bool check_rules(const struct run_case *the_case, struct entries *entries, struct err *err)
@@ -74,6 +75,18 @@ static bool check_rules(const struct run_case *the_case, struct entries *entries
         entries->count++;
     }
     return true;
+}
+
+static void find_waits(struct entries *entries)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->all[i];
+        if (!(entry->bars & RUN_BARS_WAIT) || entry->cost_ns <= most_ns)
+            continue;
+        most_ns = entry->cost_ns;
+        entries->waits = entry->name;
+    }
 }
 
 static unsigned bars_of(struct str rule)
@@ -185,8 +198,10 @@ static bool add_rule(const struct run_case *the_case, const struct entry *entry,
            row_end(&row, &table_run_findings, report, err);
 }
 
-static bool add_own(const struct run_case *the_case, const struct entry *entry,
-                    const struct shared *shared, struct report *report, struct err *err)
+// A finding of one trace may share its time with one that the run tells better, by its waits.
+static bool add_own(const struct run_case *the_case, const struct entries *entries,
+                    const struct entry *entry, const struct shared *shared, struct report *report,
+                    struct err *err)
 {
     const struct table_desc *desc = the_case->own->desc;
     const struct cell *cells = the_case->own->cells + entry->row * desc->column_count;
@@ -200,6 +215,8 @@ static bool add_own(const struct run_case *the_case, const struct entry *entry,
         *overlaps = cell_text(shared->overlaps);
     else if (shared->own_ns == entry->cost_ns)
         *overlaps = cell_null();
+    else if (!overlaps->null && is_told(the_case, entries, overlaps->s))
+        *overlaps = entries->waits.at ? cell_text(entries->waits) : cell_null();
     return row_end(&row, &table_run_findings, report, err);
 }
 
@@ -212,7 +229,7 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
         const struct entry *entry = &entries->all[i];
         struct shared shared = share(&sharing, entry);
         bool ok = entry->rule ? add_rule(the_case, entry, &shared, report, err)
-                              : add_own(the_case, entry, &shared, report, err);
+                              : add_own(the_case, entries, entry, &shared, report, err);
         if (!ok)
             return false;
     }
@@ -256,6 +273,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     if (ok && of->ranks > 1 && the_case.step_ns > 0) {
         entries.transfer_ns = run_rank_i64(&the_case, "exposed_transfer_ns", of->headline);
         ok = check_rules(&the_case, &entries, err);
+        find_waits(&entries);
     }
     if (ok) {
         take_own(&the_case, &entries);

@@ -182,8 +182,9 @@ static bool ranks_text(const struct bubble *b, uint32_t stage, struct buf *text,
 
 static double ideal_of(const struct pipeline_stages *stages)
 {
-    double p = stages->stage_count, m = (double)stages->micro_batches;
-    return stages->micro_batches > 0 ? (p - 1) / (m + p - 1) : NAN;
+    double p = stages->stage_count;
+    double passes = (double)stages->micro_batches * (double)stages->chunks;
+    return stages->micro_batches > 0 ? (p - 1) / (passes + p - 1) : NAN;
 }
 
 static bool add_row(const struct bubble *b, uint32_t stage, struct buf *ranks,

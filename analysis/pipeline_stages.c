@@ -6,9 +6,6 @@
 #include "analysis/groups.h"
 #include "analysis/sort.h"
 
-// Of a ring's rank the calls that it sends and those that it receives differ by less than this.
-#define RING_SHARE 0.2
-
 struct link {
     int64_t calls;
     uint32_t op;
@@ -60,7 +57,7 @@ static bool find_rings(struct finder *f, struct arena *arena, struct err *err)
         }
         for (uint32_t t = 0; t < teams; t++) {
             int64_t apart = sent[t] > received[t] ? sent[t] - received[t] : received[t] - sent[t];
-            if ((double)apart > RING_SHARE * (double)(sent[t] + received[t]))
+            if ((double)apart > STRATEGY_RING_SHARE * (double)(sent[t] + received[t]))
                 f->stages->ring[t] = false;
         }
     }

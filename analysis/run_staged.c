@@ -3,9 +3,6 @@
 #include "analysis/run_comm_stages.h"
 #include "analysis/strategy_use.h"
 
-// Of a ring's rank the calls that it sends and those that it receives differ by less than this.
-#define RING_SHARE 0.2
-
 // --- rings --------------------------------------------------------------------------------------
 
 // What a group's ranks send to each other.
@@ -37,13 +34,13 @@ static void settle_traffic(const struct run_comm *comm, const struct comm_rank *
     for (uint32_t i = 0; i < rank->count; i++) {
         struct traffic *of = &traffic[comm->ops[rank->events[i].op].group];
         int64_t apart = of->sent > of->received ? of->sent - of->received : of->received - of->sent;
-        of->uneven |= (double)apart > RING_SHARE * (double)(of->sent + of->received);
+        of->uneven |= (double)apart > STRATEGY_RING_SHARE * (double)(of->sent + of->received);
         of->sent = of->received = 0;
     }
 }
 
-// Groups whose ranks all send and receive alike, in both passes: they do the same and pass data
-// round, as in context parallelism. Stages of a pipeline send between the passes alone.
+// Groups whose ranks are all there and send and receive alike, in both passes: they do the same and
+// pass data round, as in context parallelism. The ends of a pipeline do not.
 static bool find_rings(const struct run_comm *comm, struct arena *scratch, bool **ring,
                        struct err *err)
 {
@@ -59,7 +56,8 @@ static bool find_rings(const struct run_comm *comm, struct arena *scratch, bool 
         settle_traffic(comm, &comm->ranks[r], traffic);
     }
     for (uint32_t g = 0; g < comm->group_count; g++)
-        (*ring)[g] = traffic[g].backward && !traffic[g].uneven;
+        (*ring)[g] = traffic[g].backward && !traffic[g].uneven &&
+                     comm->groups[g].rank_count == comm->groups[g].size;
     return true;
 }
 

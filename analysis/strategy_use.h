@@ -9,6 +9,10 @@
 // Messages of no more than this only agree on something: a norm, a loss, whether to go on.
 #define STRATEGY_SMALL_BYTES 1024
 
+// Of a ring's rank the calls that it sends and those that it receives in the forward differ by less
+// than this; the first stage of a pipeline sends more, with v chunks of layers by 1 / (2 v - 1).
+#define STRATEGY_RING_SHARE 0.05
+
 enum use_kind {
     USE_ALL_REDUCE,
     USE_ALL_GATHER,

@@ -131,7 +131,8 @@ static const struct column columns_run_pipeline[] = {
     I64("compute_ns", "ns", "Time of the interval in which the stage computes."),
     I64("bubble_ns", "ns", "Time of the interval in which it does not."),
     F64("bubble_share", "share", "The same as a share of the interval."),
-    F64("ideal_share", "share", "(p - 1) / (m + p - 1) for p stages and m micro-batches."),
+    F64("ideal_share", "share",
+        "(p - 1) / (m v + p - 1) for p stages, m micro-batches, v chunks of layers per stage."),
 };
 const struct table_desc table_run_pipeline =
     TABLE("pipeline", run_pipeline, "Stages of the pipeline and the bubble of each, per step.");

@@ -481,6 +481,7 @@ static void overlap_can_gain_transfers_only(void **state)
     analyse(&run);
     assert_int_equal(count(&run), 3); // waits, transfers, overlap
     assert_int_equal(cell_of(&run, "low_overlap", "own_cost_ns")->i, 7 * MS);
+    assert_string_equal(word_of(&run, "low_overlap", "overlaps"), "exposed_wait");
     assert_int_equal(cell_of(&run, "exposed_wait", "own_cost_ns")->i, 23 * MS);
     assert_int_equal(cell_of(&run, "exposed_transfer", "own_cost_ns")->i, 0);
     assert_string_equal(word_of(&run, "exposed_transfer", "overlaps"), "low_overlap");

@@ -516,19 +516,41 @@ static void stages_may_descend(void **state)
     job_end(&job);
 }
 
-static void chunks_that_pass_the_stages_twice_are_no_more_micro_batches(void **state)
+static void chunks_that_pass_the_stages_again_are_no_more_micro_batches(void **state)
+{
+    (void)state;
+    for (int chunks = 2; chunks <= 5; chunks++) {
+        struct job job;
+        job_begin(&job, 4);
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            add_pipeline(&job, 0, 1, 4, 8);
+            for (int b = 0; chunk > 0 && b < 8; b++) {
+                add_transfer(&job, 3, 0, 4, "forward");
+                add_transfer(&job, 0, 3, 4, "forward");
+            }
+        }
+        tell(&job);
+        assert_overall(&job, "PP4");
+        assert_int_equal(cell_of(&job, "pipeline", 0, "micro_batches")->i, 8);
+        double ideal = 3.0 / (8 * chunks + 3); // each chunk is a pass through the stages
+        assert_true(fabs(cell_of(&job, "pipeline", 0, "ideal_share")->f - ideal) < 1e-12);
+        job_end(&job);
+    }
+}
+
+// Where the engine sends gradients back, a pipeline's ranks send in both passes, as a ring's do.
+static void many_chunks_are_no_ring(void **state)
 {
     (void)state;
     struct job job;
     job_begin(&job, 4);
-    add_pipeline(&job, 0, 1, 4, 8);
-    add_pipeline(&job, 0, 1, 4, 8);
-    for (int b = 0; b < 8; b++) {
-        add_transfer(&job, 3, 0, 4, "forward");
-        add_transfer(&job, 0, 3, 4, "forward");
-    }
+    for (uint32_t pass = 0; pass < 5 * 4; pass++)
+        for (int b = 0; b < 8 && pass + 1 < 5 * 4; b++) {
+            add_transfer(&job, pass % 4, (pass + 1) % 4, 4, "forward");
+            add_transfer(&job, (pass + 1) % 4, pass % 4, 4, "backward");
+        }
     tell(&job);
-    assert_int_equal(cell_of(&job, "pipeline", 0, "micro_batches")->i, 8);
+    assert_overall(&job, "PP4");
     job_end(&job);
 }
 
@@ -663,7 +685,8 @@ int main(void)
         cmocka_unit_test(a_mesh_of_three_dimensions_is_told_apart),
         cmocka_unit_test(calls_that_were_joined_make_a_pipeline_of_their_group),
         cmocka_unit_test(stages_may_descend),
-        cmocka_unit_test(chunks_that_pass_the_stages_twice_are_no_more_micro_batches),
+        cmocka_unit_test(chunks_that_pass_the_stages_again_are_no_more_micro_batches),
+        cmocka_unit_test(many_chunks_are_no_ring),
         cmocka_unit_test(ranks_that_are_missing_still_make_a_pipeline),
         cmocka_unit_test(the_bubble_is_what_a_stage_does_not_compute_of_the_common_interval),
         cmocka_unit_test(without_common_clocks_the_longest_span_is_the_interval),
