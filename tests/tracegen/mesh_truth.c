@@ -223,6 +223,19 @@ static void say_straggler(FILE *out, const struct mesh_job *job)
     fprintf(out, "]}");
 }
 
+static void say_missing(FILE *out, const struct mesh_options *o)
+{
+    if (o->drop_rank < 0)
+        fprintf(out, ",\n\"missing_calls\": null");
+    else
+        fprintf(out, ",\n\"missing_calls\": {\"rank\": %d, \"count\": %d}", o->drop_rank,
+                o->drop_count);
+    if (o->without < 0)
+        fprintf(out, ", \"missing_rank\": null");
+    else
+        fprintf(out, ", \"missing_rank\": %d", o->without);
+}
+
 void mesh_truth(const struct mesh_job *job, const uint64_t *bytes)
 {
     char path[PATH_MAX];
@@ -243,6 +256,7 @@ void mesh_truth(const struct mesh_job *job, const uint64_t *bytes)
     say_pipeline(out, job);
     say_strategy(out, o);
     say_straggler(out, job);
+    say_missing(out, o);
     if (o->slow_nodes[0] < 0)
         fprintf(out, ",\n\"slow_link\": null}\n");
     else
