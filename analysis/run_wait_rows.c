@@ -11,6 +11,8 @@
 #include "ingest/trace/record_set.h"
 
 #define MAX_ROWS 5000 // of more those with the most time are kept
+#define MAX_SIZES \
+    8 // of all_to_all in one group: more are of tokens, which every call has others of
 
 // What makes calls one row. Compared as bytes.
 struct wait_key {
@@ -20,7 +22,8 @@ struct wait_key {
 };
 
 struct wait_row {
-    uint32_t op; // any of its operations
+    uint32_t op;   // any of its operations
+    int64_t bytes; // -1: not known, or various
     uint32_t first, calls;
     int64_t unmatched, total_ns, wait_ns, exposed_wait_ns, exposed_transfer_ns;
 };
@@ -44,22 +47,71 @@ static enum collective_kind kind_of(const struct comm_op *op)
     return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
 }
 
-static bool find_rows(struct wait_rows *all, struct err *err)
+static struct wait_key key_of(const struct comm_op *op)
+{
+    return (struct wait_key){op->bytes, hash_bytes(op->dtype.at, op->dtype.len), op->group,
+                             kind_of(op)};
+}
+
+static struct wait_key key_without_size(const struct comm_op *op)
+{
+    struct wait_key key = key_of(op);
+    key.bytes = -1;
+    return key;
+}
+
+// How many sizes the all_to_all of each group have: per key without size in `families`.
+static bool count_sizes(struct wait_rows *all, struct record_set *families, uint32_t *sizes,
+                        struct err *err)
 {
     const struct run_comm *comm = all->comm;
-    all->row_of = arena_room(&all->scratch, comm->op_count, sizeof *all->row_of, err);
-    all->rows = arena_array(&all->scratch, comm->op_count, sizeof *all->rows, err);
-    if (!all->row_of || !all->rows)
-        return false;
+    struct record_set seen;
+    bool ok = true;
+    record_set_init(&seen, sizeof(struct wait_key), comm->budget);
+    for (uint32_t i = 0; ok && i < comm->op_count; i++) {
+        struct wait_key key = key_of(&comm->ops[i]), family = key_without_size(&comm->ops[i]);
+        uint32_t known = seen.count, index;
+        if (comm->ops[i].kind != KIND_ALL_TO_ALL)
+            continue;
+        ok = record_set_add(&seen, &key, &index, err) &&
+             record_set_add(families, &family, &index, err);
+        if (ok)
+            sizes[index] += seen.count > known;
+    }
+    record_set_free(&seen);
+    return ok;
+}
+
+static bool add_keys(struct wait_rows *all, const struct record_set *families,
+                     const uint32_t *sizes, struct err *err)
+{
+    const struct run_comm *comm = all->comm;
     for (uint32_t i = 0; i < comm->op_count; i++) {
-        const struct comm_op *op = &comm->ops[i];
-        struct wait_key key = {op->bytes, hash_bytes(op->dtype.at, op->dtype.len), op->group,
-                               kind_of(op)};
+        struct wait_key key = key_of(&comm->ops[i]), family = key_without_size(&comm->ops[i]);
+        uint32_t index;
+        if (record_set_find(families, &family, &index) && sizes[index] > MAX_SIZES)
+            key = family;
         if (!record_set_add(&all->keys, &key, &all->row_of[i], err))
             return false;
         all->rows[all->row_of[i]].op = i;
+        all->rows[all->row_of[i]].bytes = key.bytes;
     }
     return true;
+}
+
+static bool find_rows(struct wait_rows *all, struct err *err)
+{
+    const struct run_comm *comm = all->comm;
+    uint32_t *sizes = arena_array(&all->scratch, comm->op_count, sizeof *sizes, err);
+    all->row_of = arena_room(&all->scratch, comm->op_count, sizeof *all->row_of, err);
+    all->rows = arena_array(&all->scratch, comm->op_count, sizeof *all->rows, err);
+    if (!sizes || !all->row_of || !all->rows)
+        return false;
+    struct record_set families;
+    record_set_init(&families, sizeof(struct wait_key), comm->budget);
+    bool ok = count_sizes(all, &families, sizes, err) && add_keys(all, &families, sizes, err);
+    record_set_free(&families);
+    return ok;
 }
 
 static bool counts(const struct run_comm *comm, const struct comm_match *match)
@@ -165,13 +217,13 @@ static int64_t skew_of(const struct run_comm *comm, const struct comm_match *mat
     return match->latest_ns - first_ns;
 }
 
-static void add_bandwidth(const struct comm_op *op, int64_t size, int64_t transfer_ns,
-                          struct row *row)
+static void add_bandwidth(enum collective_kind kind, int64_t bytes, int64_t size,
+                          int64_t transfer_ns, struct row *row)
 {
-    bool known = op->bytes > 0 && transfer_ns > 0;
-    double algo = known ? (double)op->bytes / (double)transfer_ns : 0; // bytes per ns are GB/s
+    bool known = bytes > 0 && transfer_ns > 0;
+    double algo = known ? (double)bytes / (double)transfer_ns : 0; // bytes per ns are GB/s
     row_f64_if(row, known, algo);
-    double factor = bandwidth_bus_factor(kind_of(op), size);
+    double factor = bandwidth_bus_factor(kind, size);
     row_f64_if(row, known, algo * factor);
 }
 
@@ -210,7 +262,8 @@ static void add_distributions(struct wait_rows *all, const struct wait_row *sums
     row_i64_if(row, calls > 0, transfer.p95);
     row_i64_if(row, calls > 0, skew.median);
     row_i64_if(row, calls > 0, skew.p95);
-    add_bandwidth(op, comm->groups[op->group].size, calls ? transfer.median : 0, row);
+    add_bandwidth(kind_of(op), sums->bytes, comm->groups[op->group].size,
+                  calls ? transfer.median : 0, row);
     add_latest(all, sums, row);
 }
 
@@ -237,7 +290,7 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     row_i64_if(&row, group->size >= 0, group->size);
     row_word(&row, bandwidth_kind_word(kind_of(op)));
     row_text_if(&row, op->dtype.len > 0, op->dtype);
-    row_i64_if(&row, op->bytes >= 0, op->bytes);
+    row_i64_if(&row, sums->bytes >= 0, sums->bytes);
     row_word(&row, group->span);
     row_i64(&row, sums->calls);
     row_i64(&row, sums->unmatched);

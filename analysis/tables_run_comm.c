@@ -33,7 +33,9 @@ static const struct column columns_run_comm_waits[] = {
     TEXT("kind", "Normalized kind: all_reduce, all_gather, reduce_scatter, ..."),
     TEXT("dtype", "Element type as recorded."),
     I64("bytes", "bytes",
-        "Message size of a call: output for all_gather, else input, times the element size."),
+        "Message size of a call: output for all_gather, else input, times the element size; empty "
+        "when not known, and where all_to_all of a group has more than 8 sizes, which are one "
+        "row."),
     TEXT("span", "intra-node or inter-node; empty when not known."),
     I64("calls", "count", "Collectives in the steady steps, each matched over its ranks."),
     I64("unmatched_calls", "count", "Calls of single ranks that no other rank's call matches."),

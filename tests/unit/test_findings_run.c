@@ -270,6 +270,27 @@ static void a_group_slower_than_others_like_it_has_a_slow_link(void **state)
     }
 }
 
+static void groups_that_move_unknown_sizes_have_no_slow_link(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"all_to_all", "all_gather"}; // the latter move alike
+    for (int i = 0; i < 2; i++) {
+        struct hand_run run;
+        begin(&run);
+        for (int r = 0; r < 8; r++)
+            add_rank(&run, 60, 0, r < 6 ? 4 : 10);
+        for (int64_t g = 0; g < 4; g++)
+            ROW(&run.report, &table_run_comm_waits, {"process_group", word("ep")},
+                {"kind", word(kinds[i])}, {"ranks", word(g == 3 ? "6,7" : "0,1")},
+                {"group_size", cell_i64(2)}, {"calls", cell_i64(STEPS)},
+                {"exposed_transfer_ns", cell_i64(2 * STEPS * (g == 3 ? 10 : 4) * MS)},
+                {"transfer_median_ns", cell_i64((g == 3 ? 10 : 4) * MS)});
+        analyse(&run);
+        assert_int_equal(count(&run), i);
+        end(&run);
+    }
+}
+
 static void many_small_messages_cost_what_bandwidth_does_not_explain(void **state)
 {
     (void)state;
@@ -526,6 +547,7 @@ int main(void)
         cmocka_unit_test(each_reason_has_its_advice),
         cmocka_unit_test(waits_of_a_pipeline_are_its_bubble),
         cmocka_unit_test(a_group_slower_than_others_like_it_has_a_slow_link),
+        cmocka_unit_test(groups_that_move_unknown_sizes_have_no_slow_link),
         cmocka_unit_test(many_small_messages_cost_what_bandwidth_does_not_explain),
         cmocka_unit_test(transfers_that_nothing_hides_are_found),
         cmocka_unit_test(several_ranks_with_more_compute_are_an_imbalance),

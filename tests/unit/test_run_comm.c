@@ -579,6 +579,49 @@ static void groups_that_no_list_tells_apart_have_no_ranks(void **state)
     end(&solved);
 }
 
+static void tokens_of_ever_other_sizes_are_one_row(void **state)
+{
+    (void)state;
+    for (int sizes = 8; sizes <= 9; sizes++) {
+        struct solved solved = {0};
+        struct err *err = &solved.err;
+        assert_true(run_comm_open(&solved.comm, 2, &solved.budget, err));
+        for (int r = 0; r < 2; r++) {
+            struct arena arena;
+            arena_init(&arena, NULL);
+            struct report report = {.arena = &arena};
+            struct job job = {0};
+            struct row row;
+            job_row(&row, &table_steps);
+            job_set(&row, &table_steps, "step", 0);
+            job_set(&row, &table_steps, "steady", true);
+            assert_true(row_end(&row, &table_steps, &report, err));
+            for (int op = 0; op < sizes; op++) {
+                job_row(&row, &table_comm_ops);
+                job_set_text(&row, &table_comm_ops, "process_group", "ep");
+                job_set(&row, &table_comm_ops, "group_size", 2);
+                job_set_text(&row, &table_comm_ops, "kind", "all_to_all");
+                job_set(&row, &table_comm_ops, "bytes", 1000 + op);
+                assert_true(row_end(&row, &table_comm_ops, &report, err));
+                struct job_call call = {.op = op, .begin_ns = 100 * op};
+                call.recorded_end_ns = call.begin_ns + 50;
+                assert_true(job_add_call(&job, &call, &report, err));
+            }
+            assert_true(run_comm_add(&solved.comm, r, &report, err));
+            arena_free(&arena);
+        }
+        assert_true(run_comm_solve(&solved.comm, err));
+        arena_init(&solved.arena, NULL);
+        solved.report.arena = &solved.arena;
+        assert_true(run_waits_add(&solved.comm, &solved.report, err));
+        const struct table *waits = report_find(&solved.report, "comm_waits");
+        assert_int_equal(waits->row_count, sizes == 8 ? 8 : 1);
+        assert_int_equal(table_cell(waits, 0, "bytes")->null, sizes > 8);
+        assert_int_equal(sum(&solved, "comm_waits", "calls"), sizes);
+        end(&solved);
+    }
+}
+
 static void a_call_of_no_operation_is_refused(void **state)
 {
     (void)state;
@@ -618,6 +661,7 @@ int main(void)
         cmocka_unit_test(ranks_of_a_ring_can_be_late),
         cmocka_unit_test(kernels_without_metadata_are_not_matched),
         cmocka_unit_test(groups_that_no_list_tells_apart_have_no_ranks),
+        cmocka_unit_test(tokens_of_ever_other_sizes_are_one_row),
         cmocka_unit_test(a_call_of_no_operation_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
