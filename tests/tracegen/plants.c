@@ -401,7 +401,7 @@ void plants_change(struct builder *b)
     for (size_t i = 0; wanted_ns(b, PLANT_FP8_UNUSED) && i < b->program->count; i++) {
         struct instruction *work = &b->program->instructions[i];
         bool product = work->kernel && work->kernel->category == CATEGORY_GEMM;
-        if (!product || work->plant == PLANT_FP8_UNUSED)
+        if (!product || work->plant == PLANT_FP8_UNUSED || work->planted_ns)
             continue;
         work->plant = PLANT_FP8_UNUSED;
         work->planted_ns = work->ns / 2;
