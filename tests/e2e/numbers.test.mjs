@@ -22,7 +22,11 @@ const JOBS = {
 };
 const BREAKDOWN = ["window_ns", "compute_ns", "exposed_comm_ns", "exposed_memory_ns", "idle_ns",
   "busy_ns", "total_comm_ns", "total_memory_ns"];
-const FINDINGS = { "cuda-comm": /comm|exposed_transfer/, "rocm-starved": /starv/, "cuda-tiny": /tiny|copies/ };
+const FINDINGS = {
+  "cuda-comm": /comm|exposed_transfer/,
+  "rocm-starved": /starv/,
+  "cuda-tiny": /tiny|copies/,
+};
 
 let server;
 const truths = {};
