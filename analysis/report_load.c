@@ -147,6 +147,7 @@ static bool place_texts(struct cursor *in, const struct filling *filling, struct
     size_t at = 0;
     for (size_t row = 0; row < filling->rows; row++) {
         struct cell *cell = filling->cells + row * filling->stride;
+        *cell = cell_null();
         if (!is_known(filling, row))
             continue;
         struct str text = take(in, filling->values[at++]);
@@ -174,15 +175,22 @@ static void place_numbers(const struct filling *filling)
             *cell = cell_i64((int64_t)value[row]);
     else
         for (size_t row = 0; row < filling->rows; row++, cell += filling->stride)
-            if (is_known(filling, row))
-                *cell = cell_i64((int64_t)*value++);
+            *cell = is_known(filling, row) ? cell_i64((int64_t)*value++) : cell_null();
+}
+
+static void place_nulls(const struct filling *filling)
+{
+    for (size_t row = 0; row < filling->rows; row++)
+        filling->cells[row * filling->stride] = cell_null();
 }
 
 static bool take_cells(struct cursor *in, struct filling *filling, struct err *err)
 {
     take_known(in, filling);
-    if (in->failed || filling->count == 0)
+    if (in->failed || filling->count == 0) {
+        place_nulls(filling);
         return true;
+    }
     take_values(in, filling);
     if (in->failed)
         return true;
@@ -200,57 +208,71 @@ static int find_target(const struct table_desc *desc, uint64_t type, struct str 
     return -1;
 }
 
-static bool take_column(struct cursor *in, const struct table *table, uint64_t *values,
-                        struct arena *arena, struct err *err)
+// A table on its way.
+struct loading {
+    struct table table;
+    bool stored[TABLE_MAX_COLUMNS];
+    uint64_t *values; // room for all rows
+    struct arena *arena;
+};
+
+static struct filling filling_of(const struct loading *loading, unsigned column)
 {
-    const struct table_desc *desc = table->desc;
+    const struct table_desc *desc = loading->table.desc;
+    return (struct filling){.cells = loading->table.cells + column,
+                            .stride = desc->column_count,
+                            .rows = loading->table.row_count,
+                            .type = desc->columns[column].type,
+                            .values = loading->values,
+                            .arena = loading->arena};
+}
+
+static bool take_column(struct cursor *in, struct loading *loading, struct err *err)
+{
     uint64_t type = take_number(in, 1);
-    int target = find_target(desc, type, take_text(in));
+    int target = find_target(loading->table.desc, type, take_text(in));
     struct cursor part = take_part(in);
     if (in->failed || target < 0)
         return true;
-    struct filling filling = {.cells = table->cells + target,
-                              .stride = desc->column_count,
-                              .rows = table->row_count,
-                              .type = (enum column_type)type,
-                              .values = values,
-                              .arena = arena};
+    struct filling filling = filling_of(loading, (unsigned)target);
     bool ok = take_cells(&part, &filling, err);
     end_part(in, &part);
+    loading->stored[target] = true;
     return ok;
 }
 
-// Cells that a column that is not stored leaves are null.
-static bool make_cells(struct table *table, struct arena *arena, struct err *err)
+static bool make_cells(struct loading *loading, struct err *err)
 {
-    size_t count = table->row_count * table->desc->column_count;
-    table->cells = arena_room(arena, count, sizeof *table->cells, err);
-    if (!table->cells)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        table->cells[i] = cell_null();
-    table->row_cap = table->row_count;
-    return true;
+    struct table *table = &loading->table;
+    size_t rows = table->row_cap = table->row_count;
+    loading->values = arena_room(loading->arena, rows, sizeof *loading->values, err);
+    table->cells =
+        arena_room(loading->arena, rows * table->desc->column_count, sizeof *table->cells, err);
+    return loading->values && table->cells;
 }
 
 static bool take_table(struct cursor *in, const struct table_desc *desc, struct report *report,
                        struct err *err)
 {
-    struct table table = {.desc = desc};
+    struct loading loading = {.table = {.desc = desc}, .arena = report->arena};
     uint64_t columns = take_number(in, 4), rows = take_number(in, 8);
     // A row takes at least a bit of each column.
     if (columns == 0 || columns > TABLE_MAX_COLUMNS || rows / 8 > in->left.len)
         in->failed = true;
     if (in->failed || rows == 0)
         return true;
-    table.row_count = rows;
-    uint64_t *values = arena_room(report->arena, rows, sizeof *values, err);
-    if (!values || !make_cells(&table, report->arena, err))
+    loading.table.row_count = rows;
+    if (!make_cells(&loading, err))
         return false;
     for (uint64_t c = 0; c < columns && !in->failed; c++)
-        if (!take_column(in, &table, values, report->arena, err))
+        if (!take_column(in, &loading, err))
             return false;
-    return in->failed || report_append(report, &table, err);
+    for (unsigned c = 0; c < desc->column_count; c++)
+        if (!loading.stored[c]) {
+            struct filling filling = filling_of(&loading, c);
+            place_nulls(&filling);
+        }
+    return in->failed || report_append(report, &loading.table, err);
 }
 
 static const struct table_desc *find_known(const struct table_desc *const *known, struct str name)
