@@ -88,16 +88,17 @@ const SIZES = {
   rocm: { part: "100G", full: "183G", spare: "60G" },
 };
 
-/** Generates a job of one rank and analyses it. */
+/** Generates a job of one rank, or of more, and analyses it: its first rank, and the run. */
 async function analyse(flavour, args) {
   const folder = temporary("findings");
   const sized = args.map((arg) => SIZES[flavour][arg] ?? arg);
   await run_program(tracegen_bin(), ["--flavour", flavour, ...sized, "--out", folder]);
-  const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8")).ranks[0];
+  const { ranks } = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8"));
   const out = await run_program(stepscope_bin(),
-    ["analyze", "--format", "json", join(folder, truth.file)]);
+    ["analyze", "--format", "json", ...ranks.map(({ file }) => join(folder, file))]);
   rmSync(folder, { recursive: true });
-  return { truth, trace: JSON.parse(out).traces[0] };
+  const { traces, run } = JSON.parse(out);
+  return { truth: ranks[0], trace: traces[0], traces, run };
 }
 
 /** Every figure of the truth stands in what was found. */
@@ -215,6 +216,7 @@ describe("a clean job has no findings", { concurrency: 2 }, () => {
     ["--layers", "4", "--seed", "77", "--world", "64", "--noise", "0"],
     ["--layers", "4", "--seed", "9", "--held", "part"],
     ["--layers", "24", "--seed", "8", "--steps", "4"],
+    ["--layers", "4", "--seed", "6", "--steps", "6", "--ranks", "4"],
   ];
   for (const flavour of ["cuda", "rocm"]) {
     for (const strategy of ["ddp", "fsdp"]) {
@@ -222,7 +224,9 @@ describe("a clean job has no findings", { concurrency: 2 }, () => {
         test(`${flavour} ${strategy} ${job.join(" ")}`, async () => {
           const result = await analyse(flavour, ["--strategy", strategy, ...job]);
           assert_truth(result);
-          assert.deepEqual(findings_of(result).map(({ rule }) => rule), []);
+          for (const part of [result.run, ...result.traces]) {
+            assert.deepEqual(findings_of({ trace: part }).map(({ rule }) => rule), []);
+          }
         });
       }
     }
