@@ -88,6 +88,10 @@ int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_
 // waits.
 double run_collective_share(const struct run_case *the_case);
 
+// Ranks of the job that have no trace, as far as the traces know. Waits for them look like
+// transfer.
+int64_t run_missing_ranks(const struct run_case *the_case);
+
 // The rank that others wait for, and what that costs per step; 0 when none stands out.
 MUST_CHECK bool run_find_straggler(const struct run_case *the_case, int64_t *rank, int64_t *cost_ns,
                                    struct err *err);

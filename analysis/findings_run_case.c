@@ -147,6 +147,16 @@ double run_collective_share(const struct run_case *the_case)
     return all_ns > 0 ? collective_ns / all_ns : 1;
 }
 
+int64_t run_missing_ranks(const struct run_case *the_case)
+{
+    const struct table *quality = report_find(the_case->report, "quality");
+    int64_t missing = 0;
+    for (size_t i = 0; quality && i < quality->row_count; i++)
+        if (run_cell_is(quality, i, "item", STR("missing_ranks")))
+            missing += run_cell_i64(quality, i, "count", 0);
+    return missing;
+}
+
 int64_t run_list_count(struct str list)
 {
     int64_t count = 0, first, last;

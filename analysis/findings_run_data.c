@@ -7,11 +7,7 @@
 static bool check_missing(const struct run_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
-    int64_t missing = 0;
-    for (size_t i = 0; quality && i < quality->row_count; i++)
-        if (run_cell_is(quality, i, "item", STR("missing_ranks")))
-            missing += run_cell_i64(quality, i, "count", 0);
+    int64_t missing = run_missing_ranks(the_case);
     *fires = missing > 0;
     if (!*fires)
         return true;

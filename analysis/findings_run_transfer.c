@@ -349,11 +349,14 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
         return true;
     struct evidence evidence = {0};
     size_t most = find_most(the_case, waits);
-    finding->confidence = "high";
+    int64_t missing = run_missing_ranks(the_case);
+    finding->confidence = missing ? "low" : "high";
     finding->title = arena_printf(
         the_case->arena, err, "%s of data transfer per step is not hidden by compute (%.1f %%)",
         time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun");
+    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank %s",
+                 missing ? "with a trace had begun; ranks without one may have been waited for"
+                         : "had begun");
     if (waits && most < waits->row_count)
         evidence_add(&evidence, href_of_row(waits, most).text,
                      "most in %s of %" PRId64 " bytes: %s per step and "
@@ -374,7 +377,8 @@ static const struct finding_rule transfer = {
     .method = "Lower median over the ranks of the exposed communication per steady step after the "
               "last rank of the collective had begun; reported from 5 % of the step.",
     .false_alarms = "Collectives whose result is needed at once (tensor parallelism) cannot be "
-                    "hidden without splitting the work.",
+                    "hidden without splitting the work. Waits for ranks without a trace count as "
+                    "transfer.",
 };
 
 const struct run_rule finding_run_transfer = {
