@@ -338,6 +338,21 @@ static size_t find_most(const struct run_case *the_case, const struct table *wai
     return most;
 }
 
+// Why transfers may be waits after all; NULL when they are not.
+static const char *doubt_of(const struct run_case *the_case, const struct table *waits)
+{
+    int64_t matched = 0, unmatched = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        int64_t size = run_cell_i64(waits, i, "group_size", 1);
+        matched += run_cell_i64(waits, i, "calls", 0) * (size < 1 ? 1 : size);
+        unmatched += run_cell_i64(waits, i, "unmatched_calls", 0);
+    }
+    if (run_missing_ranks(the_case) > 0)
+        return "; ranks without a trace may have been waited for";
+    return unmatched > matched ? "; most calls have no match, so that their waits are not known"
+                               : NULL;
+}
+
 static bool check_transfer(const struct run_case *the_case, bool *fires, struct finding *finding,
                            struct err *err)
 {
@@ -349,14 +364,13 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
         return true;
     struct evidence evidence = {0};
     size_t most = find_most(the_case, waits);
-    int64_t missing = run_missing_ranks(the_case);
-    finding->confidence = missing ? "low" : "high";
+    const char *doubt = doubt_of(the_case, waits);
+    finding->confidence = doubt ? "low" : "high";
     finding->title = arena_printf(
         the_case->arena, err, "%s of data transfer per step is not hidden by compute (%.1f %%)",
         time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank %s",
-                 missing ? "with a trace had begun; ranks without one may have been waited for"
-                         : "had begun");
+    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun%s",
+                 doubt ? doubt : "");
     if (waits && most < waits->row_count)
         evidence_add(&evidence, href_of_row(waits, most).text,
                      "most in %s of %" PRId64 " bytes: %s per step and "

@@ -368,7 +368,8 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
         batches = all->turns;
         evidence = "forwards that a backward follows per step";
     }
-    if (batches < (pipeline ? 1 : 2))
+    // A pipeline of unknown traffic may do all forwards first, and then all backwards.
+    if (batches < (all->stages.micro_batches ? 1 : 2))
         return true;
     struct row row = {0};
     row_word(&row, pipeline ? "micro_batches" : "gradient_accumulation");

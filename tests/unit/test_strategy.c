@@ -497,6 +497,21 @@ static void calls_that_were_joined_make_a_pipeline_of_their_group(void **state)
     job_end(&job);
 }
 
+static void one_turn_of_the_passes_does_not_tell_micro_batches_of_a_pipeline(void **state)
+{
+    (void)state;
+    struct job job;
+    job_begin(&job, 4);
+    add_all(&job, (struct members){0, 1, 4}, (struct what){KIND_SEND_RECV, "forward", 0, 12});
+    for (uint32_t r = 0; r < 4; r++) // all forwards, then all backwards
+        job.passes.ranks[r].steps[1].micro_batches = 1;
+    assert_overall(&job, "PP4");
+    const struct table *strategy = report_find(&job.report, "strategy");
+    for (size_t i = 0; i < strategy->row_count; i++)
+        assert_string_not_equal(table_cell(strategy, i, "dimension")->s.at, "micro_batches");
+    job_end(&job);
+}
+
 static void stages_may_descend(void **state)
 {
     (void)state;
@@ -684,6 +699,7 @@ int main(void)
         cmocka_unit_test(ranks_that_send_in_a_row_are_a_pipeline),
         cmocka_unit_test(a_mesh_of_three_dimensions_is_told_apart),
         cmocka_unit_test(calls_that_were_joined_make_a_pipeline_of_their_group),
+        cmocka_unit_test(one_turn_of_the_passes_does_not_tell_micro_batches_of_a_pipeline),
         cmocka_unit_test(stages_may_descend),
         cmocka_unit_test(chunks_that_pass_the_stages_again_are_no_more_micro_batches),
         cmocka_unit_test(many_chunks_are_no_ring),
