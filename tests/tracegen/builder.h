@@ -21,6 +21,7 @@ struct builder {
     size_t sequence_capacity;
     size_t tensors[BUILDER_TENSORS]; // kept for the backward, the last first
     size_t kept;
+    int32_t attentions[4]; // sequence numbers of planted ones
 };
 
 // A string that lives as long as the program.

@@ -211,40 +211,72 @@ static void multiply_heads(struct builder *b, int64_t heads, bool scores)
     compute(b, &product);
 }
 
-// Bytes that each operator between the products moves per score.
-static const struct {
+// What each operator between the products reads and writes of each score.
+struct middle {
     const char *op;
+    enum role role;
     int64_t bytes;
-} middle[] = {
-    {"aten::mul", 4}, {"aten::add", 4}, {"aten::_softmax", 4}, {"aten::native_dropout", 5}};
-enum { MIDDLE = sizeof middle / sizeof *middle, MIDDLE_BYTES = 17 };
+};
 
-static void attend(struct builder *b, int64_t heads, const struct kernel *softmax)
+static const struct middle forward_middle[] = {{"aten::mul", ROLE_ADD, 4},
+                                               {"aten::add", ROLE_ADD, 4},
+                                               {"aten::_softmax", ROLE_LOG_SOFTMAX, 4},
+                                               {"aten::native_dropout", ROLE_GELU, 5}};
+static const struct middle backward_middle[] = {
+    {"aten::native_dropout_backward", ROLE_GELU_BACKWARD, 5},
+    {"aten::_softmax_backward_data", ROLE_LOG_SOFTMAX_BACKWARD, 6},
+    {"aten::mul", ROLE_ADD, 4}};
+enum { FORWARD_MIDDLE = 4, BACKWARD_MIDDLE = 3, MIDDLE_BYTES = 32 };
+
+static int64_t heads_planted(const struct builder *b)
 {
-    int64_t scores = heads * LENGTH * LENGTH;
-    multiply_heads(b, heads, true);
-    for (int i = 0; i < MIDDLE; i++) {
+    int64_t head_bytes = (int64_t)MIDDLE_BYTES * LENGTH * LENGTH;
+    int64_t wanted = wanted_ns(b, PLANT_UNFUSED_ATTENTION) / CALLS;
+    return at_least(1, wanted * b->vendor->bytes_per_ns / head_bytes);
+}
+
+static void run_middle(struct builder *b, const struct middle *middle, int count)
+{
+    int64_t scores = heads_planted(b) * LENGTH * LENGTH;
+    for (int i = 0; i < count; i++) {
         int64_t ns = scores * middle[i].bytes / b->vendor->bytes_per_ns;
         compute(b, &(struct planted){PLANT_UNFUSED_ATTENTION, middle[i].op, NULL,
-                                     i == 2 ? softmax : &b->vendor->kernels[ROLE_ADD], ns, ns});
+                                     &b->vendor->kernels[middle[i].role], ns, ns});
     }
-    multiply_heads(b, heads, false);
+}
+
+static int32_t attend(struct builder *b)
+{
+    int32_t sequence = builder_forward(b, "aten::scaled_dot_product_attention", NULL);
+    builder_inner(b, "aten::_scaled_dot_product_attention_math", NULL, sequence);
+    multiply_heads(b, heads_planted(b), true);
+    run_middle(b, forward_middle, FORWARD_MIDDLE);
+    multiply_heads(b, heads_planted(b), false);
+    builder_end(b);
+    builder_end(b);
+    return sequence;
 }
 
 static void plant_unfused_attention(struct builder *b)
 {
-    int64_t head_bytes = (int64_t)MIDDLE_BYTES * LENGTH * LENGTH;
-    int64_t wanted = wanted_ns(b, PLANT_UNFUSED_ATTENTION) / CALLS;
-    int64_t heads = at_least(1, wanted * b->vendor->bytes_per_ns / head_bytes);
-    static const char name[] =
-        "void at::native::(anonymous namespace)::cunn_SoftMaxForwardSmem<8, c10::BFloat16, float, "
-        "c10::BFloat16, at::native::(anonymous namespace)::SoftMaxForwardEpilogue, long>"
-        "(c10::BFloat16*, c10::BFloat16 const*, long)";
-    const struct kernel *softmax = like(b, ROLE_LOG_SOFTMAX, name, name);
     for (int i = 0; i < CALLS; i++)
-        attend(b, heads, softmax);
+        b->attentions[i] = attend(b);
     compute(b, &(struct planted){
                    .op = "aten::add", .kernel = &b->vendor->kernels[ROLE_ADD], .ns = WAITING_NS});
+}
+
+// Each product has two in its backward.
+void plants_write_backward(struct builder *b)
+{
+    for (int i = CALLS - 1; wanted_ns(b, PLANT_UNFUSED_ATTENTION) && i >= 0; i--) {
+        builder_backward(b, "ScaledDotProductAttentionMathBackward0", b->attentions[i]);
+        multiply_heads(b, heads_planted(b), false);
+        multiply_heads(b, heads_planted(b), true);
+        run_middle(b, backward_middle, BACKWARD_MIDDLE);
+        multiply_heads(b, heads_planted(b), false);
+        multiply_heads(b, heads_planted(b), false);
+        builder_backward_end(b);
+    }
 }
 
 // --- optimizer ----------------------------------------------------------------------------------

@@ -683,6 +683,7 @@ static void backward(struct model *model)
     builder_python(b, "torch/autograd/graph.py(824): _engine_run_backward");
     builder_thread(b, THREAD_AUTOGRAD);
     head_backward(model);
+    plants_write_backward(b);
     for (int32_t layer = model->layers - 1; layer >= 0; layer--)
         if (b->arguments->checkpoint)
             checkpoint_backward(model, layer);
