@@ -35,8 +35,8 @@ static const struct {
     {"unfused_attention", RUN_BARS_COMPUTE | 1u << BAR_EXPOSED_MEMORY},
     {"unfused_optimizer", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
     {"recompute", RUN_BARS_COMPUTE},
-    {"periodic_slow_steps", (1u << RUN_PART_COUNT) - 1},
-    {"unstable_steps", (1u << RUN_PART_COUNT) - 1},
+    {"periodic_slow_steps", RUN_BARS_ALL},
+    {"unstable_steps", RUN_BARS_ALL},
     {"slow_calls", RUN_BARS_COMPUTE},
 };
 
@@ -55,6 +55,7 @@ struct entries {
     size_t count, cap;
     bool quality_told;   // by a rule of the run
     int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
+    unsigned slow_bars;  // what slow steps have more of
     struct str waits;    // the costliest finding of the run that explains waits, NULL: none
 };
 
@@ -128,12 +129,13 @@ static void take_own(const struct run_case *the_case, struct entries *entries)
         struct str rule = table_cell(own, i, "rule")->s;
         if (is_told(the_case, entries, rule))
             continue;
+        unsigned bars = bars_of(rule);
         entries->all[entries->count++] =
             (struct entry){.row = i,
                            .name = rule,
                            .cost_ns = run_cell_i64(own, i, "cost_ns", 0),
                            .want_ns = want_of(entries, own, i),
-                           .bars = bars_of(rule)};
+                           .bars = bars == RUN_BARS_ALL ? entries->slow_bars : bars};
     }
 }
 
@@ -275,6 +277,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
         ok = check_rules(&the_case, &entries, err);
         find_waits(&entries);
     }
+    ok = ok && run_slow_parts(&the_case, &entries.slow_bars, err);
     if (ok) {
         take_own(&the_case, &entries);
         order(&entries);

@@ -14,6 +14,7 @@
 #define RUN_BARS_MOVE    (1u << BAR_EXPOSED_COMM)
 #define RUN_BARS_COMM    (RUN_BARS_WAIT | RUN_BARS_MOVE)
 #define RUN_BARS_IDLE    (1u << BAR_IDLE_HOST_WAIT | 1u << BAR_IDLE_OTHER)
+#define RUN_BARS_ALL     ((1u << RUN_PART_COUNT) - 1)
 
 // What the rules look at.
 struct run_case {
@@ -82,6 +83,10 @@ MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *col
 
 // That column of one rank, -1 when it has none.
 int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank);
+
+// Parts of the headline rank's step that take longer in its slow steps than in the others; all
+// where that is not known.
+MUST_CHECK bool run_slow_parts(const struct run_case *the_case, unsigned *bars, struct err *err);
 
 // Part of the exposed waits that is due to collectives of ranks that do the same; the rest, sends
 // and receives and collectives across the stages of a pipeline, wait in its bubble. 1 without any

@@ -4,6 +4,9 @@
 #include "analysis/sort.h"
 #include "analysis/stats.h"
 
+// A part of a step with less than this share of what slow steps take more is not what is slow.
+#define SLOW_PART 0.1
+
 int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback)
 {
     const struct cell *cell = table_cell(table, row, column);
@@ -98,6 +101,60 @@ int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_
     bool found = low < count && table_cell(ranks, low, "rank")->i == rank;
     return found ? run_cell_i64(ranks, low, column, -1) : -1;
 }
+
+// ---- slow steps
+// ------------------------------------------------------------------------------
+
+// By how much the mean of a column over the headline rank's steady steps passes the median, which
+// is what slow steps have more; 0 where it is not known. Room for twice the rows in values.
+static double excess_of(const struct run_case *the_case, const struct table *steps,
+                        const char *column, int64_t *values)
+{
+    size_t count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < steps->row_count; i++) {
+        const struct cell *cell = table_cell(steps, i, column);
+        if (cell->null || table_cell(steps, i, "rank")->i != the_case->headline ||
+            !run_cell_i64(steps, i, "steady", 0))
+            continue;
+        sum += (double)cell->i;
+        values[count++] = cell->i;
+    }
+    sort_i64(values, values + steps->row_count, count);
+    return count ? sum / (double)count - (double)stats_median(values, count) : 0;
+}
+
+bool run_slow_parts(const struct run_case *the_case, unsigned *bars, struct err *err)
+{
+    static const struct {
+        const char *column;
+        unsigned bars;
+    } parts[] = {{"compute_ns", RUN_BARS_COMPUTE},
+                 {"exposed_wait_ns", RUN_BARS_WAIT},
+                 {"exposed_transfer_ns", RUN_BARS_MOVE},
+                 {"idle_ns", RUN_BARS_IDLE}};
+    const struct table *steps = report_find(the_case->report, "rank_steps");
+    size_t rows = steps ? steps->row_count : 0;
+    int64_t *values = arena_room(the_case->arena, 2 * rows + 1, sizeof *values, err);
+    *bars = RUN_BARS_ALL;
+    if (!values || rows == 0)
+        return values;
+    double step_ns = excess_of(the_case, steps, "step_ns", values), told_ns = 0;
+    unsigned found = 0;
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        double part_ns = excess_of(the_case, steps, parts[p].column, values);
+        if (part_ns < SLOW_PART * step_ns)
+            continue;
+        found |= parts[p].bars;
+        told_ns += part_ns;
+    }
+    if (step_ns > 0 && told_ns >= (1 - SLOW_PART) * step_ns)
+        *bars = found;
+    return true;
+}
+
+// ---- pipelines
+// -------------------------------------------------------------------------------
 
 // The stage of a list's first rank, NULL text without a pipeline.
 static struct str stage_of(const struct run_case *the_case, struct str list)

@@ -510,6 +510,37 @@ static void what_the_run_tells_better_is_left_out_and_nothing_counts_twice(void 
     end(&run);
 }
 
+// Every tenth step of the headline rank takes 200 ms longer, in which it waits or computes.
+static void add_slow_steps(struct hand_run *run, bool waits)
+{
+    for (int64_t step = 0; step < STEPS; step++) {
+        int64_t more_ms = step == 3 ? 200 : 0;
+        ROW(&run->report, &table_run_rank_steps, {"rank", cell_i64(1)}, {"step", cell_i64(step)},
+            {"steady", cell_bool(true)}, {"step_ns", cell_i64((80 + more_ms) * MS)},
+            {"compute_ns", cell_i64((60 + (waits ? 0 : more_ms)) * MS)},
+            {"exposed_wait_ns", cell_i64((waits ? more_ms : 0) * MS)},
+            {"exposed_transfer_ns", cell_i64(10 * MS)}, {"idle_ns", cell_i64(10 * MS)});
+    }
+}
+
+static void slow_steps_share_what_they_have_more_of(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct hand_run run;
+        begin(&run);
+        add_straggler(&run, "host");
+        add_slow_steps(&run, waits);
+        add_own(&run, "unstable_steps", 20, 20);
+        analyse(&run);
+        assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
+        assert_int_equal(cell_of(&run, "unstable_steps", "own_cost_ns")->i, waits ? 0 : 20 * MS);
+        if (waits)
+            assert_string_equal(word_of(&run, "unstable_steps", "overlaps"), "straggler");
+        end(&run);
+    }
+}
+
 static void overlap_can_gain_transfers_only(void **state)
 {
     (void)state;
@@ -578,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_rank_with_more_steps_is_not_accused_of_slow_kernels),
         cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_told),
         cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
+        cmocka_unit_test(slow_steps_share_what_they_have_more_of),
         cmocka_unit_test(overlap_can_gain_transfers_only),
         cmocka_unit_test(a_lone_rank_keeps_its_findings),
         cmocka_unit_test(lists_of_ranks_are_counted),
