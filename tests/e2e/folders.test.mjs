@@ -2,12 +2,13 @@
 // Folders of many ranks, as jobs leave them behind: all in one request, or each host its own file
 // at the same time as all others.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_shell, temporary } from "./helpers/tools.mjs";
+import { root, run_shell, temporary } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 let server;
@@ -34,7 +35,7 @@ test("one request takes 64 ranks, told by the folders that their files came from
   assert.equal((await server.post([...fields({ run: "tree2" }), ...more])).status, 413);
 });
 
-test("the README's loop uploads a folder from many hosts at once into one run", async () => {
+test("many hosts upload their own ranks at once into one run", async () => {
   const folder = temporary("hosts");
   const ranks = numbers(48);
   for (const rank of ranks) {
@@ -49,6 +50,23 @@ test("the README's loop uploads a folder from many hosts at once into one run", 
   assert.deepEqual(await rank_numbers("hosts"), ranks);
   const list = await server.get("/runs?q=hosts");
   assert.equal(list.items.length, 1);
+});
+
+test("the README's lines for a job's folder work as they stand", async () => {
+  const folder = temporary("exp42");
+  const files = ["rank0.json.gz", "rank1.json.gz", "rank-2/t.json.gz", "rank-3/t.json.gz"];
+  files.forEach((name, rank) => {
+    const path = join(folder, "exp42", name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, gzipSync(trace_of(rank)));
+  });
+  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
+  const block = blocks.find((text) => text.includes("rank-*"));
+  const script = block.replace(/^```.*$/gm, "").replaceAll("http://HOST", server.base);
+  await run_shell(`set -e\n${script.replaceAll("curl ", "curl -sS ")}`, { cwd: folder });
+  const run = await server.settled("exp42");
+  assert.equal(run.complete, true);
+  assert.deepEqual(await rank_numbers("exp42"), numbers(4));
 });
 
 test("a run is complete with its last rank, or when no more are said to come", async () => {

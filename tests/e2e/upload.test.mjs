@@ -337,7 +337,7 @@ test("every curl line of the README works as it stands", async () => {
     assert.ok(real.includes(server.base), line);
     const reply = JSON.parse(await run_shell(`${real} -sS`, { cwd: folder }));
     assert.match(reply.url ?? "", /\/runs\/r_/, `${line}: ${JSON.stringify(reply)}`);
-    assert.equal((await server.settled(reply.run)).status, "done", line);
+    assert.equal((await server.settled(reply.run ?? reply.id)).status, "done", line);
   }
 });
 
