@@ -218,11 +218,21 @@ static bool add_spans(struct run_comm *comm, const struct table *groups, struct 
 
 // --- one rank's calls ---------------------------------------------------------------------------
 
+// A mark's name up to the number behind '#'.
+static uint64_t hash_mark(const struct cell *name)
+{
+    struct str text = name->null ? STR("") : name->s;
+    size_t number = str_find(text, STR("#"));
+    return hash_bytes(text.at, number == SIZE_MAX ? text.len : number);
+}
+
 static bool add_steps(struct run_comm *comm, struct comm_rank *rank, const struct table *steps,
                       struct err *err)
 {
     rank->step_count = steps ? (uint32_t)steps->row_count : 0;
     rank->steps = arena_array(&comm->arena, rank->step_count, sizeof *rank->steps, err);
+    if (rank->step_count)
+        rank->marks = hash_mark(table_cell(steps, 0, "name"));
     for (uint32_t i = 0; rank->steps && i < rank->step_count; i++) {
         rank->steps[i].number = table_cell(steps, i, "step")->i;
         rank->steps[i].steady = table_cell(steps, i, "steady")->i != 0;

@@ -52,7 +52,8 @@ struct comm_rank {
     struct comm_event *events; // in order of begin
     struct comm_step *steps;
     uint32_t count, step_count;
-    uint32_t component;      // ranks of one number have comparable clocks; numbered by lowest rank
+    uint64_t marks;     // hash of what marks its steps; ranks count steps alike when it is the same
+    uint32_t component; // ranks of one number have comparable clocks; numbered by lowest rank
     uint32_t clock_calls;    // matched collectives that the offset stands on
     int64_t offset_ns;       // to be added to its clock; 0 for the lowest rank of a component
     int64_t error_ns;        // median distance of its ends from those of the others, -1: not known

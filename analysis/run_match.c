@@ -18,6 +18,7 @@ struct matcher {
     struct lane *lanes;
     uint32_t *slots; // per entry of one channel, RUN_NONE without
     uint32_t lane_count, slot_count;
+    bool stepped; // the lanes count their steps alike
 };
 
 struct lane {
@@ -169,6 +170,11 @@ static uint64_t numbered_of(const struct run_comm *comm, struct comm_member memb
 
 typedef uint64_t (*likeness)(const struct run_comm *comm, struct comm_member member);
 
+static likeness likeness_of(const struct matcher *matcher)
+{
+    return matcher->stepped ? stepped_of : symbol_of;
+}
+
 // Whether the k-th call of each rank is like the k-th of the first.
 static bool all_alike(const struct matcher *matcher, const struct comm_member *entries,
                       likeness like)
@@ -257,12 +263,12 @@ static bool slots_by_fit(struct matcher *matcher, const struct comm_member *entr
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct comm_event *event = event_of(matcher->comm, entries[i]);
         uint64_t dur_ns = (uint64_t)event->dur_ns;
-        calls[i] =
-            (struct misfit_call){.symbol = (uint32_t)symbol_of(matcher->comm, entries[i]),
-                                 .stepped = (uint32_t)stepped_of(matcher->comm, entries[i]),
-                                 .end_ns = event->begin_ns + event->dur_ns,
-                                 .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
-                                 .index = i};
+        calls[i] = (struct misfit_call){
+            .symbol = (uint32_t)symbol_of(matcher->comm, entries[i]),
+            .stepped = (uint32_t)likeness_of(matcher)(matcher->comm, entries[i]),
+            .end_ns = event->begin_ns + event->dur_ns,
+            .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
+            .index = i};
     }
     for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
         lanes[l] = (struct misfit_lane){calls + matcher->lanes[l].first, matcher->lanes[l].count};
@@ -277,7 +283,7 @@ static bool find_slots(struct matcher *matcher, const struct comm_member *entrie
                        struct err *err)
 {
     bool numbered = are_numbered(matcher, entries, count);
-    if (all_alike(matcher, entries, numbered ? numbered_of : stepped_of)) {
+    if (all_alike(matcher, entries, numbered ? numbered_of : likeness_of(matcher))) {
         slots_by_place(matcher);
         return true;
     }
@@ -346,11 +352,14 @@ static bool match_channel(struct matcher *matcher, uint32_t channel, struct err 
 {
     const struct comm_member *entries = matcher->entries + matcher->first[channel];
     uint32_t count = matcher->first[channel + 1] - matcher->first[channel];
+    const struct comm_rank *ranks = matcher->comm->ranks;
     matcher->lane_count = 0;
+    matcher->stepped = true;
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || entries[i].rank != entries[i - 1].rank)
             matcher->lanes[matcher->lane_count++] = (struct lane){entries[i].rank, i, 0};
         matcher->lanes[matcher->lane_count - 1].count++;
+        matcher->stepped &= ranks[entries[i].rank].marks == ranks[entries[0].rank].marks;
     }
     if (matcher->lane_count < 2)
         return true;

@@ -28,6 +28,7 @@ struct job_shape {
     bool numbered; // calls have sequence numbers
     bool listed;   // groups have lists of ranks
     bool world;    // one more all_reduce over all ranks per step
+    int marked;    // rank whose steps have other marks and count from one less; 0: none
 };
 
 struct job_call {
@@ -296,17 +297,22 @@ static inline bool job_report(const struct job *job, int r, struct report *repor
     job_row(&row, &table_summary);
     job_set(&row, &table_summary, "window_begin_ns", JOB_EPOCH_NS + job->ranks[r].skew_ns);
     bool ok = row_end(&row, &table_summary, report, err);
+    int before = r && r == job->shape.marked;
     for (int step = 0; ok && step < job->shape.steps; step++) {
         job_row(&row, &table_steps);
-        job_set(&row, &table_steps, "step", step);
+        job_set(&row, &table_steps, "step", step - before);
+        job_set_text(&row, &table_steps, "name", before ? "Optimizer.step#A" : "ProfilerStep#7");
         job_set(&row, &table_steps, "steady", step > 0);
         ok = row_end(&row, &table_steps, report, err);
     }
     for (int op = 0; ok && op < JOB_OPS; op++)
         ok = job_add_op(job, r, (enum job_op)op, report, err);
-    for (int i = 0; ok && i < job->ranks[r].count; i++)
-        if (!job->ranks[r].calls[i].dropped)
-            ok = job_add_call(job, &job->ranks[r].calls[i], report, err);
+    for (int i = 0; ok && i < job->ranks[r].count; i++) {
+        struct job_call call = job->ranks[r].calls[i];
+        call.step -= before;
+        if (!call.dropped)
+            ok = job_add_call(job, &call, report, err);
+    }
     return ok;
 }
 

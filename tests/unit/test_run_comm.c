@@ -308,6 +308,24 @@ static void a_rank_whose_recording_begins_late_is_matched_by_its_steps(void **st
     end(&solved);
 }
 
+static void a_rank_with_other_marks_is_matched_by_order(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 4,
+                                       .data = 1,
+                                       .pipeline = 1,
+                                       .steps = 10,
+                                       .layers = 4,
+                                       .marked = 2,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 1000});
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    end(&solved);
+}
+
 static void sends_are_matched_even_when_one_is_missing(void **state)
 {
     (void)state;
@@ -653,6 +671,7 @@ int main(void)
         cmocka_unit_test(calls_that_ranks_miss_leave_the_others_matched),
         cmocka_unit_test(numbers_that_begin_anew_do_not_mislead),
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
+        cmocka_unit_test(a_rank_with_other_marks_is_matched_by_order),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
         cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
