@@ -55,6 +55,7 @@ struct entries {
     size_t count, cap;
     bool quality_told;   // by a rule of the run
     int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
+    int64_t overlap_ns;  // of that, what compute could hide
     unsigned slow_bars;  // what slow steps have more of
     struct str waits;    // the costliest finding of the run that explains waits, NULL: none
 };
@@ -99,14 +100,15 @@ static unsigned bars_of(struct str rule)
 }
 
 // Whether the rules of the run tell better what a rule found in the headline rank's trace. Once
-// waits are told from transfers, overlap can only gain the transfers.
+// waits are told from transfers, overlap can only gain transfers whose result is not needed at
+// once.
 static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
 {
     if (str_equal(rule, STR("data_quality")))
         return entries->quality_told;
     if (str_equal(rule, STR("low_overlap")))
         return entries->transfer_ns >= 0 &&
-               !run_costs(the_case, entries->transfer_ns, FINDING_OVERLAP_COMM);
+               !run_costs(the_case, entries->overlap_ns, FINDING_OVERLAP_COMM);
     return entries->transfer_ns >= 0 && str_equal(rule, STR("exposed_communication"));
 }
 
@@ -114,12 +116,11 @@ static bool is_told(const struct run_case *the_case, const struct entries *entri
 static int64_t want_of(const struct entries *entries, const struct table *own, size_t row)
 {
     int64_t cost_ns = run_cell_i64(own, row, "cost_ns", 0);
-    int64_t transfer_ns = entries->transfer_ns;
     bool freed = run_cell_is(own, row, "overlaps", STR("exposed_communication"));
-    if (transfer_ns < 0 || !freed)
+    if (entries->transfer_ns < 0 || !freed)
         return run_cell_i64(own, row, "own_cost_ns", cost_ns);
     bool overlap = run_cell_is(own, row, "rule", STR("low_overlap"));
-    return overlap && transfer_ns < cost_ns ? transfer_ns : cost_ns;
+    return overlap && entries->overlap_ns < cost_ns ? entries->overlap_ns : cost_ns;
 }
 
 static void take_own(const struct run_case *the_case, struct entries *entries)
@@ -274,6 +275,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     bool ok = entries.all;
     if (ok && of->ranks > 1 && the_case.step_ns > 0) {
         entries.transfer_ns = run_rank_i64(&the_case, "exposed_transfer_ns", of->headline);
+        entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(&the_case));
         ok = check_rules(&the_case, &entries, err);
         find_waits(&entries);
     }

@@ -93,6 +93,10 @@ MUST_CHECK bool run_slow_parts(const struct run_case *the_case, unsigned *bars, 
 // waits.
 double run_collective_share(const struct run_case *the_case);
 
+// Part of the exposed transfers that compute could hide: what follows a collective of tensor,
+// expert or pipeline parallelism needs its result. 1 without any transfers.
+double run_overlap_share(const struct run_case *the_case);
+
 // Ranks of the job that have no trace, as far as the traces know. Waits for them look like
 // transfer.
 int64_t run_missing_ranks(const struct run_case *the_case);

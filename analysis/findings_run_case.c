@@ -204,6 +204,27 @@ double run_collective_share(const struct run_case *the_case)
     return all_ns > 0 ? collective_ns / all_ns : 1;
 }
 
+static bool needs_result(const struct table *waits, size_t row)
+{
+    static const char *const dimensions[] = {"tensor", "expert", "pipeline"};
+    bool needs = false;
+    for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
+        needs |= run_cell_is(waits, row, "dimension", str_of(dimensions[d]));
+    return needs;
+}
+
+double run_overlap_share(const struct run_case *the_case)
+{
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    double all_ns = 0, free_ns = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        double transfer_ns = (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0);
+        all_ns += transfer_ns;
+        free_ns += needs_result(waits, i) ? 0 : transfer_ns;
+    }
+    return all_ns > 0 ? free_ns / all_ns : 1;
+}
+
 int64_t run_missing_ranks(const struct run_case *the_case)
 {
     const struct table *quality = report_find(the_case->report, "quality");

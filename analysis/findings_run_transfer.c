@@ -353,6 +353,22 @@ static const char *doubt_of(const struct run_case *the_case, const struct table 
                                : NULL;
 }
 
+static void tell_most(const struct run_case *the_case, const struct table *waits, size_t row,
+                      struct evidence *evidence)
+{
+    struct href_text href = href_of_row(waits, row);
+    struct time_text time = time_text((int64_t)exposed_ns(the_case, waits, row));
+    if (table_cell(waits, row, "bytes")->null || table_cell(waits, row, "bus_gbps")->null)
+        evidence_add(evidence, href.text,
+                     "most in %s, whose size is not recorded: %s per step and rank",
+                     kind_of(waits, row), time.text);
+    else
+        evidence_add(evidence, href.text,
+                     "most in %s of %" PRId64 " bytes: %s per step and rank, %.0f GB/s on the bus",
+                     kind_of(waits, row), run_cell_i64(waits, row, "bytes", 0), time.text,
+                     run_cell_f64(waits, row, "bus_gbps", 0));
+}
+
 static bool check_transfer(const struct run_case *the_case, bool *fires, struct finding *finding,
                            struct err *err)
 {
@@ -372,12 +388,7 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
     evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun%s",
                  doubt ? doubt : "");
     if (waits && most < waits->row_count)
-        evidence_add(&evidence, href_of_row(waits, most).text,
-                     "most in %s of %" PRId64 " bytes: %s per step and "
-                     "rank, %.0f GB/s on the bus",
-                     kind_of(waits, most), run_cell_i64(waits, most, "bytes", 0),
-                     time_text((int64_t)exposed_ns(the_case, waits, most)).text,
-                     run_cell_f64(waits, most, "bus_gbps", 0));
+        tell_most(the_case, waits, most, &evidence);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }

@@ -4,24 +4,29 @@
 
 #include <inttypes.h>
 
-// What people are told of each reason why a rank is late.
+// What people are told of each reason why a rank is late, and where its own step has that time.
 static const struct reason {
     const char *word, *because, *advice;
+    unsigned bars;
 } reasons[] = {
     {"compute_slower", "its kernels take longer than the same ones elsewhere",
      "Look at that device: clocks, power and temperature limits, ECC errors, another process on "
      "it; compare its kernels with those of the other ranks, and move the job off it if it stays "
-     "slow."},
+     "slow.",
+     RUN_BARS_COMPUTE},
     {"more_work", "it has more to compute than the others",
-     "Share the work out evenly: samples of equal length, balanced stages and experts."},
+     "Share the work out evenly: samples of equal length, balanced stages and experts.",
+     RUN_BARS_COMPUTE},
     {"data_loading", "it waits for data",
      "Look at that rank's loader and its disk or network: more workers, prefetch, the same shards "
-     "on faster storage."},
+     "on faster storage.",
+     RUN_BARS_IDLE},
     {"host", "its host is late to launch",
      "Look at that machine's processors: other processes, cores and memory bound to the wrong "
-     "socket, logging or checkpoints that one rank alone writes."},
+     "socket, logging or checkpoints that one rank alone writes.",
+     RUN_BARS_IDLE},
     {"copies", "it copies memory for longer",
-     "Look at what that rank copies, and at the link to its device."},
+     "Look at what that rank copies, and at the link to its device.", 1u << BAR_EXPOSED_MEMORY},
 };
 
 static const struct reason *reason_of(struct str word)
@@ -114,8 +119,8 @@ static bool tell_straggler(const struct run_case *the_case, const struct blame *
                  " collectives and causes %.0f %% of all waits",
                  late, calls, 100 * blame->part);
     if (blame->reason)
-        evidence_add(&evidence, steps.text, "%s: that explains %.0f %% of its lateness",
-                     blame->reason->word, 100 * share);
+        evidence_add(&evidence, steps.text, "%s: that explains %.0f %% of its lateness", because,
+                     100 * share);
     evidence_add(&evidence, timeline.text, "rank %" PRId64 " in time", blame->rank);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->subject && finding->title && finding->evidence;
@@ -153,6 +158,9 @@ static bool check_straggler(const struct run_case *the_case, bool *fires, struct
     if (!straggler_cost(the_case, &blame, &finding->cost_ns, err))
         return false;
     *fires = finding->cost_ns > 0;
+    // The straggler waits for nobody: its own step has the time where it is late.
+    if (blame.rank == the_case->headline)
+        finding->bars = blame.reason ? blame.reason->bars : RUN_BARS_ALL;
     return !*fires || tell_straggler(the_case, &blame, finding, err);
 }
 

@@ -560,6 +560,47 @@ static void overlap_can_gain_transfers_only(void **state)
     end(&run);
 }
 
+static void what_needs_its_result_at_once_has_no_low_overlap(void **state)
+{
+    (void)state;
+    static const char *const dimensions[] = {"tensor", "expert", "data"};
+    for (size_t d = 0; d < 3; d++) {
+        struct hand_run run;
+        begin(&run);
+        for (int i = 0; i < 4; i++)
+            add_rank(&run, 60, 1, 7);
+        ROW(&run.report, &table_run_comm_waits, {"kind", word("all_reduce")},
+            {"ranks", word("0-3")}, {"dimension", word(dimensions[d])}, {"calls", cell_i64(STEPS)},
+            {"exposed_transfer_ns", cell_i64(4 * STEPS * 7 * MS)});
+        add_own(&run, "low_overlap", 7, 7);
+        analyse(&run);
+        assert_int_equal(count(&run), d == 2 ? 2 : 1); // beside exposed_transfer
+        const char *evidence = word_of(&run, "exposed_transfer", "evidence");
+        assert_non_null(
+            strstr(evidence, "most in all_reduce, whose size is not recorded: 7.00 ms"));
+        end(&run);
+    }
+}
+
+static void a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    for (int i = 0; i < 4; i++)
+        add_rank(&run, i == 1 ? 80 : 60, i == 1 ? 0 : 20, 3);
+    ROW(&run.report, &table_run_lateness, {"rank", cell_i64(1)},
+        {"caused_wait_ns", cell_i64(600 * MS)}, {"reason", word("data_loading")});
+    run.steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 3 * MS;
+    run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = STEPS * 37 * MS;
+    add_own(&run, "starved_data_loading", 18, 18);
+    analyse(&run);
+    assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
+    assert_int_equal(cell_of(&run, "starved_data_loading", "own_cost_ns")->i, 17 * MS);
+    assert_string_equal(word_of(&run, "starved_data_loading", "overlaps"), "straggler");
+    end(&run);
+}
+
 static void a_lone_rank_keeps_its_findings(void **state)
 {
     (void)state;
@@ -611,6 +652,8 @@ int main(void)
         cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
         cmocka_unit_test(slow_steps_share_what_they_have_more_of),
         cmocka_unit_test(overlap_can_gain_transfers_only),
+        cmocka_unit_test(what_needs_its_result_at_once_has_no_low_overlap),
+        cmocka_unit_test(a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late),
         cmocka_unit_test(a_lone_rank_keeps_its_findings),
         cmocka_unit_test(lists_of_ranks_are_counted),
     };
