@@ -119,9 +119,9 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     char count[32], to_host[32], pageable[32], bytes[32];
     finding->evidence = findings_fact(
         the_case, "kernels?category=copy", err,
-        "%s blocking copies %s, %s of them to the host, %s with pageable memory, %s bytes; %s "
+        "blocking copies %s: %s, to the host: %s, with pageable memory: %s, bytes: %s; %s "
         "exposed, %s the device waits behind them for the host",
-        findings_per_step(the_case, copies->count, count), the_case->per,
+        the_case->per, findings_per_step(the_case, copies->count, count),
         findings_per_step(the_case, copies->to_host, to_host),
         findings_per_step(the_case, copies->pageable, pageable),
         copies->bytes ? findings_per_step(the_case, copies->bytes, bytes) : "unknown",

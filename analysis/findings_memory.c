@@ -129,10 +129,11 @@ static bool tell_use(const struct finding_case *the_case, struct memory_row at,
     int64_t capacity, peak;
     find_i64(at, "capacity_bytes", &capacity);
     find_i64(at, "peak_allocated_bytes", &peak);
+    double percent = 100 * used_share(at);
     finding->confidence = "medium";
     finding->title =
-        arena_printf(the_case->arena, err, "at most %.0f %% of the memory of %s is used",
-                     100 * used_share(at), device_of(at));
+        arena_printf(the_case->arena, err, "the memory of %s is used to %.*f %% at the peak",
+                     device_of(at), percent < 9.95 ? 1 : 0, percent);
     finding->evidence =
         findings_fact(the_case, "memory", err, "%s of %s held by the allocator, %s allocated",
                       bytes_text(used_share(at) * (double)capacity).text,

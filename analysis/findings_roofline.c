@@ -143,10 +143,12 @@ static bool describe(const struct finding_case *the_case, struct inefficient *al
     double reach = 100 * *reach_of(all, all->worst);
     struct evidence evidence = {0};
     struct gemm_reason reason;
-    bool known = gemm_shape_reason(&row->work, multiprocessors(the_case), &reason);
+    bool known =
+        gemm_shape_reason(&row->work, facts_short_name(the_case->facts->trace, row->kernel),
+                          multiprocessors(the_case), &reason);
     finding->confidence = known ? "medium" : "low";
     finding->title = arena_printf(
-        the_case->arena, err, "%s of %u shape%s far below the roofline cost %s %s (%.1f %%)",
+        the_case->arena, err, "%s of %u shape%s far below the roofline: %s %s to gain (%.1f %%)",
         all->about->what, all->rows, all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
         the_case->per, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "work",

@@ -193,6 +193,17 @@ static bool describe(const struct finding_case *the_case, const struct slow_step
     return finding->evidence;
 }
 
+static const char *ordinal_end(uint32_t number)
+{
+    bool teen = number / 10 % 10 == 1;
+    switch (teen ? 0 : number % 10) {
+    case 1: return "st";
+    case 2: return "nd";
+    case 3: return "rd";
+    default: return "th";
+    }
+}
+
 static bool check_periodic(const struct finding_case *the_case, bool *fires,
                            struct finding *finding, struct err *err)
 {
@@ -208,12 +219,8 @@ static bool check_periodic(const struct finding_case *the_case, bool *fires,
     finding->confidence = all->count > FINDING_PERIODIC_STEPS ? "high" : "medium";
     finding->title = arena_printf(
         the_case->arena, err, "every %u%s step takes %s longer: %s per step on average (%.1f %%)",
-        all->spacing,
-        all->spacing == 2   ? "nd"
-        : all->spacing == 3 ? "rd"
-                            : "th",
-        time_text(all->excess_ns / all->count).text, time_text(finding->cost_ns).text,
-        findings_percent(the_case, finding->cost_ns));
+        all->spacing, ordinal_end(all->spacing), time_text(all->excess_ns / all->count).text,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     return finding->title && describe(the_case, all, finding, err);
 }
 

@@ -82,11 +82,12 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
                                   time_text(cost_ns).text, findings_percent(the_case, cost_ns));
     finding->evidence = findings_fact(
         the_case, "short_kernels", err,
-        "%.0f %% of the compute kernels are short; %s they run, %s the device waits directly "
-        "before them for their launch %s%s",
+        "%.0f %% of the compute kernels are short; they run %s %s, and the device waits %s "
+        "directly "
+        "before them for their launch%s",
         100 * (double)tiny.short_calls / (double)tiny.calls,
-        time_text(tiny.owned_ns / the_case->steps).text,
-        time_text(tiny.wait_ns / the_case->steps).text, the_case->per,
+        time_text(tiny.owned_ns / the_case->steps).text, the_case->per,
+        time_text(tiny.wait_ns / the_case->steps).text,
         mostly_replayed ? "; most are replayed by graphs already, where only fusing helps" : "");
     return finding->title && finding->evidence;
 }

@@ -45,6 +45,28 @@ static void steps_that_are_slow_at_equal_distances_are_periodic(void **state)
     hand_end(&busy.hand);
 }
 
+static void distances_are_told_as_one_says_them(void **state)
+{
+    (void)state;
+    static const struct {
+        int distance;
+        const char *title;
+    } cases[] = {{2, "every 2nd step"}, {11, "every 11th step"}, {21, "every 21st step"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int tenths[128], count = 1 + 4 * cases[i].distance;
+        struct busy busy;
+        for (int step = 0; step < count; step++)
+            tenths[step] = step && step % cases[i].distance == 1 ? 140 : 100;
+        tenths[count] = 0;
+        run_steps(&busy, tenths);
+        if (!has_finding(&busy.hand, "periodic_slow_steps"))
+            fail_msg("%s", cases[i].title);
+        const char *title = finding_word(&busy.hand, "periodic_slow_steps", "title");
+        assert_true(str_starts_with(str_of(title), str_of(cases[i].title)));
+        hand_end(&busy.hand);
+    }
+}
+
 static void slow_steps_now_and_then_are_unstable(void **state)
 {
     (void)state;
@@ -327,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_are_slow_at_equal_distances_are_periodic),
+        cmocka_unit_test(distances_are_told_as_one_says_them),
         cmocka_unit_test(slow_steps_now_and_then_are_unstable),
         cmocka_unit_test(steps_that_jitter_are_not_slow),
         cmocka_unit_test(what_slows_steps_down_is_counted_once),

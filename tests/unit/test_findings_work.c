@@ -131,17 +131,47 @@ static void reasons_are_told_by_shape(void **state)
         {MM(1024, 4096, 1024), "its 64 tiles of 128 x 128 leave multiprocessors idle"},
         {MM(1536, 4096, 1536), "wave quantization: its 144 tiles of 128 x 128 need 2 waves"},
         {MM(8192, 4096, 4168), "N = 4168 is not a multiple of 64"},
-        {MM(16384, 4096, 64), "its 128 tiles"},
+        {MM(16384, 4096, 64), "tile quantization: M x N fills its tiles of 128 x 128 to 50 %"},
         {MM(131072, 4096, 64), "tile quantization: M x N fills its tiles of 128 x 128 to 50 %"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct busy busy;
         busy_begin(&busy);
-        busy_repeat(&busy, 3, product(cases[i].dims, BF16, 20 * MS));
+        struct busy_work work = product(cases[i].dims, BF16, 20 * MS);
+        work.kernel = "some_gemm";
+        busy_repeat(&busy, 3, work);
         hand_analyse(&busy.hand);
         const char *evidence = finding_word(&busy.hand, "gemm_below_roofline", "evidence");
         if (!strstr(evidence, cases[i].reason))
             fail_msg("%s: %s", cases[i].dims, evidence);
+        hand_end(&busy.hand);
+    }
+}
+
+static void tiles_are_those_that_the_kernel_s_name_tells(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *reason;
+    } cases[] = {
+        {"Cijk_Alik_Bljk_BBS_BH_MT64x32x256_MI16x16x1",
+         "its 150 tiles of 32 x 64 need 2 waves of 132"},
+        {"nvjet_tst_64x32_64x4_1x2_h_bz_TNT", "its 150 tiles of 32 x 64 need 2 waves"},
+        {"cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8",
+         "its 12 tiles of 256 x 128"},
+        {"sm90_xmma_gemm_tilesize128x128x64_warpgroupsize1x1x1", "its 21 tiles of 128 x 128"},
+        {"gemm_12345x678_0x99_8x8_99999999999999999999x64", "its 21 tiles of 128 x 128"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy_work work = product(MM(788, 3072, 384), BF16, 20 * MS);
+        struct busy busy;
+        work.kernel = cases[i].kernel;
+        busy_begin(&busy);
+        busy_repeat(&busy, 3, work);
+        hand_analyse(&busy.hand);
+        const char *evidence = finding_word(&busy.hand, "gemm_below_roofline", "evidence");
+        if (!strstr(evidence, cases[i].reason))
+            fail_msg("%s: %s", cases[i].kernel, evidence);
         hand_end(&busy.hand);
     }
 }
@@ -239,6 +269,7 @@ int main(void)
         cmocka_unit_test(products_that_all_do_what_is_common_are_not_found),
         cmocka_unit_test(reasons_are_told_by_shape),
         cmocka_unit_test(products_bound_by_memory_are_no_example_for_others),
+        cmocka_unit_test(tiles_are_those_that_the_kernel_s_name_tells),
         cmocka_unit_test(short_products_are_not_held_to_the_roofline),
         cmocka_unit_test(slow_attention_costs_what_is_beyond_reach),
         cmocka_unit_test(what_stands_between_two_products_of_attention_is_the_cost),
