@@ -309,6 +309,20 @@ for (const [colorScheme, name] of [["light", "late"], ["dark", "late"], ["dark",
     }));
 }
 
+test("groups with long names fit a narrow screen", async () => {
+  const { files } = await generate(["mesh", "--tp", "2", "--dp", "2", "--steps", "3"]);
+  const renamed = files.map(({ data, filename }) => ({ filename, data: Buffer.from(data.toString()
+    .replace(/("Process Group Name": ?")/g, `$1${"a_group_of_many_ranks_".repeat(6)}`)) }));
+  ids.names = (await server.analysed("names", renamed)).id;
+  await on_page({ viewport: NARROW }, async (page) => {
+    await visit(page, url("names", "collectives"));
+    await page.locator("label.pick", { hasText: "Process group" }).waitFor();
+    const wide = await page.evaluate(() =>
+      document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(wide, 0);
+  });
+});
+
 test("1,024 ranks fit a narrow screen", () =>
   on_page({ viewport: NARROW }, async (page) => {
     await serve_tables(page, mock_ranks(BIG));

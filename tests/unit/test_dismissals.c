@@ -54,6 +54,8 @@ static void only_findings_of_the_run_are_put_aside_and_not_without_reason(void *
     assert_int_equal(f->err.code, ERR_USAGE);
     assert_false(store_dismiss(f->store, run_id, STR("slow_link:3"), STR("\xff"), &f->err));
     assert_int_equal(f->err.code, ERR_USAGE);
+    assert_false(store_dismiss(f->store, run_id, STR("slow_link:3"), STR(" \t\n "), &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
     size_t count;
     dismissals_of(f, run_id, &count);
     assert_int_equal(count, 0);
