@@ -56,9 +56,9 @@ const TOLD_FROM = 0.005; // of the cost
  */
 export function overlap_text(finding, all) {
   const shared_ns = (finding.cost_ns ?? 0) - own_cost(finding);
-  if (!(shared_ns > TOLD_FROM * (finding.cost_ns ?? 0))) return "";
-  const other = all.find(({ rule, id }) => finding.overlaps !== null
-    && (rule === finding.overlaps || id === finding.overlaps));
+  if (!finding.overlaps || !(shared_ns > TOLD_FROM * (finding.cost_ns ?? 0))) return "";
+  const other = all.find(({ rule, id }) =>
+    rule === finding.overlaps || id === finding.overlaps);
   const whose = other ? `“${other.title}”${other.dismissal ? ", which is dismissed" : ""}`
     : "costlier findings";
   return own_cost(finding) > 0

@@ -54,6 +54,8 @@ test("what others explain too is named", () => {
   assert.equal(overlap_text({ ...waiting, own_cost_ns: 0 }, all),
     "all of it is the same time as “about straggler”");
   assert.equal(overlap_text(waiting, []), "7.00 ms of it is the same time as costlier findings");
+  // The headline rank has less of that time than the ranks in the middle; nobody else explains it.
+  assert.equal(overlap_text({ ...waiting, overlaps: null }, []), "");
   assert.match(overlap_text(waiting, [{ ...straggler, dismissal: {} }]), /, which is dismissed$/);
   assert.equal(overlap_text(straggler, all), "");
   assert.equal(overlap_text(info, all), "");
