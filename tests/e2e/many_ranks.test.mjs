@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
-  from "./helpers/browser.mjs";
+import {
+  axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit,
+} from "./helpers/browser.mjs";
 import { mock_ranks, serve_tables } from "./helpers/mock_ranks.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
@@ -41,15 +42,7 @@ after(async () => {
   await server?.stop();
 });
 
-async function on_page(options, body) {
-  const { page, faults, close } = await open_page(browser, server.base, options);
-  try {
-    await body(page);
-    assert_clean(faults, page.url());
-  } finally {
-    await close();
-  }
-}
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const url = (name, rest) => `/runs/${ids[name]}/${rest}`;
 const heatmap = (page) => page.getByRole("application", { name: /per step: median/ });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import {
-  assert_clean, axe_faults, launch, NARROW, open_page, settle, visit, WIDE,
+  axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE,
 } from "./helpers/browser.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -56,15 +56,7 @@ after(async () => {
 });
 
 /** Runs a test on a page of its own, which must stay without a fault. */
-async function on_page(options, body) {
-  const { page, faults, close } = await open_page(browser, server.base, options);
-  try {
-    await body(page);
-    assert_clean(faults, page.url());
-  } finally {
-    await close();
-  }
-}
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
   "/operators?view=shapes", "/operators?view=tree", "/modules", "/roofline", "/idle",

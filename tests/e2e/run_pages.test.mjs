@@ -4,8 +4,9 @@
 // recording lacks.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
-  from "./helpers/browser.mjs";
+import {
+  axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit,
+} from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { until } from "./helpers/tools.mjs";
 import { generate, small_job, small_trace } from "./helpers/traces.mjs";
@@ -43,15 +44,7 @@ after(async () => {
   await server?.stop();
 });
 
-async function on_page(options, body) {
-  const { page, faults, close } = await open_page(browser, server.base, options);
-  try {
-    await body(page);
-    assert_clean(faults, page.url());
-  } finally {
-    await close();
-  }
-}
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const run_url = (name, rest) => `/runs/${ids[name]}/${rest}`;
 

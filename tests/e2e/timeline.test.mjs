@@ -3,8 +3,7 @@
 // picture, a rank's neighbours, requests that stay few, and a redraw within a frame.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assert_clean, axe_faults, launch, NARROW, open_page, settle, visit }
-  from "./helpers/browser.mjs";
+import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { until } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
@@ -37,15 +36,7 @@ async function show(page, rest) {
 
 const drawn = (page) => page.locator('.tl-where[aria-busy="false"]').waitFor();
 
-async function on_page(options, body) {
-  const { page, faults, close } = await open_page(browser, server.base, options);
-  try {
-    await body(page);
-    assert_clean(faults, page.url());
-  } finally {
-    await close();
-  }
-}
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 /** Waits until the address has parameters that fulfil the condition, and gives them. */
 const asked = (page, what, condition) => until(what, () => {

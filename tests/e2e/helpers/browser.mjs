@@ -77,3 +77,14 @@ export async function axe_faults(page) {
 export function assert_clean(faults, what) {
   assert.deepEqual(faults, [], what);
 }
+
+/** Opens a page, does something on it and closes it; fails when the page had any fault. */
+export async function on_clean_page(browser, base, options, body) {
+  const { page, faults, close } = await open_page(browser, base, options);
+  try {
+    await body(page);
+    assert_clean(faults, page.url());
+  } finally {
+    await close();
+  }
+}
