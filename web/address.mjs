@@ -38,15 +38,18 @@ export function match_path(path) {
 
 /**
  * A query with some keys changed: defaults and empty values left out, keys sorted, others kept.
- * @param {string} search @param {Record<string, string|null|undefined>} patch
- * @param {Record<string, string>} [defaults]
+ * An array repeats its key, in its order.
+ * @param {string} search @param {Record<string, string|string[]|null|undefined>} patch
+ * @param {Record<string, string|string[]>} [defaults]
  */
 export function patch_query(search, patch, defaults = {}) {
   const params = new URLSearchParams(search);
   for (const [key, value] of Object.entries(patch)) {
-    const given = value !== null && value !== undefined && value !== "";
-    if (given && value !== defaults[key]) params.set(key, value);
-    else params.delete(key);
+    params.delete(key);
+    if (value === defaults[key]) continue;
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") params.append(key, one);
+    }
   }
   params.sort();
   const text = params.toString();

@@ -57,15 +57,18 @@ export function use_route() {
 
 /**
  * The query with defaults filled in, and a function that changes it. A change made while typing
- * replaces the address; a committed one can be gone back from.
- * @template {Record<string, string>} T
+ * replaces the address; a committed one can be gone back from. Where the default is an array, the
+ * key may be given many times.
+ * @template {Record<string, string|string[]>} T
  * @param {T} defaults
  * @returns {[T, (patch: Partial<T>, options?: {replace?: boolean}) => void]}
  */
 export function use_query(defaults) {
   const params = new URLSearchParams(use_store(place).search);
   const state = { ...defaults };
-  for (const key of Object.keys(defaults)) state[key] = params.get(key) ?? defaults[key];
+  for (const [key, value] of Object.entries(defaults)) {
+    state[key] = Array.isArray(value) ? params.getAll(key) : (params.get(key) ?? value);
+  }
   const change = (patch, options) => {
     const search = patch_query(location.search, patch, defaults);
     if (search !== location.search) navigate(location.pathname + search, options);

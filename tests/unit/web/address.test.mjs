@@ -33,6 +33,13 @@ test("defaults and empty values leave the query, keys are sorted, unknown keys s
   assert.equal(patch_query("?sort=name", { sort: "-total_ns" }, defaults), "");
 });
 
+test("an array in the query repeats its key in its order, and an empty one leaves it", () => {
+  assert.equal(patch_query("?cand=z&a=1", { cand: ["y", "x,w"] }, { cand: [] }),
+    "?a=1&cand=y&cand=x%2Cw");
+  assert.equal(patch_query("?cand=y&cand=x", { cand: [] }, { cand: [] }), "");
+  assert.equal(patch_query("?cand=y&cand=x", { q: "1" }, { cand: [] }), "?cand=y&cand=x&q=1");
+});
+
 test("arrays repeat their key and nulls are left out", () => {
   assert.equal(address("/runs", { tag: ["a=b", "c=d"], q: "", cursor: null, limit: 3 }),
     "/runs?tag=a%3Db&tag=c%3Dd&limit=3");
