@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the level of a series of runs changed for good.
+#ifndef ANALYSIS_CHANGE_POINTS_H
+#define ANALYSIS_CHANGE_POINTS_H
+
+#include "ingest/base/arena.h"
+
+#include <stddef.h>
+
+#define CHANGE_POINTS_MIN_RUNS  3 // of a level: a change is told with the third run of the new one
+#define CHANGE_POINTS_MIN_SHARE 0.002 // smaller changes of level are not told
+#define CHANGE_POINTS_MAX_RUNS  2048  // of longer series the newest count
+
+struct change_point {
+    size_t at;                  // index of the first run of the new level
+    double before_ns, after_ns; // medians of the levels up to the neighbouring change points
+    double p_value; // Mann-Whitney of those two levels; picked out, so a measure, not a promise
+};
+
+// values are step times of a series, oldest first. Those not above zero or not finite are passed
+// over, indices count them. Points ascend by at and live in arena; the same values give the same
+// points. The method and its rates of error are in COMPARE.md. ERR_LIMIT when memory is short.
+MUST_CHECK bool change_points_find(const double *values, size_t count, struct arena *arena,
+                                   struct change_point **points, size_t *found, struct err *err);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of many rows of a comparison differ by more than the noise between runs.
+#ifndef ANALYSIS_SIGNIFICANCE_H
+#define ANALYSIS_SIGNIFICANCE_H
+
+#include "ingest/base/err.h"
+
+#include <stddef.h>
+
+#define SIGNIFICANCE_MIN_RUNS   3    // of each side; fewer test nothing
+#define SIGNIFICANCE_CONFIDENCE 0.95 // of the rows' intervals
+
+// A row's change from base to candidate; NaN in what is not known. Shares as in verdict.h.
+struct row_test {
+    double shift_share; // ratio of the geometric means - 1; also of rows not tested, if > 0
+    double low_share, high_share; // its interval, for this row alone
+    double p_value;               // two-sided, moderated t
+    double q_value;               // smallest false discovery rate at which the row is reported
+    bool tested;
+};
+
+// times holds rows x (base_count + cand_count) values row by row, base's runs first: the row's time
+// per step in each run, in ns. A row with any value that is not above zero or not finite is not
+// tested, and neither is any below SIGNIFICANCE_MIN_RUNS runs of a side.
+//
+// Log times; each row's variance over runs is moderated by that of all tested rows (G. K. Smyth
+// 2004, formulas in COMPARE.md), the p-values are adjusted by Benjamini and Hochberg over them.
+// Give the rows of one level of one pair in one call: they are the family. Rows are to be reported
+// only where the step time or a bar is significant itself, see COMPARE.md.
+// ERR_LIMIT when memory is short.
+MUST_CHECK bool significance_rows(const double *times, size_t rows, size_t base_count,
+                                  size_t cand_count, struct row_test *tests, struct err *err);
+
+// Turns p-values into adjusted ones in place (step-up of Benjamini and Hochberg 1995); NaN stays
+// and does not count as a test. ERR_LIMIT when memory is short.
+MUST_CHECK bool significance_adjust(double *p_values, size_t count, struct err *err);
+
+#endif
