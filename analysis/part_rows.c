@@ -49,6 +49,8 @@ static bool add_part(const struct facts *facts, const struct part *part, struct 
     row_word(&row, category_bar_word((enum bar)device->bar));
     row_word(&row, category_word((enum category)device->category));
     row_text_if(&row, op != 0, trace_text(facts->trace, op));
+    for (int i = 0; i < 3; i++)
+        row_null(&row);
     row_text(&row, trace_text(facts->trace, facts_device_name(facts, part->device)));
     row_i64(&row, part->calls);
     row_i64(&row, part->owned_ns);
@@ -63,8 +65,8 @@ static bool add_idle(const struct facts *facts, enum bar bar, struct report *rep
     struct row row = {0};
     row_word(&row, category_bar_word(bar));
     row_word(&row, "idle");
-    row_null(&row);
-    row_null(&row);
+    for (int i = 0; i < 5; i++)
+        row_null(&row);
     row_i64(&row, 0);
     row_i64(&row, facts->steady.bar_ns[bar]);
     return row_end(&row, &table_parts, report, err);

@@ -79,19 +79,6 @@ static bool add_breakdowns(const struct run *run, struct err *err)
     return true;
 }
 
-static bool add_parts(const struct run *run, const struct table *table, struct err *err)
-{
-    for (size_t i = 0; table && i < table->row_count; i++) {
-        struct row row = {0};
-        row_i64(&row, run->ranks[run->headline]);
-        row_i64(&row, run_summary_i64(run, run->headline, "steady_steps", 0));
-        run_append(&row, table, i, 0);
-        if (!row_end(&row, &table_run_parts, run->report, err))
-            return false;
-    }
-    return true;
-}
-
 static bool add_findings(const struct run *run, const struct table *own, struct err *err)
 {
     struct parts steady = run_steady_parts(run, run->headline);
@@ -108,13 +95,11 @@ static bool add_findings(const struct run *run, const struct table *own, struct 
 
 bool run_copy_headline(const struct run *run, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_step_stats, &table_findings,
-                                                     &table_parts, NULL};
+    static const struct table_desc *const known[] = {&table_step_stats, &table_findings, NULL};
     struct report own = {.arena = run->scratch};
     size_t headline = run->headline;
     return run->source->load(run->source->context, headline, known, &own, err) &&
            add_breakdowns(run, err) &&
            copy_rows(run, headline, report_find(&own, "step_stats"), &table_run_step_stats, err) &&
-           add_findings(run, report_find(&own, "findings"), err) &&
-           add_parts(run, report_find(&own, "parts"), err);
+           add_findings(run, report_find(&own, "findings"), err);
 }

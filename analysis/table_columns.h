@@ -136,14 +136,6 @@
     TEXT("metric", "Name of the figure."), I64("value", "", "Its value in the unit beside it."), \
         TEXT("unit", "ns or count."), TEXT("help", "What the figure means.")
 
-#define PART_COLUMNS                                                                  \
-    TEXT("bar", "One of the seven parts of the step."),                               \
-        TEXT("category", "Category of the work within the bar."),                     \
-        TEXT("op", "Innermost operator that launched it; empty when there is none."), \
-        TEXT("kernel", "Name of the device event; empty for idle time."),             \
-        I64("calls", "count", "Device events of the steady steps."),                  \
-        I64("owned_ns", "ns", "Owned time over all steady steps; a bar's rows sum to it exactly.")
-
 #define QUALITY_COLUMNS                                                                           \
     TEXT("item", "Stable word for what was found."), TEXT("severity", "info, warning or error."), \
         I64("count", "count", "How many were found."),                                            \

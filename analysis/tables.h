@@ -66,7 +66,6 @@ extern const struct table_desc table_run_ops;
 extern const struct table_desc table_run_collectives;
 extern const struct table_desc table_run_short_kernels;
 extern const struct table_desc table_run_launches;
-extern const struct table_desc table_run_parts;
 extern const struct table_desc table_run_quality;
 extern const struct table_desc table_run_findings;
 extern const struct table_desc table_run_environment;

@@ -131,14 +131,6 @@ static const struct column columns_run_launches[] = {
 const struct table_desc table_run_launches =
     TABLE("launches", run_launches, "How device events and launches on the host belong together.");
 
-static const struct column columns_run_parts[] = {
-    I64("rank", "", "The headline rank."),
-    I64("steps", "count", "Steady steps of the rank."),
-    PART_COLUMNS,
-};
-const struct table_desc table_run_parts =
-    TABLE("parts", run_parts, "What the seven bars consist of, on the headline rank.");
-
 static const struct column columns_run_quality[] = {
     I64("rank", "", "The rank; empty for the run as a whole."),
     QUALITY_COLUMNS,
@@ -171,7 +163,6 @@ const struct table_desc *const run_tables[] = {
     &table_run_classes,
     &table_run_kernels,
     &table_run_ops,
-    &table_run_parts,
     &table_run_collectives,
     &table_run_short_kernels,
     &table_run_launches,

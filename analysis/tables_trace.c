@@ -76,7 +76,17 @@ static const struct column columns_launches[] = {LAUNCH_COLUMNS};
 const struct table_desc table_launches =
     TABLE("launches", launches, "How device events and launches on the host belong together.");
 
-static const struct column columns_parts[] = {PART_COLUMNS};
+static const struct column columns_parts[] = {
+    TEXT("bar", "One of the seven parts of the step."),
+    TEXT("category", "Category of the work within the bar."),
+    TEXT("op", "Innermost operator that launched it; empty when there is none."),
+    TEXT("dims", "Its input shapes as recorded; \"(other shapes)\" where there are too many rows."),
+    TEXT("types", "Types of its inputs; empty when not recorded."),
+    TEXT("module", "Module it works for; empty outside of all, or where there are too many rows."),
+    TEXT("kernel", "Name of the device event; empty for idle time."),
+    I64("calls", "count", "Device events of the steady steps."),
+    I64("owned_ns", "ns", "Owned time over all steady steps; a bar's rows sum to it exactly."),
+};
 const struct table_desc table_parts =
     TABLE("parts", parts, "What the seven bars consist of, over the steady steps.");
 

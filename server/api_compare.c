@@ -28,14 +28,19 @@ static bool load_side(struct request *request, struct response *response, const 
 static bool load_report(struct request *request, struct response *response, const struct run *run,
                         struct report *report, struct err *err)
 {
-    static const struct table_desc *const compared[] = {
-        &table_run_summary, &table_run_breakdown, &table_run_environment, &table_run_parts, NULL};
+    static const struct table_desc *const compared[] = {&table_run_summary, &table_run_breakdown,
+                                                        &table_run_environment, NULL};
+    static const struct table_desc *const of_rank[] = {&table_parts, NULL};
+    struct store *store = request->services->intake.store;
+    struct trace_row trace;
     report->arena = request->arena;
-    if (!store_load_run_tables(request->services->intake.store, run->id, compared, report, err))
+    if (!store_load_run_tables(store, run->id, compared, report, err))
         return false;
     const struct table *summary = report_find(report, table_run_summary.name);
     if (summary && summary->row_count)
-        return true;
+        return store_find_rank(store, run->id, table_cell(summary, 0, "headline_rank")->i,
+                               request->arena, &trace, err) &&
+               store_load_trace_tables(store, trace.id, of_rank, report, err);
     response->fix = STR("wait until the run's status is done or partial");
     return response_refuse(response, err, (struct refusal){409, "not-analysed"},
                            "run %.*s has no results yet, or none of its traces could be read",

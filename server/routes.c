@@ -55,7 +55,6 @@ const struct route routes[] = {
     {"GET", RUN "/quality", api_get_table, &table_run_quality},
     {"GET", RUN "/environment", api_get_table, &table_run_environment},
     {"GET", RUN "/ranks", api_get_table, &table_run_ranks},
-    {"GET", RUN "/parts", api_get_table, &table_run_parts},
     {"GET", RUN "/short_kernels", api_get_table, &table_run_short_kernels},
     {"GET", RUN "/launches", api_get_table, &table_run_launches},
     {"GET", RUN "/clocks", api_get_table, &table_run_clocks},
@@ -66,6 +65,7 @@ const struct route routes[] = {
     {"GET", RUN "/strategy", api_get_table, &table_run_strategy},
     {"GET", RUN "/pipeline", api_get_table, &table_run_pipeline},
 
+    {"GET", RUN "/parts", api_get_table, &table_parts},
     {"GET", RUN "/operators", api_get_table, &table_operators},
     {"GET", RUN "/op_shapes", api_get_table, &table_op_shapes},
     {"GET", RUN "/op_tree", api_get_table, &table_op_tree},

@@ -78,9 +78,19 @@ static void begin_crew(struct crew *crew)
     crew->report.arena = &crew->arena;
 }
 
+// The parts of the first rank stand for the run, as comparisons want them.
+static void take_parts(struct crew *crew)
+{
+    const struct table *parts = report_find(&crew->hands[0].report, "parts");
+    for (size_t i = 0; parts && i < parts->row_count; i++)
+        assert_true(report_add(&crew->report, parts->desc,
+                               parts->cells + i * parts->desc->column_count, &crew->err));
+}
+
 static void join_crew(struct crew *crew)
 {
     assert_true(analyse_reports(crew->ranks, crew->count, &crew->report, &crew->err));
+    take_parts(crew);
 }
 
 static void end_crew(struct crew *crew)
