@@ -2,7 +2,9 @@
 // Decoding and looking up what came behind the '?'.
 #include "server/query.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int hex_digit(char c)
 {
@@ -128,6 +130,33 @@ bool query_get_int(const struct query *query, struct query_int what, int64_t *va
     return err_set(err, ERR_USAGE, "found %s=%.*s, expected a number from %lld to %lld", what.name,
                    (int)(text.len < 40 ? text.len : 40), text.at, (long long)what.min,
                    (long long)what.max);
+}
+
+// Whether the whole text is a number as people write it; strtod alone takes "nan" and "0x1p3", too.
+static bool to_number(struct str text, double *value)
+{
+    char copy[64] = "";
+    char *end = copy;
+    if (text.len == 0 || text.len >= sizeof(copy))
+        return false;
+    memcpy(copy, text.at, text.len);
+    if (strspn(copy, "0123456789+-.eE") != text.len)
+        return false;
+    *value = strtod(copy, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool query_get_number(const struct query *query, struct query_number what, double *value,
+                      struct err *err)
+{
+    struct str text = query_get(query, what.name);
+    *value = what.fallback;
+    if (!text.at)
+        return true;
+    if (to_number(text, value) && *value >= what.min && *value <= what.max)
+        return true;
+    return err_set(err, ERR_USAGE, "found %s=%.*s, expected a number from %g to %g", what.name,
+                   (int)(text.len < 40 ? text.len : 40), text.at, what.min, what.max);
 }
 
 static int64_t unit_seconds(char unit)

@@ -39,6 +39,14 @@ struct query_int {
 MUST_CHECK bool query_get_int(const struct query *query, struct query_int what, int64_t *value,
                               struct err *err);
 
+// A parameter as a finite decimal number within bounds; fallback when it is absent.
+struct query_number {
+    const char *name;
+    double fallback, min, max;
+};
+MUST_CHECK bool query_get_number(const struct query *query, struct query_number what, double *value,
+                                 struct err *err);
+
 // Seconds of "90", "30s", "5m", "2h", "14d".
 MUST_CHECK bool query_duration(struct str text, int64_t *seconds, struct err *err);
 

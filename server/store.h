@@ -92,7 +92,8 @@ struct run_query {
     struct str series;          // equal; "" all
     const struct run_tag *tags; // all of them must be there; an empty value: any value
     size_t tag_count;
-    int64_t since_ns; // created at or after; 0 all
+    int64_t since_ns;  // created at or after; 0 all
+    int64_t before_ns; // created before; 0 all
     // created, name, project, status, received, world_size, gpu, step_median_ns, busy_share,
     // exposed_comm_share, findings; none: newest first.
     struct sort_key sorts[TABLE_QUERY_MAX_SORTS];

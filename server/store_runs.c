@@ -241,6 +241,7 @@ static void add_conditions(struct buf *sql, const struct run_query *query)
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
     buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
+    buf_puts(sql, query->before_ns > 0 ? " AND created_ns < ?" : "");
     for (size_t i = 0; i < query->tag_count; i++) {
         buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
                       "AND \"key\" = ?");
@@ -264,6 +265,8 @@ static void bind_conditions(struct stmt *stmt, const struct run_query *query, st
     bind_if_asked(stmt, query->series);
     if (query->since_ns > 0)
         sql_bind_i64(stmt, query->since_ns);
+    if (query->before_ns > 0)
+        sql_bind_i64(stmt, query->before_ns);
     for (size_t i = 0; i < query->tag_count; i++) {
         sql_bind_text(stmt, query->tags[i].key);
         bind_if_asked(stmt, query->tags[i].value);

@@ -105,6 +105,29 @@ static void integers_have_bounds_and_a_fallback(void **state)
     assert_false(query_get_int(&query, (struct query_int){"bad", 1, 0, 9}, &value, &err));
 }
 
+static void numbers_have_bounds_and_a_fallback(void **state)
+{
+    (void)state;
+    struct query_param params[] = {{STR("share"), STR("0.03")}, {STR("ns"), STR("1e5")}};
+    struct query query = {params, 2};
+    struct err err = {0};
+    double value = 0;
+    assert_true(query_get_number(&query, (struct query_number){"share", 1, 0, 1}, &value, &err));
+    assert_true(value > 0.0299 && value < 0.0301);
+    assert_true(query_get_number(&query, (struct query_number){"ns", 1, 0, 1e9}, &value, &err));
+    assert_true(value > 99999 && value < 100001);
+    assert_true(query_get_number(&query, (struct query_number){"none", 3, 0, 9}, &value, &err));
+    assert_true(value > 2.9 && value < 3.1);
+    assert_false(query_get_number(&query, (struct query_number){"ns", 1, 0, 1}, &value, &err));
+    assert_string_equal(err.msg, "found ns=1e5, expected a number from 0 to 1");
+    const char *const bad[] = {"", "nan", "inf", "0x1p3", "1e999", "1 ", " 1", "1,5", "--1", "3%"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        params[0].value = str_of(bad[i]);
+        assert_false(
+            query_get_number(&query, (struct query_number){"share", 0, -9, 9}, &value, &err));
+    }
+}
+
 static void durations_have_units(void **state)
 {
     (void)state;
@@ -127,6 +150,7 @@ int main(void)
         cmocka_unit_test(too_many_parameters_are_refused),
         cmocka_unit_test(an_unknown_parameter_is_answered_with_the_known_ones),
         cmocka_unit_test(integers_have_bounds_and_a_fallback),
+        cmocka_unit_test(numbers_have_bounds_and_a_fallback),
         cmocka_unit_test(durations_have_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

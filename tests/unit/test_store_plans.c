@@ -75,6 +75,7 @@ static void list_runs_in_every_way(struct fixture *f)
     list(f, (struct run_query){.status = STR("done")});
     list(f, (struct run_query){.series = STR("s")});
     list(f, (struct run_query){.since_ns = 5});
+    list(f, (struct run_query){.project = STR("p"), .series = STR("s"), .before_ns = 5});
     list(f, (struct run_query){.gpu = STR("h100")});
     list(f, (struct run_query){.search = STR("x")});
     list(f, (struct run_query){.tags = &pair, .tag_count = 1});
