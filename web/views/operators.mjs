@@ -10,7 +10,7 @@ import { ShareBar } from "../charts/share_bar.mjs";
 import { Lacks } from "./lacks.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTableCard } from "./rank_table.mjs";
-import { shapes_text, types_text } from "./shapes_text.mjs";
+import { shapes_text, types_text } from "../shapes_text.mjs";
 import { TreeCard } from "./tree_card.mjs";
 
 const VIEWS = [["table", "By operator"], ["shapes", "By shape"], ["tree", "Call tree"]];

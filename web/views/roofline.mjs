@@ -12,7 +12,7 @@ import { MetricFigures } from "./metric_figures.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTable } from "./rank_table.mjs";
-import { shapes_text } from "./shapes_text.mjs";
+import { shapes_text } from "../shapes_text.mjs";
 import { ThroughputFact } from "./throughput.mjs";
 
 /** What was computed; where there is no word for it, the shapes it was computed of. */

@@ -10,7 +10,7 @@ import { cause_label, causes_of, devices_of, idle_sums } from "../../../web/view
 import { metric_views } from "../../../web/views/metric_model.mjs";
 import { passes_of } from "../../../web/views/module_model.mjs";
 import { by_state, gaps_among, recording_sentence } from "../../../web/views/recording_model.mjs";
-import { shapes_text, types_text } from "../../../web/views/shapes_text.mjs";
+import { shapes_text, types_text } from "../../../web/shapes_text.mjs";
 
 const causes = [
   { device: null, cause: "gpu_wait", bar: "idle_other", total_ns: 30, window_share: 0.3, gaps: 2,
