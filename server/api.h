@@ -42,6 +42,9 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 bool api_get_compare(struct request *request, struct response *response, struct err *err);
 bool api_get_waterfall(struct request *request, struct response *response, struct err *err);
 
+// Plans of memory (api_plan.c).
+bool api_get_plan(struct request *request, struct response *response, struct err *err);
+
 // Uploads and traces (upload.c, api_uploads.c).
 bool upload_post(struct request *request, struct response *response, struct err *err);
 bool upload_put(struct request *request, struct response *response, struct err *err);

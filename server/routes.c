@@ -16,6 +16,7 @@ const struct route routes[] = {
     {"GET", "/upload", assets_get_page, NULL},
     {"GET", "/runs/{page*}", assets_get_page, NULL},
     {"GET", "/compare", assets_get_page, NULL},
+    {"GET", "/plan", assets_get_page, NULL},
     {"GET", "/docs/api", assets_get_page, NULL},
     {"GET", "/docs/recording", assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", assets_get_static, NULL},
@@ -90,6 +91,7 @@ const struct route routes[] = {
     {"GET", RUN "/passes", api_get_table, &table_passes},
     {"GET", RUN "/recording", api_get_table, &table_recording},
 
+    {"GET", "/api/v1/plan", api_get_plan, NULL},
     {"GET", "/api/v1/compare", api_get_compare, NULL},
     {"GET", "/api/v1/compare/waterfall", api_get_waterfall, NULL},
 };
