@@ -265,9 +265,10 @@ static bool add_gathered(const struct plan_model *model, const struct plan_job *
         .help = "with zero3: two layers' weights gathered from all GPUs, and one layer's gradients "
                 "not shared out yet",
         .formula = gathers ? arena_printf(arena, err, "%d P / (L t)", bytes) : "0",
-        .worked = gathers && model->layers ? arena_printf(arena, err, "%d x %.0f / %lld", bytes,
-                                                          of_layer, (long long)job->tp)
-                                           : "0",
+        .worked = !gathers         ? "0"
+                  : !model->layers ? "needs layers"
+                                   : arena_printf(arena, err, "%d x %.0f / %lld", bytes, of_layer,
+                                                  (long long)job->tp),
         .source = "Zhao et al. 2023, PyTorch FSDP, section 3.4: at most two gathers in flight",
     };
     if (gathers)
