@@ -49,6 +49,18 @@ export function use_columns_in_sight(columns) {
   return columns.filter((column) => !is_left_out(column));
 }
 
+/** The text of a search box; the address follows a moment after the last key. */
+export function use_typed(value, commit) {
+  const [text, set_text] = useState(value);
+  useEffect(() => set_text(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => commit(text), 250);
+    return () => clearTimeout(timer);
+  }, [text, value]);
+  return [text, set_text];
+}
+
 /** The page's title while the component is shown. @param {string} title */
 export function use_title(title) {
   useEffect(() => {

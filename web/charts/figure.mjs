@@ -3,7 +3,8 @@
 import { html, useState } from "../ui.mjs";
 
 /**
- * @param {{caption: string, table: () => any, legend?: any, actions?: any, children: any}} props
+ * @param {{caption: string, table?: () => any, legend?: any, actions?: any, children: any}} props
+ * without `table` where the page has the same numbers as a table below the chart
  */
 export function ChartFigure({ caption, table, legend, actions, children }) {
   const [as_table, set_as_table] = useState(false);
@@ -11,8 +12,8 @@ export function ChartFigure({ caption, table, legend, actions, children }) {
     <div class="chart-bar">
       <figcaption>${caption}</figcaption>
       <div class="chart-actions">${actions}
-        <button type="button" class="small" aria-pressed=${as_table}
-          onClick=${() => set_as_table(!as_table)}>Table</button></div>
+        ${table && html`<button type="button" class="small" aria-pressed=${as_table}
+          onClick=${() => set_as_table(!as_table)}>Table</button>`}</div>
     </div>
     ${as_table ? table() : html`${children}${legend}`}
   </figure>`;

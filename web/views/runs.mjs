@@ -4,7 +4,7 @@ import { html, useEffect, useMemo, useState } from "../ui.mjs";
 import { api_get, api_href, api_send, use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
 import { address, patch_query, run_path } from "../address.mjs";
-import { use_now, use_store, use_title } from "../hooks.mjs";
+import { use_now, use_store, use_title, use_typed } from "../hooks.mjs";
 import { compare_address, set_tray, toggle_in_tray, tray } from "../tray.mjs";
 import { frame_of, row_at } from "../frame.mjs";
 import { parse_search } from "../search_query.mjs";
@@ -29,18 +29,6 @@ const is_moving = ({ status }) => status === "running" || status === "pending";
 
 function poll_ms(reply) {
   return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
-}
-
-/** The text of the search box; the address follows a moment after the last key. */
-function use_typed(value, commit) {
-  const [text, set_text] = useState(value);
-  useEffect(() => set_text(value), [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => commit(text), 250);
-    return () => clearTimeout(timer);
-  }, [text, value]);
-  return [text, set_text];
 }
 
 function RunName({ run }) {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A series of runs, large: medians with their intervals and levels above, the parts of a step
+// below, one data cursor through both.
+import { html, useId, useMemo, useRef, useState } from "../ui.mjs";
+import { PARTS } from "../parts.mjs";
+import { announce } from "../announce.mjs";
+import { use_width } from "../hooks.mjs";
+import { ChartFigure } from "./figure.mjs";
+import { Hatches, paint } from "./hatch.mjs";
+import { SHAPES } from "./marks.mjs";
+import { linear, nice_ticks } from "./scale.mjs";
+import { band_path, change_indices, index_at, label_every, label_lanes, levels_of, line_path,
+  marks_path, part_columns, tallest_ns, trend_extent } from "./trend_model.mjs";
+import { Flags, Levels } from "./trend_marks.mjs";
+
+const LEFT = 54;
+const RIGHT = 10;
+const LINE = 190; // height of the upper half
+const STACK = 116;
+const LANE = 16;
+const BETWEEN = 22;
+const BOTTOM = 22;
+const WIDEST = 44;
+const KEYS = "chart, arrow keys move between runs, Enter opens one, Space chooses it to compare";
+
+/** Where everything goes. */
+function layout(points, labels, width) {
+  const pitch = (width - LEFT - RIGHT) / points.length;
+  const x = (i) => LEFT + (i + 0.5) * pitch;
+  const lanes = label_lanes(labels.map(({ at, text }) => ({ x: x(at - 0.5), text })),
+    width - RIGHT);
+  const top = 14 + LANE * Math.max(0, ...lanes.map(({ lane }) => lane + 1));
+  const middle = top + LINE;
+  const bottom = middle + BETWEEN + STACK;
+  const extent = trend_extent(points);
+  const tallest = tallest_ns(points) || 1;
+  return { pitch, x, lanes, top, middle, bottom, extent, tallest, width,
+    y: linear(extent.low_ns, extent.high_ns, middle, top),
+    stack_y: linear(0, tallest, bottom, middle + BETWEEN),
+    wide: Math.max(0.6, Math.min(WIDEST, pitch - Math.min(8, pitch * 0.2))) };
+}
+
+function TimeAxis({ ticks, y, width }) {
+  return ticks.map((tick) => html`<g key=${tick}>
+    <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
+    <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${
+      tick.toLocaleString("en", { maximumFractionDigits: 6 })}</text></g>`);
+}
+
+function Axes({ place, points, name_of }) {
+  const { extent, tallest, y, stack_y, width, bottom, x } = place;
+  const upper = nice_ticks(extent.low_ns / 1e6, extent.high_ns / 1e6, 4)
+    .filter((tick) => tick * 1e6 >= extent.low_ns && tick * 1e6 <= extent.high_ns);
+  const lower = nice_ticks(0, tallest / 1e6, 2).filter((tick) => tick * 1e6 <= tallest);
+  const names = points.map((point) => name_of(point));
+  const longest = Math.max(...names.map((name) => name.length));
+  const every = label_every(points.length, width - LEFT, Math.min(150, 12 + longest * 6.5));
+  return html`<g class="axis" aria-hidden="true">
+    <${TimeAxis} ticks=${upper} y=${y} width=${width} />
+    <${TimeAxis} ticks=${lower} y=${stack_y} width=${width} />
+    ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
+      y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
+    </text>`)}</g>`;
+}
+
+function Changes({ labels, place }) {
+  return labels.map(({ at, text, tone }, i) => {
+    const { lane, side } = place.lanes[i];
+    const px = place.x(at - 0.5);
+    const right = side === "right";
+    return html`<g key=${at} class="trend-change-mark ${tone}" aria-hidden="true">
+      <line class="trend-change" x1=${px} x2=${px} y1=${4 + lane * LANE} y2=${place.bottom} />
+      <text x=${right ? px + 5 : px - 5} y=${14 + lane * LANE}
+        text-anchor=${right ? "start" : "end"}>${text}</text></g>`;
+  });
+}
+
+function Picks({ points, picked, place }) {
+  const order = points.map(({ run }, i) => ({ run, i })).filter(({ run }) => picked.includes(run));
+  return order.map(({ i }, n) => html`<g key=${i} class="trend-pick">
+    <circle cx=${place.x(i)} cy=${place.y(points[i].step_median_ns)} r="9" />
+    <text x=${place.x(i)} y=${place.y(points[i].step_median_ns) + 24} text-anchor="middle">${
+      picked.length < 2 ? "chosen" : n === 0 ? "base" : "candidate"}</text></g>`);
+}
+
+function Drawing({ points, place, levels, labels, alarmed, picked, at, id, name_of }) {
+  const { x, y, pitch, top, bottom, wide } = place;
+  const radius = pitch > 12 ? 4 : Math.max(1.6, pitch / 3);
+  const stack = { x, y: place.stack_y, wide };
+  return html`<${Hatches} id=${id} />
+    ${at >= 0 && html`<rect class="trend-cursor" x=${x(at) - pitch / 2} width=${pitch} y=${top - 8}
+      height=${bottom - top + 8} />`}
+    <${Axes} place=${place} points=${points} name_of=${name_of} />
+    <path class="trend-band" d=${band_path(points, x, y)} />
+    <${Changes} labels=${labels} place=${place} />
+    <${Levels} levels=${levels} place=${place} reach=${Math.min(pitch / 2, 14)} />
+    <path class="trend-line" d=${line_path(points, x, y)} />
+    <path class="trend-dots" d=${marks_path(points, (p) => !p.outlier, place,
+      SHAPES.circle(radius))} />
+    <path class="trend-outliers" d=${marks_path(points, (p) => p.outlier, place,
+      SHAPES.circle(radius + 1))} />
+    <${Flags} points=${points} alarmed=${alarmed} place=${place} />
+    <${Picks} points=${points} picked=${picked} place=${place} />
+    ${PARTS.map((part, i) => html`<path key=${part.key} ...${paint(part, id)}
+      d=${part_columns(points, i, stack)} />`)}`;
+}
+
+/** Moves with the arrow keys, Home and End. */
+function moved(key, at, last) {
+  if (key === "ArrowRight") return Math.min(last, at + 1);
+  if (key === "ArrowLeft") return at < 0 ? last : Math.max(0, at - 1);
+  if (key === "Home") return 0;
+  if (key === "End") return last;
+  return null;
+}
+
+/** What keys and the pointer do; a drag from one run to another chooses both. */
+function use_gestures({ points, place, text_of, onopen, onpick }) {
+  const [at, set_at] = useState(-1);
+  const from = useRef(-1);
+  const index = (event) => index_at(event.clientX
+    - event.currentTarget.getBoundingClientRect().left, LEFT, place.pitch, points.length);
+  const on_key = (event) => {
+    if (event.key === "Enter" && at >= 0) onopen(points[at]);
+    if (event.key === " " && at >= 0) onpick([points[at].run]);
+    const next = moved(event.key, at, points.length - 1);
+    if (next === null && event.key !== " ") return;
+    event.preventDefault();
+    if (next === null) return;
+    set_at(next);
+    announce(text_of(next));
+  };
+  const on_up = (event) => {
+    const i = index(event);
+    const begun = from.current;
+    from.current = -1;
+    if (i < 0 || begun < 0 || event.button !== 0) return;
+    if (i !== begun) onpick([points[begun].run, points[i].run]);
+    else if (event.shiftKey) onpick([points[i].run]);
+    else onopen(points[i]);
+  };
+  return { at, handlers: { onKeyDown: on_key, onPointerUp: on_up,
+    onPointerDown: (event) => { from.current = index(event); },
+    onPointerMove: (event) => set_at(index(event)), onPointerLeave: () => set_at(-1) } };
+}
+
+const LEGEND = html`<ul class="legend trend-legend">
+  <li><span class="key-dot"></span>a run's median step</li>
+  <li><span class="key-band"></span>95 % interval from its steps</li>
+  <li><span class="key-level"></span>median of a level</li>
+  <li><span class="key-ring"></span>beyond the noise of the series</li>
+  <li><span class="key-flag" aria-hidden="true">⚑</span>new alert</li>
+  ${PARTS.map(({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${
+    label}</li>`)}</ul>`;
+
+/**
+ * @param {{points: import("./trend_model.mjs").Point[],
+ *          changes: import("./trend_model.mjs").Change[], alarmed: Set<string>, picked: string[],
+ *          caption: string, actions?: any, label_of: (change: any) => string,
+ *          name_of: (point: any) => string, text_of: (i: number) => string,
+ *          onopen: (point: any) => void, onpick: (runs: string[]) => void}} props at least one
+ * point; `onpick` has one run to put in or take out, or two that were dragged together
+ */
+export function TrendLine(props) {
+  const { points, changes, caption, actions, label_of, text_of } = props;
+  const id = useId();
+  const [ref, width] = use_width();
+  const labels = useMemo(() => change_indices(points, changes).filter(({ at }) => at > 0)
+    .map(({ change, at }) => ({ at, text: label_of(change),
+      tone: change.after_ns > change.before_ns ? "worse" : "better" })), [points, changes]);
+  const place = useMemo(() => layout(points, labels, Math.max(240, width)), [points, labels, width]);
+  const levels = useMemo(() => levels_of(points, changes), [points, changes]);
+  const { at, handlers } = use_gestures({ ...props, place });
+  return html`<${ChartFigure} caption=${caption} actions=${actions} legend=${LEGEND}>
+    <div class="trend-chart" ref=${ref}>
+      <svg width=${width} height=${place.bottom + BOTTOM} role="application" tabindex="0"
+          aria-label=${caption} aria-roledescription=${KEYS} class=${at >= 0 ? "opens" : ""}
+          ...${handlers}>
+        ${width > 0 && html`<${Drawing} ...${props} place=${place} levels=${levels} id=${id}
+          labels=${labels} at=${at} />`}
+      </svg>
+      <p class="readout">${at >= 0 ? text_of(at) : `Milliseconds per step; the upper axis does not
+        begin at zero. Click a run to open it, drag from one to another to compare them.`}</p>
+    </div><//>`;
+}

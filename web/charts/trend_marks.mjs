@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What small and large trends draw alike: levels between changes, flags of alerts.
+import { html } from "../ui.mjs";
+
+/** @param {{levels: {begin: number, end: number, ns: number}[], place: any, reach: number}} props */
+export function Levels({ levels, place, reach }) {
+  return levels.map(({ begin, end, ns }) => html`<line key=${begin} class="trend-level"
+    x1=${place.x(begin) - reach} x2=${place.x(end - 1) + reach} y1=${place.y(ns)}
+    y2=${place.y(ns)} />`);
+}
+
+/** A flag on a pole above each run that has an alert nobody has dealt with. */
+export function Flags({ points, alarmed, place }) {
+  const d = points.map((point, i) => (alarmed.has(point.run)
+    ? `M${place.x(i).toFixed(1)} ${(place.y(point.step_median_ns) - 5).toFixed(1)}v-13l9 3.5l-9 3.5`
+    : "")).join("");
+  return d && html`<path class="trend-flag" d=${d} />`;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The geometry of a series of runs: extents, levels between changes, bands, marks; pure.
+import { PARTS } from "../parts.mjs";
+
+/**
+ * @typedef {{run: string, name: string, created: string, commit: string|null,
+ *            step_median_ns: number, step_ci_low_ns: number|null, step_ci_high_ns: number|null,
+ *            outlier?: boolean}} Point a run with a step time, and the seven parts of its step
+ * @typedef {{run: string, previous_run: string, before_ns: number, after_ns: number,
+ *            change_share: number, p_value: number|null}} Change
+ */
+
+const LEAST_SPAN = 0.03; // of the middle: a narrower axis would make noise look like news
+const PADDING = 0.08;
+const LABEL_PX = 6.1; // of a character, so that labels can be kept apart before they are drawn
+
+/** @param {number[]} values at least one */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** An interval that may widen the axis by no more than the medians themselves span. */
+function with_intervals(points, low, high) {
+  const reach = high - low;
+  const lows = points.map((point) => point.step_ci_low_ns ?? point.step_median_ns);
+  const highs = points.map((point) => point.step_ci_high_ns ?? point.step_median_ns);
+  return [Math.max(low - reach, Math.min(low, ...lows)),
+    Math.min(high + reach, Math.max(high, ...highs))];
+}
+
+/**
+ * What the axis of times covers. @param {Point[]} points at least one
+ * @returns {{low_ns: number, high_ns: number}}
+ */
+export function trend_extent(points) {
+  const medians = points.map((point) => point.step_median_ns);
+  const least = Math.min(...medians);
+  const most = Math.max(...medians);
+  const lack = Math.max(0, LEAST_SPAN * (least + most) / 2 - (most - least)) / 2;
+  const [low, high] = with_intervals(points, least - lack, most + lack);
+  const pad = (high - low) * PADDING || 1;
+  return { low_ns: Math.max(0, low - pad), high_ns: high + pad };
+}
+
+/**
+ * The levels on which the series ran: between two changes the median of the runs there.
+ * @param {Point[]} points @param {Change[]} changes
+ * @returns {{begin: number, end: number, ns: number}[]} `end` is the first run after it
+ */
+export function levels_of(points, changes) {
+  const begins = change_indices(points, changes).map(({ at }) => at).filter((at) => at > 0);
+  const edges = [0, ...begins, points.length];
+  return edges.slice(1).map((end, i) => ({ begin: edges[i], end }))
+    .filter(({ begin, end }) => end > begin)
+    .map(({ begin, end }) => ({ begin, end,
+      ns: median(points.slice(begin, end).map((point) => point.step_median_ns)) }));
+}
+
+/** Changes with the place of their run among the points; those out of sight are left out. */
+export function change_indices(points, changes) {
+  return changes.map((change) => ({ change, at: points.findIndex(({ run }) => run === change.run) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at);
+}
+
+/**
+ * A path around the intervals of the medians; broken where a run has none.
+ * @param {Point[]} points @param {(i: number) => number} x @param {(ns: number) => number} y
+ */
+export function band_path(points, x, y) {
+  const has = (point) => point && point.step_ci_low_ns !== null && point.step_ci_high_ns !== null;
+  let path = "";
+  for (let begin = 0; begin < points.length; begin++) {
+    if (!has(points[begin])) continue;
+    let end = begin;
+    while (has(points[end + 1])) end++;
+    path += one_band(points, begin, end, { x, y });
+    begin = end;
+  }
+  return path;
+}
+
+function one_band(points, begin, end, { x, y }) {
+  const half = begin === end ? 3 : 0; // a lone run has no neighbour to draw a band to
+  const upper = [];
+  const lower = [];
+  for (let i = begin; i <= end; i++) {
+    for (const side of half ? [-half, half] : [0]) {
+      upper.push(`${(x(i) + side).toFixed(1)} ${y(points[i].step_ci_high_ns).toFixed(1)}`);
+      lower.unshift(`${(x(i) + side).toFixed(1)} ${y(points[i].step_ci_low_ns).toFixed(1)}`);
+    }
+  }
+  return `M${[...upper, ...lower].join("L")}z`;
+}
+
+/** The line through the medians. */
+export function line_path(points, x, y) {
+  return points.map((point, i) =>
+    `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(point.step_median_ns).toFixed(1)}`).join("");
+}
+
+/** Marks of some points as one path, however many they are. */
+export function marks_path(points, wanted, place, shape) {
+  return points.map((point, i) => (wanted(point, i)
+    ? moved(shape, place.x(i), place.y(point.step_median_ns)) : "")).join("");
+}
+
+/** A shape that begins with an absolute move and goes on in relative steps, put elsewhere. */
+function moved(shape, x, y) {
+  return shape.replace(/^M(\S+) (\S+?)(?=[a-z])/, (_, dx, dy) =>
+    `M${(x + Number(dx)).toFixed(1)} ${(y + Number(dy)).toFixed(1)}`);
+}
+
+/** The columns of one part over all runs. @param {number} part index in PARTS */
+export function part_columns(points, part, place) {
+  const { x, y, wide } = place;
+  return points.map((point, i) => {
+    const own = Number(point[PARTS[part].column] ?? 0);
+    if (own <= 0) return "";
+    const below = PARTS.slice(0, part).reduce((sum, p) => sum + Number(point[p.column] ?? 0), 0);
+    const tall = Math.max(0, y(below) - y(below + own));
+    return `M${(x(i) - wide / 2).toFixed(2)} ${y(below).toFixed(2)}h${wide.toFixed(2)}v${
+      (-tall).toFixed(2)}h${(-wide).toFixed(2)}z`;
+  }).join("");
+}
+
+/** The longest step, by its parts. */
+export function tallest_ns(points) {
+  const total = (point) => PARTS.reduce((sum, p) => sum + Number(point[p.column] ?? 0), 0);
+  return Math.max(0, ...points.map(total));
+}
+
+/**
+ * Rows for labels beside vertical lines, so that none covers another.
+ * @param {{x: number, text: string}[]} labels by x @param {number} right where the chart ends
+ * @returns {{lane: number, side: "right"|"left"}[]}
+ */
+export function label_lanes(labels, right) {
+  const ends = [];
+  return labels.map(({ x, text }) => {
+    const wide = text.length * LABEL_PX + 10;
+    const side = x + wide > right ? "left" : "right";
+    const begin = side === "left" ? x - wide : x;
+    let lane = ends.findIndex((end) => begin >= end);
+    if (lane < 0) lane = ends.length;
+    ends[lane] = begin + wide;
+    return { lane, side };
+  });
+}
+
+/** The run nearest to a horizontal position, or -1 outside of the plot. */
+export function index_at(px, left, pitch, count) {
+  const i = Math.floor((px - left) / pitch);
+  return i >= 0 && i < count ? i : -1;
+}
+
+/** Every how many runs a label fits. */
+export function label_every(count, width, label_px) {
+  return Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / label_px))));
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// One alert: what changed between which runs, what was said about it, and what to make of it.
+import { html, useState } from "../ui.mjs";
+import { api_send } from "../api.mjs";
+import { announce } from "../announce.mjs";
+import { run_path } from "../address.mjs";
+import { ago, when } from "../format.mjs";
+import { ProblemNotice } from "../widgets.mjs";
+import { actions_of, alert_head, alert_text, status_of } from "./alerts_model.mjs";
+import { compare_runs, series_path } from "./trends_model.mjs";
+import { shown_project } from "./run_frame.mjs";
+
+function CommentForm({ alert, onsave, onclose }) {
+  const save = (event) => {
+    event.preventDefault();
+    onsave({ comment: String(new FormData(event.target).get("comment") ?? "").trim() }, "Saved");
+  };
+  return html`<form class="alert-comment-form" onSubmit=${save}>
+    <input name="comment" value=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
+      autocomplete="off" placeholder="What is known about it"
+      ref=${(node) => node && !node.dataset.seen && ((node.dataset.seen = "1"), node.focus())} />
+    <button type="submit" class="primary">Save</button>
+    <button type="button" onClick=${onclose}>Cancel</button></form>`;
+}
+
+function RunLink({ id, name }) {
+  return html`<a href=${run_path(id)}>${name ?? id}</a>`;
+}
+
+function Where({ alert, shows_series }) {
+  const head = alert_head(alert);
+  return html`<h3 class="alert-head"><strong class=${head.tone}>${head.words}</strong>
+    ${shows_series && html` in <a href=${series_path(alert.project, alert.series)}>${
+      alert.series}</a>`}
+    ${shows_series && shown_project(alert) && html`<span class="faint"> · ${alert.project}</span>`}
+  </h3>`;
+}
+
+/**
+ * @param {{alert: import("./alerts_model.mjs").Alert, now: number, shows_series?: boolean}} props
+ */
+export function AlertCard({ alert, now, shows_series = true }) {
+  const [problem, set_problem] = useState(null);
+  const [writes, set_writes] = useState(false);
+  const status = status_of(alert.status);
+  const save = async (body, said) => {
+    try {
+      await api_send("PATCH", `/alerts/${encodeURIComponent(alert.id)}`, { body });
+      set_problem(null);
+      set_writes(false);
+      announce(said);
+    } catch (error) {
+      set_problem(error);
+    }
+  };
+  return html`<li class="alert alert-${alert_head(alert).tone}">
+    <div class="alert-main"><${Where} alert=${alert} shows_series=${shows_series} />
+      <p>${alert_text(alert)}</p>
+      <p class="alert-runs">${alert.previous_run ? html`between <${RunLink}
+          id=${alert.previous_run} name=${alert.previous_name} /> and ` : "at "}<${RunLink}
+        id=${alert.run} name=${alert.run_name} /> · <time datetime=${alert.created}
+        title=${when(alert.created)}>${ago(alert.created, now)}</time>
+        ${alert.previous_run && html` · <a href=${compare_runs(alert.previous_run,
+          alert.run)}>Compare the two</a>`}</p>
+      ${alert.comment && !writes && html`<p class="alert-comment">${alert.comment}</p>`}
+      ${writes && html`<${CommentForm} alert=${alert} onsave=${save}
+        onclose=${() => set_writes(false)} />`}
+      ${problem && html`<${ProblemNotice} problem=${problem} />`}</div>
+    <div class="alert-side"><span class="status status-${status.tone}" title=${status.help}>${
+        status.word}</span>
+      <div class="alert-actions" role="group" aria-label="What it is">
+        ${actions_of(alert.status).map(({ key, action, help, done }) => html`<button type="button"
+          key=${key} class="small" title=${help} onClick=${() => save({ status: key }, done)}>${
+            action}</button>`)}
+        <button type="button" class="small" aria-expanded=${writes}
+          onClick=${() => set_writes(!writes)}>${alert.comment ? "Edit comment" : "Comment"}
+        </button></div></div>
+  </li>`;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words and order of alerts, and what can be done about one; pure.
+import { ms, ms_unit } from "../format.mjs";
+import { change_words } from "./trends_model.mjs";
+
+/**
+ * @typedef {{id: string|number, project: string, series: string, run: string, run_name?: string,
+ *            previous_run: string, previous_name?: string, before_ns: number, after_ns: number,
+ *            change_share: number, kind: "outlier"|"change", status: string,
+ *            comment: string|null, created: string, updated: string}} Alert
+ */
+
+/** What an alert may be; `done` is what is said once it was set. */
+export const STATUSES = [
+  { key: "new", word: "New", action: "Reopen", tone: "warn", done: "Alert reopened",
+    help: "Nobody has looked at it." },
+  { key: "acknowledged", word: "Acknowledged", action: "Acknowledge", tone: "running",
+    done: "Alert acknowledged", help: "It is real and somebody is on it." },
+  { key: "expected", word: "Expected", action: "Expected", tone: "neutral",
+    done: "Expected: the new level counts from now on",
+    help: "It was meant. The series has a new level from this run on, and later runs are held "
+      + "against that." },
+  { key: "noise", word: "Noise", action: "Noise", tone: "neutral",
+    done: "Noise: the series is now held to a wider threshold",
+    help: "Nothing changed. The difference counts as noise of the series, which from now on needs "
+      + "more to raise an alert." },
+  { key: "fixed", word: "Fixed", action: "Fixed", tone: "good", done: "Alert fixed",
+    help: "It is over. Set by itself when the series is back at its level." },
+];
+
+const BY_KEY = new Map(STATUSES.map((status) => [status.key, status]));
+
+/** @param {string} key */
+export function status_of(key) {
+  return BY_KEY.get(key) ?? { key, word: key, action: key, tone: "neutral", done: key, help: "" };
+}
+
+/** What can be made of an alert: everything that it is not yet. @param {string} status */
+export function actions_of(status) {
+  return STATUSES.filter(({ key }) => key !== status);
+}
+
+/**
+ * Slower ones first and the largest of them at the top, then faster ones, the newest first among
+ * equals.
+ * @param {Alert[]} alerts
+ */
+export function ordered_alerts(alerts) {
+  const slower = (alert) => (alert.change_share > 0 ? 1 : 0);
+  return [...alerts].sort((a, b) => slower(b) - slower(a)
+    || Math.abs(b.change_share) - Math.abs(a.change_share)
+    || String(b.created).localeCompare(String(a.created)));
+}
+
+/** "▲ 5.0 % slower" and its tone. @param {Alert} alert */
+export function alert_head({ change_share }) {
+  return { words: change_words(change_share), tone: change_share > 0 ? "worse" : "better" };
+}
+
+const KINDS = {
+  outlier: "this run alone is beyond the noise of its series",
+  change: "the level of the series changed here",
+};
+
+/** "100.1 → 105.2 ms per step; the level of the series changed here". @param {Alert} alert */
+export function alert_text({ before_ns, after_ns, kind }) {
+  return `${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step; ${KINDS[kind] ?? kind}`;
+}
+
+/** How many alerts there are of each status. @param {Alert[]} alerts */
+export function counts_by_status(alerts) {
+  const counts = Object.fromEntries(STATUSES.map(({ key }) => [key, 0]));
+  for (const { status } of alerts) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** The alerts of a choice: one status, or "all". */
+export function alerts_of(alerts, status) {
+  return ordered_alerts(status === "all" ? alerts : alerts.filter((one) => one.status === status));
+}
+
+/** What a page says that shows none. @param {string} status */
+export function none_text(status) {
+  if (status === "new") return "No new alerts. Runs are held against their series as they come.";
+  if (status === "all") return "There has been no alert yet.";
+  return `No alert is marked as ${status_of(status).word.toLowerCase()}.`;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs of a series as a table: the same figures as the chart, to read, sort and choose from.
+import { html, useMemo } from "../ui.mjs";
+import { api_href } from "../api.mjs";
+import { run_path } from "../address.mjs";
+import { when } from "../format.mjs";
+import { frame_of, sort_rows } from "../frame.mjs";
+import { tallest_ns } from "../charts/trend_model.mjs";
+import { MiniStack } from "../charts/stack.mjs";
+import { Table } from "../table.mjs";
+import { Card, ExportLinks } from "../widgets.mjs";
+import { status_of } from "./alerts_model.mjs";
+import { series_api } from "./trends_data.mjs";
+import { change_words, events_of, short_commit, with_steps_between } from "./trends_model.mjs";
+
+/** What happened at a run, in words. */
+function Events({ events }) {
+  if (events.length === 0) return html`<span class="faint">–</span>`;
+  return html`<span class="events">${events.map(({ kind, share, status }) => html`<span key=${kind}
+    class="event ${share > 0 ? "worse" : share < 0 ? "better" : ""}">${
+      kind === "change" ? `new level, ${change_words(share)}`
+        : kind === "outlier" ? "beyond the noise"
+          : `alert: ${status_of(status).word.toLowerCase()}`}</span>`)}</span>`;
+}
+
+function Choose({ point, picked, onpick }) {
+  return html`<span class="with-select"><label class="select"><input type="checkbox"
+      checked=${picked.includes(point.run)} aria-label="Choose ${point.name} to compare"
+      onChange=${() => onpick(point.run)} /></label>
+    <a href=${run_path(point.run)}>${point.name}</a></span>`;
+}
+
+function columns_of({ rows, picked, onpick, longest, events }) {
+  return [
+    { key: "name", label: "Run", className: "wrap", width_px: 240, cell: (row) =>
+      html`<${Choose} point=${rows[row]} picked=${picked} onpick=${onpick} />` },
+    { key: "created", label: "Recorded", width_px: 140, priority: 2,
+      cell: (row) => when(rows[row].created) },
+    { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
+      ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
+    { key: "step_median_ns", label: "Step p50", kind: "ms",
+      help: "Median time of a steady step of the headline rank; lower is better" },
+    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 3 },
+    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 3 },
+    { key: "step_share", label: "Against before", width_px: 130,
+      help: "Against the run before in this series",
+      cell: (row) => rows[row].step_share === null ? "–" : change_words(rows[row].step_share) },
+    { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
+      cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
+      width_px: 260, help: "The seven parts of a step, all runs on one scale",
+      cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
+        label="${rows[row].name}: " />` },
+    { key: "gpu", label: "GPU", priority: 4 },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 4 },
+  ];
+}
+
+/**
+ * @param {{points: any[], changes: any[], alerts: any[], picked: string[], series: string,
+ *          onpick: (run: string) => void, sort: string, onsort: (sort: string) => void}} props
+ */
+export function PointsTable({ points, changes, alerts, picked, series, onpick, sort, onsort }) {
+  const rows = useMemo(() => with_steps_between(points), [points]);
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const order = useMemo(() => sort_rows(frame, rows.map((_, i) => i), sort), [frame, sort]);
+  const events = useMemo(() => events_of(points, changes, alerts), [points, changes, alerts]);
+  const longest = useMemo(() => tallest_ns(points), [points]);
+  const project = points[0]?.project;
+  const href = (format) => api_href(series_api(project, series, "points", { format }));
+  const columns = columns_of({ rows, picked, onpick, longest, events });
+  return html`<${Card} title="Runs" flush=${true} note="choose two to compare them"
+      actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
+    <${Table} caption="Runs of the series" frame=${frame} rows=${order} columns=${columns}
+      sort=${sort} onsort=${onsort}
+      row_class=${(row) => (picked.includes(rows[row].run) ? "picked" : "")} /><//>`;
+}
