@@ -54,14 +54,8 @@ MUST_CHECK bool analyse_run(const struct rank_source *source, struct report *rep
 MUST_CHECK bool analyse_reports(const struct rank_report *ranks, size_t count,
                                 struct report *report, struct err *err);
 
-// Compares two run reports: tables compare_summary, compare_waterfall.
-MUST_CHECK bool analyse_compare(const struct report *base, const struct report *candidate,
-                                struct report *report, struct err *err);
-
-// NULL-terminated lists of the tables that analyse_trace, analyse_run and analyse_compare may
-// write.
+// NULL-terminated lists of the tables that analyse_trace and analyse_run may write.
 extern const struct table_desc *const trace_tables[];
 extern const struct table_desc *const run_tables[];
-extern const struct table_desc *const compare_tables[];
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two runs side by side: the verdict, the settings that differ, the waterfall.
-#include "analysis/analysis.h"
+#include "analysis/compare.h"
+
 #include "analysis/tables.h"
 #include "analysis/time_text.h"
 #include "analysis/waterfall.h"
@@ -16,12 +17,13 @@ static int64_t i64_or(const struct table *table, const char *column, int64_t fal
     return cell && !cell->null ? cell->i : fallback;
 }
 
-static struct waterfall_side side_of(const struct report *run)
+static struct waterfall_side side_of(const struct report *rank)
 {
-    struct waterfall_side side = {.parts = report_find(run, "parts")};
-    const struct table *breakdown = report_find(run, "breakdown");
+    struct waterfall_side side = {.parts = report_find(rank, "parts")};
+    const struct table *breakdown = report_find(rank, "breakdown");
     for (size_t i = 0; breakdown && i < breakdown->row_count; i++) {
-        if (!str_equal(table_cell(breakdown, i, "scope")->s, STR("run_median")))
+        struct str scope = table_cell(breakdown, i, "scope")->s;
+        if (!str_equal(scope, STR("steady")) && !str_equal(scope, STR("run_median")))
             continue;
         side.total = parts_read(breakdown, i);
         side.steps = table_cell(breakdown, i, "steps")->i;
@@ -78,10 +80,13 @@ static bool add_setting(struct report *report, const struct setting *base,
                         const struct setting *cand, struct err *err)
 {
     struct row row = {0};
+    row_i64(&row, 1);
     row_text(&row, base ? base->key : cand->key);
     row_text_if(&row, base != NULL, base ? base->value : (struct str){0});
     row_text_if(&row, cand != NULL, cand ? cand->value : (struct str){0});
     row_bool(&row, compare_setting(base, cand) != EQUAL);
+    row_word(&row, base ? "trace" : NULL);
+    row_word(&row, cand ? "trace" : NULL);
     return row_end(&row, &table_compare_settings, report, err);
 }
 
@@ -164,6 +169,7 @@ static bool add_summary(const struct table *summaries[2], const struct waterfall
     char verdict[256];
     write_verdict(verdict, sizeof verdict, base_ns, cand_ns);
     struct row row = {0};
+    row_i64(&row, 1);
     add_cell(&row, summaries[0], "step_median_ns");
     add_cell(&row, summaries[1], "step_median_ns");
     row_i64_if(&row, known, cand_ns - base_ns);
@@ -181,17 +187,26 @@ static bool add_summary(const struct table *summaries[2], const struct waterfall
     row_i64(&row, sides[1].mean_ns);
     row_i64(&row, sides[1].mean_ns - sides[0].mean_ns);
     row_f64(&row, matched_share);
+    row_i64(&row, 1);
+    row_i64(&row, 1);
+    while (row.count < table_compare_summary.column_count)
+        row_null(&row);
     return row_end(&row, &table_compare_summary, report, err);
 }
 
-bool analyse_compare(const struct report *base, const struct report *candidate,
+bool analyse_compare(const struct compare_side *base, const struct compare_side *cands,
+                     size_t cand_count, const struct compare_options *options,
                      struct report *report, struct err *err)
 {
-    const struct table *summaries[2] = {report_find(base, "summary"),
-                                        report_find(candidate, "summary")};
-    const struct waterfall_side sides[2] = {side_of(base), side_of(candidate)};
+    (void)options;
+    if (base->run_count < 1 || cand_count < 1 || cands->run_count < 1)
+        return err_set(err, ERR_USAGE, "found no runs to compare");
+    const struct compare_run *runs[2] = {base->runs, cands->runs};
+    const struct table *summaries[2] = {report_find(runs[0]->run, "summary"),
+                                        report_find(runs[1]->run, "summary")};
+    const struct waterfall_side sides[2] = {side_of(runs[0]->rank), side_of(runs[1]->rank)};
     double matched_share;
     return waterfall_write(sides, report, &matched_share, err) &&
            add_summary(summaries, sides, matched_share, report, err) &&
-           compare_environments(base, candidate, report, err);
+           compare_environments(runs[0]->run, runs[1]->run, report, err);
 }

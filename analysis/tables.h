@@ -81,7 +81,13 @@ extern const struct table_desc table_run_pipeline;
 
 // Tables of a comparison (tables_compare.c).
 extern const struct table_desc table_compare_summary;
+extern const struct table_desc table_compare_runs;
 extern const struct table_desc table_compare_settings;
 extern const struct table_desc table_compare_waterfall;
+extern const struct table_desc table_compare_modules;
+extern const struct table_desc table_compare_collectives;
+extern const struct table_desc table_compare_ranks;
+extern const struct table_desc table_compare_memory;
+extern const struct table_desc table_compare_findings;
 
 #endif

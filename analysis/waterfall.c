@@ -234,10 +234,15 @@ static bool write_item(struct waterfall *fall, const char *level, const struct i
     int64_t steps[SIDES] = {fall->sides[BASE].steps, fall->sides[CAND].steps};
     struct waterfall_effects effects = waterfall_split(item->ns, item->calls, steps);
     struct row row = {0};
+    row_i64(&row, 1);
+    row_null(&row);
+    row_null(&row);
     row_word(&row, level);
     row_word(&row, category_bar_word(item->bar));
     add_text(&row, fall, item->category);
     add_text(&row, fall, item->op);
+    row_null(&row);
+    row_null(&row);
     add_text(&row, fall, item->kernel[BASE]);
     add_text(&row, fall, item->kernel[CAND]);
     row_word(&row, item->match);
@@ -252,6 +257,8 @@ static bool write_item(struct waterfall *fall, const char *level, const struct i
     row_i64(&row, item->calls[CAND]);
     row_i64(&row, effects.calls_ns);
     row_i64(&row, effects.per_call_ns);
+    while (row.count < table_compare_waterfall.column_count)
+        row_null(&row);
     return row_end(&row, &table_compare_waterfall, fall->report, err);
 }
 

@@ -3,6 +3,7 @@
 // milliseconds and depends on nothing but the two stored reports.
 #include "server/api.h"
 
+#include "analysis/compare.h"
 #include "analysis/tables.h"
 #include "ingest/base/hash.h"
 #include "server/table_reply.h"
@@ -63,13 +64,23 @@ static bool begin(struct request *request, struct response *response, struct com
     return true;
 }
 
+static bool compare_reports(struct comparison *both, struct err *err)
+{
+    const struct compare_run runs[2] = {
+        {both->base.id, both->base.name, &both->base_report, &both->base_report, NULL, 0},
+        {both->cand.id, both->cand.name, &both->cand_report, &both->cand_report, NULL, 0}};
+    const struct compare_side base = {runs, 1, NULL, 0}, cand = {runs + 1, 1, NULL, 0};
+    const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
+    return analyse_compare(&base, &cand, 1, &options, &both->report, err);
+}
+
 static bool compare(struct request *request, struct response *response, struct comparison *both,
                     struct err *err)
 {
     both->report.arena = request->arena;
     return load_report(request, response, &both->base, &both->base_report, err) &&
            load_report(request, response, &both->cand, &both->cand_report, err) &&
-           analyse_compare(&both->base_report, &both->cand_report, &both->report, err);
+           compare_reports(both, err);
 }
 
 static bool select_rows(struct request *request, const struct comparison *both,

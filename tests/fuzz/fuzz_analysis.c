@@ -5,6 +5,7 @@
 #include "ingest/ingest.h"
 
 #include "analysis/analysis.h"
+#include "analysis/compare.h"
 #include "analysis/parts.h"
 
 #include <stdlib.h>
@@ -74,7 +75,10 @@ static void compare_with_itself(const struct report *run, struct arena *arena)
 {
     struct report report = {.arena = arena};
     struct err err;
-    if (!analyse_compare(run, run, &report, &err))
+    const struct compare_run one = {.run = run, .rank = run};
+    const struct compare_side side = {.runs = &one, .run_count = 1};
+    const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
+    if (!analyse_compare(&side, &side, 1, &options, &report, &err))
         return;
     const struct table *fall = report_find(&report, "compare_waterfall");
     const struct table *summary = report_find(&report, "compare_summary");

@@ -2,6 +2,7 @@
 // The API's description names every route and no other, and the columns of every table. Run it with
 // --update after a column changed: it rewrites the row schemas in schema/openapi.json.
 #include "analysis/analysis.h"
+#include "analysis/compare.h"
 #include "server/routes.h"
 
 #include <jansson.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports keep their rows, write them as JSON, and survive being saved, damaged and loaded.
 #include "analysis/analysis.h"
+#include "analysis/compare.h"
 #include "analysis/report.h"
 
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 // Ranks become a run, and two runs a waterfall that sums exactly at every level.
 #include "tests/unit/hand_trace.h"
 
+#include "analysis/compare.h"
 #include "analysis/waterfall.h"
 
 #include <math.h>
@@ -275,6 +276,18 @@ static const struct work cand_work[] = {
     {"aten::sub", "sub_cand", 33}, {NULL, "flash_attn_fwd", 205},     {0},
 };
 
+// Compares two runs whose tables all lie in one report each.
+static void compare_pair(const struct report *base, const struct report *cand,
+                         struct report *report)
+{
+    const struct compare_run runs[2] = {{.run = base, .rank = base}, {.run = cand, .rank = cand}};
+    const struct compare_side sides[2] = {{.runs = runs, .run_count = 1},
+                                          {.runs = runs + 1, .run_count = 1}};
+    const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
+    struct err err;
+    assert_true(analyse_compare(&sides[0], &sides[1], 1, &options, report, &err));
+}
+
 static void compare_works(struct crew *base, struct crew *cand, struct report *report)
 {
     begin_crew(base);
@@ -284,7 +297,7 @@ static void compare_works(struct crew *base, struct crew *cand, struct report *r
     join_crew(base);
     join_crew(cand);
     report->arena = &base->arena;
-    assert_true(analyse_compare(&base->report, &cand->report, report, &base->err));
+    compare_pair(&base->report, &cand->report, report);
 }
 
 static void a_waterfall_sums_exactly_and_matches_by_operator_first(void **state)
@@ -323,7 +336,7 @@ static void a_run_compared_with_itself_differs_in_nothing(void **state)
     add_rank(&crew, 0, 3, base_work);
     join_crew(&crew);
     struct report report = {.arena = &crew.arena};
-    assert_true(analyse_compare(&crew.report, &crew.report, &report, &crew.err));
+    compare_pair(&crew.report, &crew.report, &report);
     const struct table *fall = report_find(&report, "compare_waterfall");
     for (size_t i = 0; i < fall->row_count; i++) {
         assert_int_equal(table_cell(fall, i, "delta_ns")->i, 0);
@@ -348,7 +361,7 @@ static void a_run_without_device_events_compares_as_nothing(void **state)
     join_crew(&base);
     join_crew(&cand);
     struct report report = {.arena = &base.arena};
-    assert_true(analyse_compare(&base.report, &cand.report, &report, &base.err));
+    compare_pair(&base.report, &cand.report, &report);
     check_sums(report_find(&report, "compare_waterfall"));
     assert_true(cell_of(&report, "compare_summary", 0, "base_step_ns")->null);
     assert_true(cell_of(&report, "compare_summary", 0, "speedup")->null);
