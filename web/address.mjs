@@ -9,6 +9,8 @@ const ROUTES = [
   ["runs", /^\/$/],
   ["upload", /^\/upload\/?$/],
   ["compare", /^\/compare\/?$/],
+  ["trends", /^\/trends\/?$/],
+  ["alerts", /^\/alerts\/?$/],
   ["api", /^\/docs\/api\/?$/],
   ["recording", /^\/docs\/recording\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
