@@ -16,8 +16,12 @@ struct store;
 #define STORE_NO_RANK     (-1)
 #define STORE_ANY         (-1) // expected revision: whatever it is
 
-#define STORE_NAME_MAX_BYTES ((size_t)200)  // run names, projects, tag keys and values
-#define STORE_NOTE_MAX_BYTES ((size_t)4000) // notes
+#define STORE_NAME_MAX_BYTES  ((size_t)200)  // run names, projects, tag keys and values
+#define STORE_NOTE_MAX_BYTES  ((size_t)4000) // notes, comments
+#define STORE_WORD_MAX_BYTES  ((size_t)64)   // names of baselines, keys of metadata
+#define STORE_BASELINE_PREFIX "@baseline:"
+#define STORE_MAX_META        ((size_t)64) // settings of a run
+#define STORE_MAX_BASELINES   ((size_t)1000)
 
 // Opens or creates the database at path and brings its schema up to date. ERR_UNSUPPORTED when a
 // newer version wrote it.
@@ -66,6 +70,10 @@ struct run {
     int64_t warmup_steps;         // left out first, -1 by the rule of warm-up
     struct run_tag *tags;         // by key
     size_t tag_count;
+    struct run_tag *meta; // settings that people gave, by key; they win over what traces say
+    size_t meta_count;
+    struct str *baselines; // names that are pinned to it, ascending
+    size_t baseline_count;
     struct str error; // reason of the first failed trace, or of the run; "" none
 
     // From the run's tables; null cells until the run was analysed.
@@ -79,6 +87,8 @@ struct run_patch {
     const struct str *name, *project, *note;
     const struct run_tag *tags; // replaces all tags
     size_t tag_count;
+    const struct run_tag *meta; // merged into what is there; a value whose text is NULL goes
+    size_t meta_count;
     const int64_t *world_size; // -1 forgets it
     // A change of these queues the run's traces anew.
     const struct str *step_pattern; // "" forgets it
@@ -107,14 +117,14 @@ struct run_list {
     uint64_t total; // that match, on all pages
 };
 
-// The run of that name in that project, made when there is none. Tags and note are added when
+// The run of that name in that project, made when there is none. Tags, meta and note are added when
 // given; world_size when >= 0. ERR_USAGE for a name that cannot be one.
 struct run_request {
     struct str name;    // "": a name is made up from the date and time
     struct str project; // "": "default"
     struct str note;
-    const struct run_tag *tags;
-    size_t tag_count;
+    const struct run_tag *tags, *meta;
+    size_t tag_count, meta_count;
     int64_t world_size; // STORE_ANY: unknown
     // As in run_patch; "" and NULL leave them as they are.
     struct str step_pattern;
@@ -128,8 +138,9 @@ MUST_CHECK bool store_check_run(const struct run_request *request, struct err *e
 MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
                                  struct arena *arena, struct run *run, struct err *err);
 
-// Finds a run by id, by name ("project/name" too), or by "series~latest" (the newest of a series).
-// ERR_NOT_FOUND; ERR_CONFLICT when a bare name stands in several projects.
+// Finds a run by id, by name ("project/name" too), by "series~latest" (the newest of a series) or
+// by
+// "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT when a bare name stands in several projects.
 MUST_CHECK bool store_find_run(struct store *store, struct str key, struct arena *arena,
                                struct run *run, struct err *err);
 
@@ -148,6 +159,26 @@ MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t exp
 
 // No more ranks will come: the run is complete with those that are there. More are still welcome.
 MUST_CHECK bool store_finalize_run(struct store *store, struct str id, struct err *err);
+
+// A run that others are held against, under a name of its own: "@baseline:name" finds it.
+struct baseline {
+    struct str name;
+    struct str run_id, run_name, project;
+    struct cell step_median_ns;
+    int64_t set_ns;
+};
+// By name.
+MUST_CHECK bool store_list_baselines(struct store *store, struct arena *arena,
+                                     struct baseline **baselines, size_t *count, struct err *err);
+// ERR_NOT_FOUND.
+MUST_CHECK bool store_find_baseline(struct store *store, struct str name, struct arena *arena,
+                                    struct baseline *baseline, struct err *err);
+// Pins the name to the run, and to no other any more. ERR_USAGE for a name that cannot be one,
+// ERR_NOT_FOUND when the run is gone, ERR_CONFLICT when there are too many.
+MUST_CHECK bool store_set_baseline(struct store *store, struct str name, struct str run_id,
+                                   struct err *err);
+// ERR_NOT_FOUND.
+MUST_CHECK bool store_drop_baseline(struct store *store, struct str name, struct err *err);
 
 // A finding that someone put aside, for a reason, until it is taken back.
 struct dismissal {

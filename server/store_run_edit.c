@@ -47,6 +47,9 @@ static bool check_name(const char *what, struct str name, struct err *err)
     if (is_hard_to_name(name))
         return err_set(err, ERR_USAGE, "%s '%.*s' is a dot, or has a blank at an end", what,
                        (int)(name.len < 60 ? name.len : 60), name.at);
+    if (str_starts_with(name, STR(STORE_BASELINE_PREFIX)))
+        return err_set(err, ERR_USAGE, "%s '%.*s' begins as the key of a baseline does", what,
+                       (int)(name.len < 60 ? name.len : 60), name.at);
     for (size_t i = 0; i < name.len; i++)
         if (name.at[i] == '/' || name.at[i] == '~')
             return err_set(err, ERR_USAGE, "%s has a '%c', which addresses need", what, name.at[i]);
@@ -87,6 +90,7 @@ bool store_check_run(const struct run_request *request, struct err *err)
            check_name("project", project_of(request), err) &&
            check_text("note", request->note, STORE_NOTE_MAX_BYTES, err) &&
            check_tags(request->tags, request->tag_count, err) &&
+           meta_check(request->meta, request->meta_count, err) &&
            check_world_size(request->world_size, err) &&
            check_steps(request->step_pattern, request->warmup_steps, err);
 }
@@ -199,6 +203,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
     return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err) &&
+           meta_merge(db, *id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, *id, request, err);
 }
 
@@ -214,6 +219,7 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
     sql_bind_text(&stmt, request->note);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err) &&
+           meta_merge(db, id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, id, request, err);
 }
 
@@ -291,7 +297,8 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
            (!patch->world_size || check_world_size(*patch->world_size, err)) &&
            check_steps(patch->step_pattern ? *patch->step_pattern : STR(""), patch->warmup_steps,
                        err) &&
-           check_tags(patch->tags, patch->tags ? patch->tag_count : 0, err);
+           check_tags(patch->tags, patch->tags ? patch->tag_count : 0, err) &&
+           meta_check(patch->meta, patch->meta ? patch->meta_count : 0, err);
 }
 
 // The name must be free where the run would go.
@@ -338,6 +345,7 @@ static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch,
     bind_world_size(&stmt, patch->world_size ? *patch->world_size : STORE_ANY);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && replace_tags(db, id, patch, err) &&
+           meta_merge(db, id, patch->meta, patch->meta ? patch->meta_count : 0, err) &&
            set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
 }
 

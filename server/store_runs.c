@@ -74,38 +74,60 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     read_figures(stmt, run, arena);
 }
 
-static bool read_tags(struct stmt *stmt, struct run *run, struct arena *arena)
+// Tags or settings of a run.
+static bool read_pairs(struct stmt *stmt, struct str run_id, struct arena *arena,
+                       struct run_tag **pairs, size_t *count)
 {
-    sql_bind_text(stmt, run->id);
+    sql_bind_text(stmt, run_id);
     while (sql_row(stmt)) {
-        run->tags = sql_grow(arena, run->tags, run->tag_count, sizeof *run->tags, stmt->err);
-        if (!run->tags) {
+        *pairs = sql_grow(arena, *pairs, *count, sizeof **pairs, stmt->err);
+        if (!*pairs) {
             stmt->failed = true;
             break;
         }
-        run->tags[run->tag_count++] =
-            (struct run_tag){sql_text(stmt, 0, arena), sql_text(stmt, 1, arena)};
+        (*pairs)[(*count)++] = (struct run_tag){sql_text(stmt, 0, arena), sql_text(stmt, 1, arena)};
     }
     sql_reset(stmt);
     return !stmt->failed;
 }
 
-#define TAGS "SELECT \"key\", value FROM run_tag WHERE run_id = ? ORDER BY \"key\""
+static bool read_baselines(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    sql_bind_text(stmt, run->id);
+    while (sql_row(stmt)) {
+        run->baselines =
+            sql_grow(arena, run->baselines, run->baseline_count, sizeof *run->baselines, stmt->err);
+        if (!run->baselines) {
+            stmt->failed = true;
+            break;
+        }
+        run->baselines[run->baseline_count++] = sql_text(stmt, 0, arena);
+    }
+    sql_reset(stmt);
+    return !stmt->failed;
+}
+
+#define TAGS      "SELECT \"key\", value FROM run_tag WHERE run_id = ? ORDER BY \"key\""
+#define META      "SELECT \"key\", value FROM metadata WHERE run_id = ? ORDER BY \"key\""
+#define BASELINES "SELECT name FROM baseline WHERE run_id = ? ORDER BY name"
 
 // The statements that read one run after the other.
 struct loading {
-    struct stmt run, tags;
+    struct stmt run, tags, meta, baselines;
 };
 
 static struct loading begin_loading(sqlite3 *db, struct err *err)
 {
-    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err)};
+    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err),
+                            sql_begin(db, META, err), sql_begin(db, BASELINES, err)};
 }
 
 static bool end_loading(struct loading *loading)
 {
     bool run_ok = sql_end(&loading->run);
-    return sql_end(&loading->tags) && run_ok;
+    bool tags_ok = sql_end(&loading->tags);
+    bool meta_ok = sql_end(&loading->meta);
+    return sql_end(&loading->baselines) && run_ok && tags_ok && meta_ok;
 }
 
 static bool load_run(struct loading *loading, struct str id, struct arena *arena, struct run *run)
@@ -116,7 +138,9 @@ static bool load_run(struct loading *loading, struct str id, struct arena *arena
     if (found)
         read_run(&loading->run, run, arena);
     sql_reset(&loading->run);
-    return found && read_tags(&loading->tags, run, arena);
+    return found && read_pairs(&loading->tags, run->id, arena, &run->tags, &run->tag_count) &&
+           read_pairs(&loading->meta, run->id, arena, &run->meta, &run->meta_count) &&
+           read_baselines(&loading->baselines, run, arena);
 }
 
 bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
@@ -153,6 +177,12 @@ static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_
         return false;
     if (found->count)
         return true;
+    struct str pinned = STR(STORE_BASELINE_PREFIX);
+    if (str_starts_with(key, pinned)) {
+        struct str name[2] = {{key.at + pinned.len, key.len - pinned.len}};
+        return runs_search(db, "SELECT run_id FROM baseline WHERE name = ?", name, arena, found,
+                           err);
+    }
     struct str latest = STR("~latest");
     if (key.len > latest.len &&
         str_equal((struct str){key.at + key.len - latest.len, latest.len}, latest)) {

@@ -108,6 +108,17 @@ MUST_CHECK bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struc
 MUST_CHECK bool runs_get_or_create(sqlite3 *db, const struct run_request *request,
                                    struct arena *arena, struct str *id, struct err *err);
 
+// "A-Z a-z 0-9 . _ -", 1 to STORE_WORD_MAX_BYTES of them, not dots alone. ERR_USAGE naming what.
+MUST_CHECK bool meta_check_word(const char *what, struct str word, struct err *err);
+
+// Whether these can be settings. ERR_USAGE.
+MUST_CHECK bool meta_check(const struct run_tag *meta, size_t count, struct err *err);
+
+// Sets them beside those that are there; one whose value's text is NULL goes. ERR_USAGE for too
+// many.
+MUST_CHECK bool meta_merge(sqlite3 *db, struct str run_id, const struct run_tag *meta, size_t count,
+                           struct err *err);
+
 // Deletes a trace's rows; its files become garbage.
 MUST_CHECK bool traces_drop(sqlite3 *db, struct str trace_id, struct err *err);
 
