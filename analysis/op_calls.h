@@ -50,6 +50,13 @@ struct op_frame {
     uint32_t mark, flags; // of the visitor
 };
 
+// Index into the trace's op_inputs of an operator's call, ARGS_NONE when it recorded none.
+static inline uint32_t op_calls_inputs(const struct trace *trace, uint32_t op)
+{
+    uint32_t args = trace->args[op];
+    return args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
+}
+
 // Visits all calls that launched something, themselves or below, each before those below it.
 struct op_visitor {
     void *context;

@@ -31,8 +31,7 @@ struct shape_table {
 
 static struct op_inputs inputs_of(const struct trace *trace, uint32_t op)
 {
-    uint32_t args = trace->args[op];
-    uint32_t inputs = args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
+    uint32_t inputs = op_calls_inputs(trace, op);
     return inputs == ARGS_NONE ? (struct op_inputs){0} : trace->op_inputs[inputs];
 }
 
