@@ -18,7 +18,7 @@ const RIGHT = 10;
 const LINE = 190; // height of the upper half
 const STACK = 116;
 const LANE = 16;
-const BETWEEN = 22;
+const BETWEEN = 34;
 const BOTTOM = 22;
 const WIDEST = 44;
 const KEYS = "chart, arrow keys move between runs, Enter opens one, Space chooses it to compare";
@@ -29,7 +29,7 @@ function layout(points, labels, width) {
   const x = (i) => LEFT + (i + 0.5) * pitch;
   const lanes = label_lanes(labels.map(({ at, text }) => ({ x: x(at - 0.5), text })),
     width - RIGHT);
-  const top = 14 + LANE * Math.max(0, ...lanes.map(({ lane }) => lane + 1));
+  const top = 26 + LANE * Math.max(0, ...lanes.map(({ lane }) => lane + 1));
   const middle = top + LINE;
   const bottom = middle + BETWEEN + STACK;
   const extent = trend_extent(points);
@@ -58,6 +58,8 @@ function Axes({ place, points, name_of }) {
   return html`<g class="axis" aria-hidden="true">
     <${TimeAxis} ticks=${upper} y=${y} width=${width} />
     <${TimeAxis} ticks=${lower} y=${stack_y} width=${width} />
+    <text class="axis-name" x=${LEFT} y=${place.top - 6}>median step, ms</text>
+    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>where a step goes, ms</text>
     ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
       y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
     </text>`)}</g>`;
@@ -69,7 +71,7 @@ function Changes({ labels, place }) {
     const px = place.x(at - 0.5);
     const right = side === "right";
     return html`<g key=${at} class="trend-change-mark ${tone}" aria-hidden="true">
-      <line class="trend-change" x1=${px} x2=${px} y1=${4 + lane * LANE} y2=${place.bottom} />
+      <line class="trend-change" x1=${px} x2=${px} y1=${3 + lane * LANE} y2=${place.bottom} />
       <text x=${right ? px + 5 : px - 5} y=${14 + lane * LANE}
         text-anchor=${right ? "start" : "end"}>${text}</text></g>`;
   });
@@ -179,7 +181,7 @@ export function TrendLine(props) {
         ${width > 0 && html`<${Drawing} ...${props} place=${place} levels=${levels} id=${id}
           labels=${labels} at=${at} />`}
       </svg>
-      <p class="readout">${at >= 0 ? text_of(at) : `Milliseconds per step; the upper axis does not
-        begin at zero. Click a run to open it, drag from one to another to compare them.`}</p>
+      <p class="readout">${at >= 0 ? text_of(at) : `The upper axis does not begin at zero. Click
+        a run to open it, drag from one to another to compare them.`}</p>
     </div><//>`;
 }

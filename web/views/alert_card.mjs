@@ -27,13 +27,15 @@ function RunLink({ id, name }) {
   return html`<a href=${run_path(id)}>${name ?? id}</a>`;
 }
 
+/** The head of an alert; on the page of its series it stands below that of a card. */
 function Where({ alert, shows_series }) {
   const head = alert_head(alert);
-  return html`<h3 class="alert-head"><strong class=${head.tone}>${head.words}</strong>
+  const level = shows_series ? "h2" : "h3";
+  return html`<${level} class="alert-head"><strong class=${head.tone}>${head.words}</strong>
     ${shows_series && html` in <a href=${series_path(alert.project, alert.series)}>${
       alert.series}</a>`}
     ${shows_series && shown_project(alert) && html`<span class="faint"> · ${alert.project}</span>`}
-  </h3>`;
+  <//>`;
 }
 
 /**

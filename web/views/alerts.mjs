@@ -64,7 +64,7 @@ export default function Alerts() {
     status: status === "all" ? "" : status }));
   return html`<header class="page-head"><h1 tabindex="-1">Alerts</h1>
       <p class="page-note">runs that left the level of their series; slower ones first</p></header>
-    <div class="filter-bar"><${StatusChoice} value=${status} alerts=${rows}
+    <div class="filter-bar alerts-filter"><${StatusChoice} value=${status} alerts=${rows}
         onchange=${(to) => change({ status: to })} />
       <${Scope} query=${query} change=${change} />
       <${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} /></div>

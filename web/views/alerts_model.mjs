@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words and order of alerts, and what can be done about one; pure.
-import { ms, ms_unit } from "../format.mjs";
-import { change_words } from "./trends_model.mjs";
+import { change_words, levels_text } from "./trends_model.mjs";
 
 /**
  * @typedef {{id: string|number, project: string, series: string, run: string, run_name?: string,
@@ -63,8 +62,8 @@ const KINDS = {
 };
 
 /** "100.1 → 105.2 ms per step; the level of the series changed here". @param {Alert} alert */
-export function alert_text({ before_ns, after_ns, kind }) {
-  return `${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step; ${KINDS[kind] ?? kind}`;
+export function alert_text(alert) {
+  return `${levels_text(alert)}; ${KINDS[alert.kind] ?? alert.kind}`;
 }
 
 /** How many alerts there are of each status. @param {Alert[]} alerts */

@@ -80,9 +80,9 @@ export function trend_sentence(series, points, changes) {
     ms_unit(last.step_median_ns, 4)} now; ${moves}.`;
 }
 
-/** "5.0 % slower, 100.1 → 105.2 ms per step". @param {any} change */
-export function change_sentence({ change_share, before_ns, after_ns }) {
-  return `${change_words(change_share)}, ${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step`;
+/** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
+export function levels_text({ before_ns, after_ns }) {
+  return `${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step`;
 }
 
 /** What a screen reader and the line below the chart say about one run. */

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href } from "../api.mjs";
 import { run_path } from "../address.mjs";
-import { when } from "../format.mjs";
+import { count, ms, when } from "../format.mjs";
 import { frame_of, sort_rows } from "../frame.mjs";
 import { tallest_ns } from "../charts/trend_model.mjs";
 import { MiniStack } from "../charts/stack.mjs";
@@ -11,7 +11,8 @@ import { Table } from "../table.mjs";
 import { Card, ExportLinks } from "../widgets.mjs";
 import { status_of } from "./alerts_model.mjs";
 import { series_api } from "./trends_data.mjs";
-import { change_words, events_of, short_commit, with_steps_between } from "./trends_model.mjs";
+import { change_words, events_of, short_commit, short_run, with_steps_between }
+  from "./trends_model.mjs";
 
 /** What happened at a run, in words. */
 function Events({ events }) {
@@ -23,25 +24,30 @@ function Events({ events }) {
           : `alert: ${status_of(status).word.toLowerCase()}`}</span>`)}</span>`;
 }
 
-function Choose({ point, picked, onpick }) {
+function Choose({ point, series, picked, onpick }) {
   return html`<span class="with-select"><label class="select"><input type="checkbox"
       checked=${picked.includes(point.run)} aria-label="Choose ${point.name} to compare"
       onChange=${() => onpick(point.run)} /></label>
-    <a href=${run_path(point.run)}>${point.name}</a></span>`;
+    <a href=${run_path(point.run)} title=${point.name}>${short_run(point.name, series)}</a></span>`;
 }
 
-function columns_of({ rows, picked, onpick, longest, events }) {
+function columns_of({ rows, series, picked, onpick, longest, events }) {
+  // Runs of a series differ by little: four digits.
+  const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
+    ms(rows[row][key], 4)}</span>`;
   return [
-    { key: "name", label: "Run", className: "wrap", width_px: 240, cell: (row) =>
-      html`<${Choose} point=${rows[row]} picked=${picked} onpick=${onpick} />` },
+    { key: "name", label: "Run", className: "wrap", width_px: 150, cell: (row) =>
+      html`<${Choose} point=${rows[row]} series=${series} picked=${picked} onpick=${onpick} />` },
     { key: "created", label: "Recorded", width_px: 140, priority: 2,
       cell: (row) => when(rows[row].created) },
     { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
-    { key: "step_median_ns", label: "Step p50", kind: "ms",
+    { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
       help: "Median time of a steady step of the headline rank; lower is better" },
-    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 3 },
-    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 3 },
+    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 3,
+      cell: time("step_ci_low_ns") },
+    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 3,
+      cell: time("step_ci_high_ns") },
     { key: "step_share", label: "Against before", width_px: 130,
       help: "Against the run before in this series",
       cell: (row) => rows[row].step_share === null ? "–" : change_words(rows[row].step_share) },
@@ -68,7 +74,7 @@ export function PointsTable({ points, changes, alerts, picked, series, onpick, s
   const longest = useMemo(() => tallest_ns(points), [points]);
   const project = points[0]?.project;
   const href = (format) => api_href(series_api(project, series, "points", { format }));
-  const columns = columns_of({ rows, picked, onpick, longest, events });
+  const columns = columns_of({ rows, series, picked, onpick, longest, events });
   return html`<${Card} title="Runs" flush=${true} note="choose two to compare them"
       actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
     <${Table} caption="Runs of the series" frame=${frame} rows=${order} columns=${columns}

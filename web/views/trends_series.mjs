@@ -2,7 +2,7 @@
 // One series: its runs as a line with levels, what changed when, alerts, and the runs as a table.
 import { html, useMemo } from "../ui.mjs";
 import { navigate, use_query } from "../router.mjs";
-import { run_path } from "../address.mjs";
+import { address, run_path } from "../address.mjs";
 import { use_now, use_title } from "../hooks.mjs";
 import { count, plural, when } from "../format.mjs";
 import { TrendLine } from "../charts/trend_line.mjs";
@@ -11,7 +11,7 @@ import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "./run_frame.mjs";
 import { use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { change_sentence, change_words, compare_runs, last_points, pick_address, picked_runs,
+import { change_words, compare_runs, last_points, levels_text, pick_address, picked_runs,
   point_text, short_commit, short_run, toggled_pick, trend_sentence } from "./trends_model.mjs";
 import { PointsTable } from "./trends_points.mjs";
 
@@ -50,16 +50,16 @@ function ChangeLine({ change, point }) {
   const sure = change.p_value === null || change.p_value === undefined ? ""
     : `p ${change.p_value < 0.001 ? "< 0.001" : `= ${change.p_value.toFixed(3)}`}`;
   return html`<span><strong class=${tone}>${change_words(change.change_share)}</strong> since
-    ${" "}<a href=${run_path(change.run)}>${point?.name ?? change.run}</a>${
-    point?.commit && html` <code title=${point.commit}>${short_commit(point.commit)}</code>`}
-    <span class="faint">${[change_sentence(change).split(", ").slice(1).join(", "),
-      point && when(point.created), sure].filter(Boolean).join(" · ")}</span></span>`;
+    ${" "}<a href=${run_path(change.run)}>${point?.name ?? change.run}</a>${" "}
+    ${point?.commit && html`<code title=${point.commit}>${short_commit(point.commit)}</code>`}${" "}
+    <span class="faint">${[levels_text(change), point && when(point.created), sure]
+      .filter(Boolean).join(" · ")}</span></span>`;
 }
 
-function SeriesAlerts({ alerts }) {
+function SeriesAlerts({ alerts, href }) {
   const now = use_now();
   if (alerts.length === 0) return null;
-  return html`<${Card} title="Alerts" flush=${true} href="/alerts"
+  return html`<${Card} title="Alerts" flush=${true} href=${href}
       note="not dealt with yet"><ul class="alerts">${ordered_alerts(alerts).map((alert) => html`
     <${AlertCard} key=${alert.id} alert=${alert} now=${now} shows_series=${false} />`)}</ul><//>`;
 }
@@ -76,7 +76,7 @@ function Identity({ project, points, series }) {
       " "}on ${when(last.created)}</li>`}</ul>`;
 }
 
-function Trend({ series, points, changes, alerts }) {
+function Trend({ project, series, points, changes, alerts }) {
   const [query, change] = use_query(DEFAULTS);
   const shown = useMemo(() => last_points(points, query.show), [points, query.show]);
   const seen = useMemo(() => changes.filter(({ run }) => shown.some((p) => p.run === run)),
@@ -97,7 +97,8 @@ function Trend({ series, points, changes, alerts }) {
         text_of=${(i) => point_text(shown[i], shown[i - 1])}
         onopen=${(point) => navigate(run_path(point.run))} />
       <${PickBar} picked=${picked} points=${points} onclear=${() => change({ pick: "" })} /><//>
-    <${SeriesAlerts} alerts=${alerts.filter(is_open)} />
+    <${SeriesAlerts} alerts=${alerts.filter(is_open)}
+      href=${address("/alerts", { project, series, status: "all" })} />
     <${Changes} changes=${changes} points=${points} />
     <${PointsTable} points=${points} changes=${changes} alerts=${alerts} picked=${picked}
       onpick=${(run) => pick([run])} sort=${query.sort} onsort=${(sort) => change({ sort })}
@@ -117,6 +118,6 @@ export function SeriesPage({ project, series }) {
       ${points.length === 0
         ? html`<${Empty} title="No run of this series has a step time yet">
             <p><a href="/trends">All series</a></p><//>`
-        : html`<${Trend} series=${series} points=${points} changes=${changes}
+        : html`<${Trend} project=${project} series=${series} points=${points} changes=${changes}
             alerts=${alerts} />`}`}<//>`;
 }
