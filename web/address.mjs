@@ -11,6 +11,7 @@ const ROUTES = [
   ["compare", /^\/compare\/?$/],
   ["trends", /^\/trends\/?$/],
   ["alerts", /^\/alerts\/?$/],
+  ["plan", /^\/plan\/?$/],
   ["api", /^\/docs\/api\/?$/],
   ["recording", /^\/docs\/recording\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],

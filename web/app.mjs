@@ -16,6 +16,7 @@ const PAGES = {
   compare: () => import("./views/compare.mjs"),
   trends: () => import("./views/trends.mjs"),
   alerts: () => import("./views/alerts.mjs"),
+  plan: () => import("./views/plan.mjs"),
   api: () => import("./views/api_docs.mjs"),
   recording: () => import("./views/recording.mjs"),
   overview: () => import("./views/overview.mjs"),

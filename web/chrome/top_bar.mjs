@@ -39,6 +39,7 @@ export function TopBar({ route, onhelp }) {
     <nav aria-label="Main"><ul>
       ${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
       ${link(compare_address(picked), compare, route.page === "compare")}
+      ${link("/plan", "Plan", route.page === "plan")}
       ${link("/upload", "Upload", route.page === "upload")}
       ${link("/docs/api", "API", route.page === "api")}
     </ul></nav>

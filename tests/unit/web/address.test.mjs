@@ -12,6 +12,7 @@ test("each path names one page", () => {
   assert.deepEqual(match_path("/runs/r_1/op%C3%A9/idle"), { page: "none" });
   assert.deepEqual(match_path("/runs/r_1/roofline"), { page: "roofline", run: "r_1" });
   assert.deepEqual(match_path("/docs/api"), { page: "api" });
+  assert.deepEqual(match_path("/plan"), { page: "plan" });
   assert.deepEqual(match_path("/api/v1/runs"), { page: "none" });
   assert.deepEqual(match_path("/runs/r_1/nothing"), { page: "none" });
 });

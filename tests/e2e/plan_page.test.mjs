@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory planner: the figures people know by heart, clear refusals, and the page in a browser.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/browser.mjs";
+import { sum } from "./helpers/figures.mjs";
+import { reply_faults } from "./helpers/openapi.mjs";
+import { start_server } from "./helpers/server.mjs";
+
+const GB = 1e9;
+
+let server;
+let browser;
+
+before(async () => {
+  server = await start_server();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
+const plan = (query) => server.get(`/plan?${query}`);
+
+const LAYERS = "layers=32&hidden=4096&heads=32&seq_len=4096";
+
+test("7 billion parameters with Adam in mixed precision take 112 GB, 28 GB of 4 GPUs", async () => {
+  const one = await plan("parameters=7e9&precision=mixed_bf16&optimizer=adam&strategy=ddp");
+  assert.equal(one.bytes_per_parameter, 16);
+  assert.equal(one.model_static_bytes, 112 * GB);
+  assert.equal(one.static_bytes, 112 * GB);
+  const four = await plan("parameters=7B&strategy=zero3&dp=4&gpu=H100+SXM&gpu=MI300X");
+  assert.equal(four.static_bytes, 28 * GB);
+  assert.equal(four.gpu_count, 4);
+  assert.deepEqual(four.gpus.map(({ gpu, memory_bytes }) => [gpu, memory_bytes]),
+    [["H100 SXM", 80 * GB], ["MI300X", 192 * GB]]);
+});
+
+test("every part tells its formula and source, and known parts sum to the total", async () => {
+  const found = await plan(`parameters=7e9&${LAYERS}&strategy=zero3&dp=8&recompute=full`);
+  assert.equal(found.complete, true);
+  assert.equal(sum(found.parts.map(({ bytes }) => bytes)), found.total_bytes);
+  for (const { part, formula, worked, source } of found.parts) {
+    assert.ok(formula && worked && source, part);
+  }
+});
+
+test("a plan fits only when all is known, and fails as soon as what is known is too much", async () => {
+  const [small] = (await plan("parameters=1e9&gpu=H100+SXM")).gpus;
+  assert.equal(small.fits, null);
+  const [large] = (await plan("parameters=7e9&gpu=H100+SXM")).gpus;
+  assert.equal(large.fits, false);
+  const [known] = (await plan(`parameters=1e9&${LAYERS}&attention=flash&gpu=H100+SXM`)).gpus;
+  assert.equal(known.fits, true);
+  const own = await plan(`parameters=1e9&${LAYERS}&attention=flash&memory_gb=12.5`);
+  assert.deepEqual(own.gpus.map(({ memory_bytes, fits }) => [memory_bytes, fits]),
+    [[12.5 * GB, false]]);
+});
+
+test("without a GPU all known ones are held against the plan", async () => {
+  const { gpus } = await plan("parameters=1e9");
+  assert.ok(gpus.length > 20);
+  assert.ok(gpus.every(({ source }) => source.includes("data sheet")));
+});
+
+test("what cannot be understood is refused, and the answer says what was expected", async () => {
+  for (const [query, expected] of [
+    ["", /parameters=.*7e9 or 7B/], ["parameters=many", /parameters=many/],
+    ["parameters=-1", /parameters=-1/], ["parameters=1e15", /1 to 1e14/],
+    ["parameters=1.5", /whole count/], ["parameters=nan", /parameters=nan/],
+    ["parameters=7e9&precision=int4", /fp32, mixed_bf16, mixed_fp16, bf16/],
+    ["parameters=7e9&dp=0", /dp=0, expected a number from 1/],
+    ["parameters=7e9&heads=7&hidden=64", /does not divide hidden=64/],
+    ["parameters=7e9&overhead_gb=x", /overhead_gb=x, expected gigabytes/],
+    ["parameters=7e9&gpu=H100", /gpu=H100/], ["parameters=7e9&gpus=H100", /'gpus'/],
+  ]) {
+    const reply = await server.request(`/api/v1/plan?${query}`);
+    assert.equal(reply.status, 400, query);
+    assert.match(reply.json.detail, expected, query);
+    assert.deepEqual(reply_faults("GET", "/api/v1/plan", reply), []);
+  }
+  const reply = await server.request("/api/v1/plan?parameters=7e9&gpu=H100");
+  assert.match(reply.json.fix, /H100 SXM, H100 PCIe.*MI300X.*memory_gb/);
+});
+
+test("the page shows setups side by side and says which fit", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/");
+    await page.getByRole("link", { name: "Plan", exact: true }).click();
+    await page.waitForURL(/\/plan$/);
+    await page.getByText("fits, 59.1 GB free").waitFor();
+    assert.equal(await page.locator(".plan-bars > li").count(), 4);
+    assert.match(await page.locator("main").innerText(), /16 bytes per parameter.*112 GB/);
+    assert.match(await page.locator(".plan-bars").innerText(), /does not fit: 52.9 GB too much/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("what is typed and chosen is in the address, which opens the same page", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/plan");
+    await page.getByLabel("Start from").selectOption("GPT-3 175B");
+    await page.waitForURL(/parameters=175e9/);
+    await page.getByLabel("GPU of setup 1").selectOption("B200");
+    await page.getByLabel("Sharding of setup 1").selectOption("zero3");
+    const dp = page.getByLabel("GPUs that share data, setup 1");
+    await dp.fill("64");
+    await dp.press("Enter");
+    await page.waitForURL(/on=B200%2Czero3%2C64%2C1%2C1/);
+    await page.getByLabel("Recomputed").selectOption("full");
+    const bar = page.locator(".plan-bars > li").first();
+    await bar.getByText("64 × B200, ZeRO-3, dp 64").waitFor();
+    await page.waitForURL(/recompute=full/);
+    await page.getByText("(L / p) f s b h x 2").first().waitFor();
+    const shown = await bar.innerText();
+    await page.reload();
+    await bar.getByText("64 × B200, ZeRO-3, dp 64").waitFor();
+    assert.equal(await bar.innerText(), shown);
+    assert.equal(await page.getByLabel("Start from").inputValue(), "GPT-3 175B");
+  }));
+
+test("setups are added and removed, and one is always left", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/plan?on=H200,ddp,1,1,1");
+    await page.locator(".plan-bars > li").waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Remove setup/ }).count(), 0);
+    await page.getByRole("button", { name: "Add one" }).click();
+    await page.locator(".plan-bars > li").nth(1).waitFor();
+    await page.getByRole("button", { name: "Remove setup 1" }).click();
+    await page.locator(".plan-bars > li").nth(1).waitFor({ state: "detached" });
+  }));
+
+test("a refused number is told on the page beside what can still be shown", async () => {
+  const page = await (await browser.newContext({ baseURL: server.base })).newPage();
+  await visit(page, "/plan?on=H200,ddp,1,1,1&on=H200,ddp,none,1,1");
+  await page.getByRole("alert").getByText(/dp=none/).waitFor();
+  assert.equal(await page.locator(".plan-bars > li").count(), 1);
+  await page.context().close();
+});
+
+test("the page fits a narrow screen and has no barrier there", () =>
+  on_page({ viewport: NARROW, colorScheme: "dark" }, async (page) => {
+    await visit(page, "/plan");
+    await page.locator(".plan-bars > li").first().waitFor();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    assert.deepEqual(await axe_faults(page), []);
+  }));
