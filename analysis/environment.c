@@ -2,6 +2,7 @@
 // What the trace says of where and how it was made, as keys and values.
 #include "analysis/analyses.h"
 #include "analysis/member_json.h"
+#include "analysis/platform.h"
 #include "analysis/quality.h"
 #include "analysis/tables.h"
 
@@ -137,12 +138,33 @@ static bool add_options(struct writer *writer, const struct analysis_options *op
     return add(writer, STR("stepscope.warmup"), str_of(text), err);
 }
 
+// Under names that every vendor's traces share, so that comparisons put them side by side. What the
+// file itself says under such a name goes before.
+static bool add_platform(struct writer *writer, const struct facts *facts, struct err *err)
+{
+    struct platform platform;
+    if (!platform_of(facts, writer->arena, &platform, err))
+        return false;
+    const struct {
+        const char *key;
+        struct str value;
+    } rows[] = {{"flavour", platform.flavour ? str_of(platform.flavour) : STR("")},
+                {"framework", platform.framework},
+                {"driver", platform.driver},
+                {"runtime", platform.runtime}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value.len && !trace_member_text(facts->trace, str_of(rows[i].key)).len &&
+            !add(writer, str_of(rows[i].key), rows[i].value, err))
+            return false;
+    return true;
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, facts->budget);
     struct writer writer = {report, &scratch, facts->identity.gpu, 0};
-    bool ok = add_options(&writer, facts->options, err);
+    bool ok = add_options(&writer, facts->options, err) && add_platform(&writer, facts, err);
     for (uint32_t i = 0; ok && i < facts->trace->member_count; i++)
         ok = add_member(&writer, facts->trace, i, err);
     arena_free(&scratch);

@@ -187,6 +187,22 @@ static bool add_precision(enum precision precision, const int64_t sums[PRECISION
     return add(report, &metric, err);
 }
 
+// The precision of most time is one of the trace's settings, unless the file has one of that name.
+static bool add_setting(const struct trace *trace, const int64_t sums[PRECISION_COUNT],
+                        struct report *report, struct err *err)
+{
+    int most = PRECISION_NONE;
+    for (int p = 0; p < PRECISION_COUNT; p++)
+        if (sums[p] > sums[most])
+            most = p;
+    if (most == PRECISION_NONE || trace_member_text(trace, STR("precision")).len)
+        return true;
+    struct row row = {0};
+    row_word(&row, "precision");
+    row_word(&row, precision_word((enum precision)most));
+    return row_end(&row, &table_environment, report, err);
+}
+
 static bool add_precisions(const struct work_rows *rows, struct report *report, struct err *err)
 {
     const struct facts *facts = rows->facts;
@@ -201,6 +217,8 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
             row_of_launch[rows->calls->order[i]] = rows->row_of_call[c];
     sum_precisions(rows, row_of_launch, sums);
     budget_free(facts->budget, row_of_launch, size);
+    if (!add_setting(facts->trace, sums, report, err))
+        return false;
     for (int p = 0; p < PRECISION_COUNT; p++) {
         bool common = p == PRECISION_FP8 || p == PRECISION_BF16 || p == PRECISION_FP16 ||
                       p == PRECISION_TF32 || p == PRECISION_FP32;

@@ -252,6 +252,45 @@ static void identity_and_environment_come_from_the_files_members(void **state)
     hand_end(&hand);
 }
 
+static void assert_setting(const struct hand *hand, const char *key, const char *value)
+{
+    size_t row = hand_find(hand, "environment", "key", key);
+    assert_string_equal(hand_word(hand, "environment", row, "value"), value);
+}
+
+static void settings_have_one_name_for_all_vendors(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "hip_runtime_version", "60443483");
+    hand_member(&hand, "hip_driver_version", "\"70253211\"");
+    hand_kernel(&hand, "Cijk_Ailk_Bljk_BBS_BH_MT64x64x64", 7, 0, 10); // bf16 by its name
+    hand_analyse(&hand);
+    assert_setting(&hand, "flavour", "rocm");
+    assert_setting(&hand, "runtime", "HIP 6.4.43483");
+    assert_setting(&hand, "driver", "HIP 7.2.53211");
+    assert_setting(&hand, "precision", "bf16");
+    hand_end(&hand);
+    hand_begin(&hand);
+    hand_member(&hand, "cuda_driver_version", "12090");
+    hand_member(&hand, "cuda_runtime_version", "12040");
+    hand_member(&hand, "precision", "\"as configured\"");
+    hand_member(&hand, "metadata",
+                "{\"system\": {\"torch_env_info\": {\"torch_version\": \"2.6.0+cu124\", "
+                "\"nvidia_driver_version\": \"575.51.03\"}, \"env\": {\"TOKEN\": \"secret\"}}}");
+    hand_kernel(&hand, "ampere_sgemm_128x64_nn", 7, 0, 10);
+    hand_analyse(&hand);
+    assert_setting(&hand, "flavour", "cuda");
+    assert_setting(&hand, "runtime", "CUDA 12.4");
+    assert_setting(&hand, "driver", "575.51.03");
+    assert_setting(&hand, "framework", "PyTorch 2.6.0+cu124");
+    assert_setting(&hand, "precision", "as configured");
+    for (size_t row = 0; row < hand_rows(&hand, "environment"); row++)
+        assert_string_not_equal(hand_word(&hand, "environment", row, "value"), "secret");
+    hand_end(&hand);
+}
+
 static void a_rank_that_cannot_be_counts_as_not_given(void **state)
 {
     (void)state;
@@ -323,6 +362,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_bars_of_the_steady_steps),
         cmocka_unit_test(short_kernels_are_those_under_ten_microseconds),
         cmocka_unit_test(identity_and_environment_come_from_the_files_members),
+        cmocka_unit_test(settings_have_one_name_for_all_vendors),
         cmocka_unit_test(a_rank_that_cannot_be_counts_as_not_given),
         cmocka_unit_test(what_was_repaired_or_left_out_is_in_the_trust_report),
         cmocka_unit_test(a_trace_without_device_events_says_so),
