@@ -47,7 +47,7 @@ test("every part tells its formula and source, and known parts sum to the total"
   }
 });
 
-test("a plan fits only when all is known, and fails as soon as what is known is too much", async () => {
+test("a plan fits when all is known, and fails once what is known is too much", async () => {
   const [small] = (await plan("parameters=1e9&gpu=H100+SXM")).gpus;
   assert.equal(small.fits, null);
   const [large] = (await plan("parameters=7e9&gpu=H100+SXM")).gpus;

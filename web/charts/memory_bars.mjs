@@ -7,7 +7,8 @@ import { ChartFigure } from "./figure.mjs";
 const LABEL_FROM = 0.07; // of the full width; a narrower segment cannot hold its label
 
 /**
- * @typedef {{key: string, label: string, part: string, bytes: number}} Piece `part` names the colour
+ * `part` names the colour.
+ * @typedef {{key: string, label: string, part: string, bytes: number}} Piece
  * @typedef {{key: string, label: string, pieces: Piece[], memory_bytes: number,
  *            verdict: {tone: string, text: string}}} Bar
  */

@@ -84,7 +84,8 @@ function Problems({ replies }) {
   const problems = replies.map(({ problem }) => problem).filter(Boolean);
   const first = problems.filter((problem, i) =>
     problems.findIndex(({ detail }) => detail === problem.detail) === i);
-  return first.map((problem) => html`<${ProblemNotice} key=${problem.detail} problem=${problem} />`);
+  return first.map((problem) =>
+    html`<${ProblemNotice} key=${problem.detail} problem=${problem} />`);
 }
 
 function summary_of(plan) {
