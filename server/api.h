@@ -32,15 +32,29 @@ bool api_list_dismissals(struct request *request, struct response *response, str
 bool api_put_dismissal(struct request *request, struct response *response, struct err *err);
 bool api_delete_dismissal(struct request *request, struct response *response, struct err *err);
 
+// Runs that others are held against (api_baselines.c).
+bool api_list_baselines(struct request *request, struct response *response, struct err *err);
+bool api_get_baseline(struct request *request, struct response *response, struct err *err);
+bool api_put_baseline(struct request *request, struct response *response, struct err *err);
+bool api_delete_baseline(struct request *request, struct response *response, struct err *err);
+
+// Runs over time (api_series.c, api_alerts.c).
+bool api_list_series(struct request *request, struct response *response, struct err *err);
+bool api_get_points(struct request *request, struct response *response, struct err *err);
+bool api_get_level_changes(struct request *request, struct response *response, struct err *err);
+bool api_list_alerts(struct request *request, struct response *response, struct err *err);
+bool api_patch_alert(struct request *request, struct response *response, struct err *err);
+
 // The row's table (api_tables.c).
 bool api_get_table(struct request *request, struct response *response, struct err *err);
 
 // A window of a rank's trace (api_timeline.c).
 bool api_get_timeline(struct request *request, struct response *response, struct err *err);
 
-// Two runs (api_compare.c).
+// Runs beside each other, the row's table of a comparison, and a gate (api_compare.c, api_gate.c).
 bool api_get_compare(struct request *request, struct response *response, struct err *err);
-bool api_get_waterfall(struct request *request, struct response *response, struct err *err);
+bool api_get_compare_table(struct request *request, struct response *response, struct err *err);
+bool api_get_gate(struct request *request, struct response *response, struct err *err);
 
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
@@ -101,7 +115,8 @@ struct api_upload {
 MUST_CHECK bool api_upload_json(const struct request *request, const struct api_upload *what,
                                 struct buf *out, struct err *err);
 
-// "key=value" of a tag, from a query or form field. ERR_USAGE.
-MUST_CHECK bool api_parse_tag(struct str text, struct run_tag *tag, struct err *err);
+// "key=value" of a tag or of metadata (what), from a query or form field. ERR_USAGE.
+MUST_CHECK bool api_parse_pair(const char *what, struct str text, struct run_tag *pair,
+                               struct err *err);
 
 #endif

@@ -93,7 +93,15 @@ const struct route routes[] = {
 
     {"GET", "/api/v1/plan", api_get_plan, NULL},
     {"GET", "/api/v1/compare", api_get_compare, NULL},
-    {"GET", "/api/v1/compare/waterfall", api_get_waterfall, NULL},
+    {"GET", "/api/v1/compare/gate", api_get_gate, NULL},
+    {"GET", "/api/v1/compare/runs", api_get_compare_table, &table_compare_runs},
+    {"GET", "/api/v1/compare/settings", api_get_compare_table, &table_compare_settings},
+    {"GET", "/api/v1/compare/waterfall", api_get_compare_table, &table_compare_waterfall},
+    {"GET", "/api/v1/compare/modules", api_get_compare_table, &table_compare_modules},
+    {"GET", "/api/v1/compare/collectives", api_get_compare_table, &table_compare_collectives},
+    {"GET", "/api/v1/compare/ranks", api_get_compare_table, &table_compare_ranks},
+    {"GET", "/api/v1/compare/memory", api_get_compare_table, &table_compare_memory},
+    {"GET", "/api/v1/compare/findings", api_get_compare_table, &table_compare_findings},
 };
 const size_t routes_count = sizeof(routes) / sizeof(*routes);
 

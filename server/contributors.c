@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers the parts of a difference under the names that people know them by.
+#include "server/contributors.h"
+
+#include "analysis/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEAST_NS = 1000, NAME_MAX_BYTES = 72 };
+
+const struct table_desc *const contributors_rank_tables[] = {&table_idle_causes, NULL};
+
+struct gathered {
+    const struct compared_pair *pair;
+    struct arena *arena;
+    struct contributor *at;
+    size_t count, room;
+};
+
+const char *contributors_clean(struct str text, size_t max, struct arena *arena)
+{
+    struct str shown = {text.at, text.len < max ? text.len : max - 3};
+    char *clean = arena_alloc(arena, shown.len + 4, NULL);
+    size_t len = 0;
+    while (clean && len < shown.len) {
+        size_t valid = str_valid_utf8((struct str){shown.at + len, shown.len - len});
+        for (size_t end = len + valid; len < end; len++) {
+            unsigned char c = (unsigned char)shown.at[len];
+            clean[len] = c < ' ' || c == 0x7f ? '?' : shown.at[len];
+        }
+        if (len < shown.len)
+            clean[len++] = '?';
+    }
+    if (clean && shown.len < text.len)
+        memcpy(clean + shown.len, "...", 3);
+    return clean ? clean : "?";
+}
+
+static void add(struct gathered *gathered, const char *name, int64_t delta_ns)
+{
+    if (gathered->count < gathered->room && llabs(delta_ns) >= LEAST_NS)
+        gathered->at[gathered->count++] = (struct contributor){name, delta_ns};
+}
+
+// --- work of the device -------------------------------------------------------------------------
+
+static bool is_word(const struct table *table, size_t row, const char *column, const char *word)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return !cell->null && str_equal(cell->s, str_of(word));
+}
+
+static bool is_cand(const struct gathered *gathered, const struct table *table, size_t row)
+{
+    return table_cell(table, row, "cand")->i == gathered->pair->cand;
+}
+
+static bool is_idle(const struct table *table, size_t row)
+{
+    const struct cell *bar = table_cell(table, row, "bar");
+    return !bar->null && str_starts_with(bar->s, STR("idle_"));
+}
+
+// The operator, else the kernel, else the category.
+static struct str name_of(const struct table *table, size_t row)
+{
+    static const char *const columns[] = {"op", "cand_kernel", "base_kernel", "category", "bar"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct cell *cell = table_cell(table, row, columns[i]);
+        if (!cell->null && cell->s.len)
+            return cell->s;
+    }
+    return STR("?");
+}
+
+static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives,
+                     bool has_causes)
+{
+    for (size_t row = 0; waterfall && row < waterfall->row_count; row++) {
+        if (!is_cand(gathered, waterfall, row) || !is_word(waterfall, row, "level", "op"))
+            continue;
+        if ((has_collectives && is_word(waterfall, row, "bar", "exposed_comm")) ||
+            (has_causes && is_idle(waterfall, row)))
+            continue;
+        struct str name = is_idle(waterfall, row) ? table_cell(waterfall, row, "bar")->s
+                                                  : name_of(waterfall, row);
+        add(gathered, contributors_clean(name, NAME_MAX_BYTES, gathered->arena),
+            table_cell(waterfall, row, "delta_ns")->i);
+    }
+}
+
+// --- collectives --------------------------------------------------------------------------------
+
+static int64_t exposed_delta(const struct table *collectives, size_t row)
+{
+    const struct cell *delta = table_cell(collectives, row, "delta_exposed_ns");
+    return delta->null ? 0 : delta->i;
+}
+
+static bool is_first_of_kind(const struct gathered *gathered, const struct table *collectives,
+                             size_t row)
+{
+    struct str kind = table_cell(collectives, row, "kind")->s;
+    for (size_t i = 0; i < row; i++)
+        if (is_cand(gathered, collectives, i) &&
+            str_equal(table_cell(collectives, i, "kind")->s, kind))
+            return false;
+    return true;
+}
+
+// Sums the kinds of collectives. Returns whether there are any.
+static bool add_collectives(struct gathered *gathered, const struct table *collectives)
+{
+    bool any = false;
+    for (size_t row = 0; collectives && row < collectives->row_count; row++) {
+        if (!is_cand(gathered, collectives, row))
+            continue;
+        any = true;
+        if (!is_first_of_kind(gathered, collectives, row))
+            continue;
+        struct str kind = table_cell(collectives, row, "kind")->s;
+        int64_t delta_ns = 0;
+        for (size_t i = row; i < collectives->row_count; i++)
+            if (is_cand(gathered, collectives, i) &&
+                str_equal(table_cell(collectives, i, "kind")->s, kind))
+                delta_ns += exposed_delta(collectives, i);
+        const char *clean = contributors_clean(kind, NAME_MAX_BYTES, gathered->arena);
+        const char *name = arena_printf(gathered->arena, NULL, "exposed %s", clean);
+        add(gathered, name ? name : clean, delta_ns);
+    }
+    return any;
+}
+
+// --- idle causes --------------------------------------------------------------------------------
+
+enum { MAX_CAUSES = 32 };
+
+struct causes {
+    struct str at[MAX_CAUSES];
+    double per_step_ns[MAX_CAUSES]; // candidate minus base
+    size_t count;
+};
+
+static double *cause_of(struct causes *causes, struct str cause)
+{
+    for (size_t i = 0; i < causes->count; i++)
+        if (str_equal(causes->at[i], cause))
+            return &causes->per_step_ns[i];
+    if (causes->count == MAX_CAUSES)
+        return &causes->per_step_ns[MAX_CAUSES - 1];
+    causes->at[causes->count] = cause;
+    return &causes->per_step_ns[causes->count++];
+}
+
+// Adds a run's idle time by cause, of all devices merged, times a factor.
+static void add_run_causes(const struct report *rank, double factor, struct causes *causes)
+{
+    const struct table *table = report_find(rank, table_idle_causes.name);
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        const struct cell *device = table_cell(table, row, "device");
+        if (device->null || !device->s.len)
+            *cause_of(causes, table_cell(table, row, "cause")->s) +=
+                factor * (double)table_cell(table, row, "steady_ns")->i;
+    }
+}
+
+static void add_side_causes(const struct compare_side *side, double factor, struct causes *causes)
+{
+    for (size_t i = 0; i < side->run_count; i++)
+        add_run_causes(side->runs[i].rank, factor, causes);
+}
+
+static bool know_causes(const struct compare_side *side)
+{
+    for (size_t i = 0; i < side->run_count; i++)
+        if (!report_find(side->runs[i].rank, table_idle_causes.name))
+            return false;
+    return true;
+}
+
+// By what the candidate's times are multiplied before they are compared: below or above 1 where
+// they are compared per token. Known from the mean that was scaled.
+static double scale_of(const struct table *summary, size_t row, bool per_token)
+{
+    const struct cell *base = table_cell(summary, row, "base_tokens");
+    const struct cell *cand = table_cell(summary, row, "cand_tokens");
+    return per_token && !base->null && !cand->null && cand->i ? (double)base->i / (double)cand->i
+                                                              : 1;
+}
+
+static bool add_causes(struct gathered *gathered)
+{
+    const struct compared_pair *pair = gathered->pair;
+    const struct table *summary;
+    int64_t row = contributors_summary_row(pair, &summary);
+    struct causes causes = {.count = 0};
+    if (row < 0 || !know_causes(pair->base) || !know_causes(pair->side))
+        return false;
+    int64_t base_steps = table_cell(summary, (size_t)row, "base_steps")->i;
+    int64_t cand_steps = table_cell(summary, (size_t)row, "cand_steps")->i;
+    if (base_steps <= 0 || cand_steps <= 0)
+        return false;
+    double scale = scale_of(summary, (size_t)row, pair->per_token);
+    add_side_causes(pair->base, -1.0 / (double)base_steps, &causes);
+    add_side_causes(pair->side, scale / (double)cand_steps, &causes);
+    for (size_t i = 0; i < causes.count; i++) {
+        const char *clean = contributors_clean(causes.at[i], NAME_MAX_BYTES, gathered->arena);
+        const char *name = arena_printf(gathered->arena, NULL, "idle by %s", clean);
+        add(gathered, name ? name : clean, llround(causes.per_step_ns[i]));
+    }
+    return causes.count > 0;
+}
+
+// --- all together -------------------------------------------------------------------------------
+
+int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary)
+{
+    *summary = report_find(pair->report, table_compare_summary.name);
+    for (size_t row = 0; *summary && row < (*summary)->row_count; row++)
+        if (table_cell(*summary, row, "cand")->i == pair->cand)
+            return (int64_t)row;
+    return -1;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct contributor *a = left, *b = right;
+    int64_t x = llabs(a->delta_ns), y = llabs(b->delta_ns);
+    return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
+}
+
+static size_t row_count(const struct table *table)
+{
+    return table ? table->row_count : 0;
+}
+
+// Sign of the difference of the means.
+static int direction_of(const struct compared_pair *pair)
+{
+    const struct table *summary;
+    int64_t row = contributors_summary_row(pair, &summary);
+    int64_t delta = row < 0 ? 0 : table_cell(summary, (size_t)row, "delta_mean_ns")->i;
+    return (delta > 0) - (delta < 0);
+}
+
+bool contributors_find(const struct compared_pair *pair, struct arena *arena,
+                       struct contributor *found, size_t room, size_t *count, struct err *err)
+{
+    const struct table *waterfall = report_find(pair->report, table_compare_waterfall.name);
+    const struct table *collectives = report_find(pair->report, table_compare_collectives.name);
+    struct gathered all = {.pair = pair,
+                           .arena = arena,
+                           .room = row_count(waterfall) + row_count(collectives) + MAX_CAUSES};
+    all.at = arena_array(arena, all.room, sizeof *all.at, err);
+    if (!all.at)
+        return false;
+    bool has_collectives = add_collectives(&all, collectives), has_causes = add_causes(&all);
+    add_rows(&all, waterfall, has_collectives, has_causes);
+    qsort(all.at, all.count, sizeof *all.at, by_size);
+    int direction = direction_of(pair);
+    *count = 0;
+    for (size_t i = 0; i < all.count && *count < room; i++)
+        if (direction == 0 || (all.at[i].delta_ns > 0) == (direction > 0))
+            found[(*count)++] = all.at[i];
+    return true;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a difference of step time consists of, most first: operators, collectives, idle causes.
+#ifndef SERVER_CONTRIBUTORS_H
+#define SERVER_CONTRIBUTORS_H
+
+#include "analysis/compare.h"
+
+// Beside compare_rank_tables: the tables of a rank that contributors are told from.
+extern const struct table_desc *const contributors_rank_tables[];
+
+// One candidate of a comparison that was worked out.
+struct compared_pair {
+    const struct report *report;            // compare_tables
+    int64_t cand;                           // number of the candidate, from 1
+    const struct compare_side *base, *side; // the base's runs and the candidate's
+    bool per_token;                         // the candidate is scaled to the base's tokens
+};
+
+// Texts are clean: one line without control characters, valid UTF-8, of moderate length.
+struct contributor {
+    const char *name;
+    int64_t delta_ns; // of a mean step
+};
+
+// Writes at most `room` contributors that go the way of the whole difference (that grew, of one
+// that grew), largest first; of no difference the largest either way. Those below a microsecond
+// are left out. Returns false with ERR_LIMIT.
+MUST_CHECK bool contributors_find(const struct compared_pair *pair, struct arena *arena,
+                                  struct contributor *found, size_t room, size_t *count,
+                                  struct err *err);
+
+// The candidate's row of figures; -1 when there is none.
+int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary);
+
+// A text as one clean line of at most max bytes, cut with dots.
+const char *contributors_clean(struct str text, size_t max, struct arena *arena);
+
+#endif
