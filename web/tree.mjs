@@ -68,15 +68,17 @@ function use_focus(body) {
 
 /**
  * @param {{root: any, base: string, sort: string, first: any[], columns: any[], label: string,
- *          help: Record<string, string>, open: string, onopen: (ids: string) => void}} props
+ *          help: Record<string, string>, open: string, onopen: (ids: string) => void,
+ *          known?: Map<number, import("./tree_model.mjs").Branch>}} props
  * `base` is the table's address with its rank, `first` the root's children, `open` the ids of the
- * open nodes as the address has them. A column: {key, label, num, unit, cell: (node) => any}.
+ * open nodes as the address has them, `known` all branches when nothing is left to ask. A column:
+ * {key, label, num, unit, cell: (node) => any}.
  */
 export function Tree({ root, first, base, sort, label, help, open, onopen, ...more }) {
   const columns = use_columns_in_sight(more.columns);
   const ids = useMemo(() => ids_of(open), [open]);
   const [whole, set_whole] = useState(new Set());
-  const { branches, retry } = use_branches({ base, sort, root, first, ids });
+  const { branches, retry } = use_branches({ base, sort, root, first, ids, known: more.known });
   const rows = visible_rows(root, branches, ids, whole);
   const body = useRef(null);
   const focus = use_focus(body);

@@ -10,11 +10,13 @@ const with_params = (base, params) =>
   base + address("", params).replace("?", base.includes("?") ? "&" : "?");
 
 /**
- * @param {{base: string, sort: string, root: any, first: any[], ids: Set<number>}} tree
+ * @param {{base: string, sort: string, root: any, first: any[], ids: Set<number>,
+ *          known?: Map<number, import("./tree_model.mjs").Branch>}} tree
+ * `known` are all branches where the whole tree is there already: nothing is asked for
  * @returns {{branches: Map<number, import("./tree_model.mjs").Branch>,
  *            retry: (id: number) => void}}
  */
-export function use_branches({ base, sort, root, first, ids }) {
+export function use_branches({ base, sort, root, first, ids, known: whole }) {
   const known = useRef(new Map());
   const [, refresh] = useState(0);
   // Another table or rank, or another analysis of it, is another tree.
@@ -39,7 +41,8 @@ export function use_branches({ base, sort, root, first, ids }) {
     }
   };
   useEffect(() => {
+    if (whole) return;
     for (const id of ids) if (!known.current.has(id)) ask(id);
   }, [ids, stop]);
-  return { branches: known.current, retry: ask };
+  return { branches: whole ?? known.current, retry: ask };
 }

@@ -1,79 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step times of two runs as dots on one axis, each with its median and the median's interval.
+// Step times of two or more sides as dots on one axis. A side with one run: a dot per step, the
+// median and its interval. A side with repeats: a dot per run, the steps faint behind them.
 import { html } from "../ui.mjs";
 import { ms, ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { dot_lanes, linear, nice_ticks } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
+import { PlainTable } from "./plain_table.mjs";
 
-const LANE = 46;
-const DOT = 5;
+const LANE = 44;
+const NAME = 18;
+const STEP_DOT = 5;
+const FAINT_DOT = 3;
+const RUN_DOT = 10;
 const MOST_DOTS = 200;
-
-/** Evenly chosen values when there are too many to draw, extremes kept. */
-function thinned(sorted) {
-  if (sorted.length <= MOST_DOTS) return sorted;
-  const step = (sorted.length - 1) / (MOST_DOTS - 1);
-  return Array.from({ length: MOST_DOTS }, (_, i) => sorted[Math.round(i * step)]);
-}
+const EDGE = 10;
 
 /**
- * @typedef {{name: string, side: "base"|"cand", steps: number[], median: number,
+ * @typedef {{name: string, steps: number[], median: number}} StripRun
+ * @typedef {{key: string, name: string, side: "base"|"cand", runs: StripRun[], median: number,
  *            low: number|null, high: number|null}} Strip
  */
 
+/** Evenly chosen values when there are too many to draw, extremes kept. @param {number[]} sorted */
+export function thinned(sorted, most = MOST_DOTS) {
+  if (sorted.length <= most) return sorted;
+  const step = (sorted.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, i) => sorted[Math.round(i * step)]);
+}
+
+const ascending = (values) => [...values].sort((a, b) => a - b);
+
+/** Steps of all runs of a strip. @param {Strip} strip */
+const steps_of = ({ runs }) => runs.flatMap(({ steps }) => steps);
+
+function Dots({ values, x, middle, size, names, className }) {
+  const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
+  const xs = order.map((i) => x(values[i] / 1e6));
+  const lanes = dot_lanes(xs, size + 0.5, Math.max(1, Math.floor(LANE / (size + 0.5))));
+  return html`<g class=${className}>${order.map((from, i) => html`<circle key=${i} cx=${xs[i]}
+    cy=${middle + lanes[i] * (size + 0.5)} r=${size / 2}>${names && html`<title>${
+      names[from]}: ${ms_unit(values[from], 4)}</title>`}</circle>`)}</g>`;
+}
+
 function StripRow({ strip, x, top }) {
-  const sorted = thinned([...strip.steps].sort((a, b) => a - b));
-  const xs = sorted.map((ns) => x(ns / 1e6));
-  const lanes = dot_lanes(xs, DOT + 0.5);
   const middle = top + LANE / 2;
+  const repeats = strip.runs.length > 1;
   const has_interval = strip.low !== null && strip.high !== null;
+  const steps = thinned(ascending(steps_of(strip)));
   return html`<g class="strip strip-${strip.side}">
     ${has_interval && html`<rect class="interval" x=${x(strip.low / 1e6)} y=${top + 4}
       width=${Math.max(1, x(strip.high / 1e6) - x(strip.low / 1e6))} height=${LANE - 8} />`}
-    ${xs.map((cx, i) => html`<circle key=${i} cx=${cx} cy=${middle + lanes[i] * (DOT + 0.5)}
-      r=${DOT / 2} />`)}
+    <${Dots} values=${steps} x=${x} middle=${middle} size=${repeats ? FAINT_DOT : STEP_DOT}
+      className=${repeats ? "steps-behind" : ""} />
     <line class="median" x1=${x(strip.median / 1e6)} x2=${x(strip.median / 1e6)}
       y1=${top + 2} y2=${top + LANE - 2} />
+    ${repeats && html`<${Dots} values=${strip.runs.map(({ median }) => median)} x=${x}
+      middle=${middle} size=${RUN_DOT} className="run-dots"
+      names=${strip.runs.map(({ name }) => name)} />`}
   </g>`;
 }
 
 function strips_table(strips) {
-  return html`<div class="table-region" role="group" tabindex="0" aria-label="Step times"><table>
-    <thead><tr><th scope="col">Run</th>${["Steps", "Median", "95 % low", "95 % high", "Fastest",
-      "Slowest"].map((name) => html`<th scope="col" class="num" key=${name}>${name}</th>`)}</tr>
-    </thead>
-    <tbody>${strips.map((strip) => html`<tr key=${strip.side}><th scope="row">${strip.name}</th>
-      <td class="num">${strip.steps.length}</td>
-      ${[strip.median, strip.low, strip.high, Math.min(...strip.steps), Math.max(...strip.steps)]
-        .map((ns, i) => html`<td class="num" key=${i}>${ms_unit(ns, 4)}</td>`)}</tr>`)}
-    </tbody></table></div>`;
+  const rows = strips.flatMap((strip) => {
+    const all = steps_of(strip);
+    const spread = [strip.low, strip.high].map((ns) => ms_unit(ns, 4));
+    const row = (name, values, median, interval) => [name, values.length, ms_unit(median, 4),
+      ...interval, ms_unit(Math.min(...values), 4), ms_unit(Math.max(...values), 4)];
+    const repeats = strip.runs.length > 1 ? strip.runs : [];
+    return [row(strip.name, all, strip.median, spread),
+      ...repeats.map(({ name, steps, median }) => row(name, steps, median, ["–", "–"]))];
+  });
+  return html`<${PlainTable} label="Step times" rows=${rows}
+    head=${["Run", "Steps", "Median", "95 % low", "95 % high", "Fastest", "Slowest"]} />`;
+}
+
+/** All that the axis must hold, in ns. @param {Strip[]} strips */
+function extent_of(strips) {
+  const all = strips.flatMap((strip) => [...steps_of(strip), strip.low, strip.high, strip.median,
+    ...strip.runs.map(({ median }) => median)]).filter(Number.isFinite);
+  return { low: Math.min(...all), high: Math.max(...all) };
 }
 
 /** @param {{strips: Strip[], caption: string}} props */
 export function DotStrips({ strips, caption }) {
   const [ref, width] = use_width();
-  const drawn = strips.filter((strip) => strip.steps.length > 0);
-  const all = drawn.flatMap((strip) => [...strip.steps, strip.low, strip.high])
-    .filter((ns) => ns !== null);
+  const drawn = strips.filter((strip) => steps_of(strip).length > 0);
   if (drawn.length === 0) return html`<p class="empty-line">No steady steps to show.</p>`;
-  const low = Math.min(...all) / 1e6;
-  const high = Math.max(...all) / 1e6;
-  const slack = (high - low) * 0.05 || Math.max(0.001, low * 0.01);
-  const ticks = nice_ticks(low - slack, high + slack, Math.max(2, Math.floor(width / 130)));
-  const x = linear(ticks[0], ticks.at(-1), 8, Math.max(9, width - 8));
-  const bottom = drawn.length * (LANE + 16);
+  const { low, high } = extent_of(drawn);
+  const slack = (high - low) * 0.04 || Math.max(1000, low * 0.01);
+  const ends = [(low - slack) / 1e6, (high + slack) / 1e6];
+  const x = linear(ends[0], ends[1], EDGE, Math.max(EDGE + 1, width - EDGE));
+  const ticks = nice_ticks(ends[0], ends[1], Math.max(2, Math.floor(width / 130)))
+    .filter((tick) => tick >= ends[0] && tick <= ends[1]);
+  const pitch = LANE + NAME;
+  const bottom = drawn.length * pitch;
   return html`<${ChartFigure} caption=${caption} table=${() => strips_table(drawn)}>
     <div ref=${ref} class="dot-strips">
       <svg width=${width} height=${bottom + 22} role="img" aria-label=${caption}>
-        <g class="axis">${ticks.map((tick, i) => html`<g key=${tick}>
+        <g class="axis">${ticks.map((tick) => html`<g key=${tick}>
           <line x1=${x(tick)} x2=${x(tick)} y1="0" y2=${bottom} />
-          <text x=${x(tick)} y=${bottom + 15}
-            text-anchor=${i === 0 ? "start" : i === ticks.length - 1 ? "end" : "middle"}
-            >${ms(tick * 1e6)}</text></g>`)}</g>
-        ${drawn.map((strip, i) => html`<g key=${strip.side}>
-          <text class="strip-name" x="8" y=${i * (LANE + 16) + 13}>${strip.name}</text>
-          <${StripRow} strip=${strip} x=${x} top=${i * (LANE + 16) + 16} /></g>`)}
+          <text x=${x(tick)} y=${bottom + 15} text-anchor=${x(tick) < 30 ? "start"
+            : x(tick) > width - 30 ? "end" : "middle"}>${ms(tick * 1e6)}</text></g>`)}</g>
+        ${drawn.map((strip, i) => html`<g key=${strip.key}>
+          <text class="strip-name" x=${EDGE - 2} y=${i * pitch + 13}>${strip.name}</text>
+          <${StripRow} strip=${strip} x=${x} top=${i * pitch + NAME - 2} /></g>`)}
       </svg>
     </div>
   <//>`;

@@ -1,94 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the rows of the waterfall table to the columns of the chart at one level; pure, and exact:
-// the columns' differences sum to the difference of the two ends.
+// From the rows of the waterfall table to the columns of the chart at one place of their tree;
+// pure, and exact: the columns' differences sum to the difference of the two ends.
+import { short_kernel } from "../format.mjs";
 import { PARTS, part_of } from "../parts.mjs";
+import { shapes_text } from "../shapes_text.mjs";
 
 const MOST_COLUMNS = 12;
 
 /**
- * @typedef {{key: string, label: string, part: string, base_ns: number, cand_ns: number,
- *            delta_ns: number, opens: {bar: string, cat?: string}|null, rest?: number}} Column
- * @typedef {{bar: string, cat: string}} Place where the reader has drilled down to; "" above
+ * @typedef {{id: number, parent: number|null, level: string, bar: string, category: string|null,
+ *            op: string|null, dims: string|null, base_kernel: string|null,
+ *            cand_kernel: string|null, base_ns: number, cand_ns: number}} Row of the table
+ * @typedef {{bar: string, cat: string, node: string}} Place where the reader is; "" above it
+ * @typedef {{key: string, label: string, full: string, part: string, base_ns: number,
+ *            cand_ns: number, delta_ns: number, opens: Place|null, rest?: number}} Column
  */
 
-const sum = (columns, name) => columns.reduce((total, column) => total + column[name], 0);
+/** @type {Place} */
+export const TOP_PLACE = { bar: "", cat: "", node: "" };
 
-function column_of_bar(row) {
-  const part = part_of(row.bar);
-  return { ...ends_of(row), key: row.bar, label: part.short, part: row.bar };
+const sum = (items, name) => items.reduce((total, item) => total + item[name], 0);
+
+/** Kernels of both sides in one text. */
+function kernels_text({ base_kernel, cand_kernel }, write) {
+  if (!base_kernel || !cand_kernel || base_kernel === cand_kernel) {
+    return write(base_kernel ?? cand_kernel);
+  }
+  return `${write(base_kernel)} → ${write(cand_kernel)}`;
 }
 
-function ends_of(row) {
-  return { base_ns: row.base_ns, cand_ns: row.cand_ns, delta_ns: row.cand_ns - row.base_ns };
+/** What a row of any level is called, short or in full. @param {Row} row */
+export function row_label(row, write = short_kernel) {
+  const kernel = () => (row.base_kernel || row.cand_kernel ? kernels_text(row, write) : null);
+  if (row.level === "bar") return part_of(row.bar).label;
+  if (row.level === "category") return row.category ?? "no category";
+  if (row.level === "kernel") return kernel() ?? "no kernel";
+  if (row.level === "shape" && row.dims) return shapes_text(row.dims);
+  return row.op ?? kernel() ?? row.category ?? "no name";
 }
 
-function row_label(row) {
-  return row.op ?? row.base_kernel ?? row.cand_kernel ?? "no name";
+/** The rows by id and by parent, once per reply. @param {Row[]} rows */
+export function tree_of(rows) {
+  const by_id = new Map(rows.map((row) => [row.id, row]));
+  const below = new Map();
+  for (const row of rows) {
+    const siblings = below.get(row.parent ?? null);
+    if (siblings) siblings.push(row);
+    else below.set(row.parent ?? null, [row]);
+  }
+  return { by_id, below };
 }
 
-/** Rows of one level below one parent. */
-function rows_at(rows, { bar, cat }) {
-  if (!bar) return rows.filter((row) => row.level === "bar");
-  if (!cat) return rows.filter((row) => row.level === "category" && row.bar === bar);
-  return rows.filter((row) => row.level === "row" && row.bar === bar && row.category === cat);
-}
-
-/** The largest differences, and one column for all the others, so that nothing is lost. */
-function folded(columns, part) {
-  const ranked = [...columns].sort((a, b) => Math.abs(b.delta_ns) - Math.abs(a.delta_ns));
-  if (ranked.length <= MOST_COLUMNS) return ranked;
-  const rest = ranked.slice(MOST_COLUMNS - 1);
-  const other = {
-    key: "rest",
-    label: `${rest.length} more`,
-    part,
-    base_ns: sum(rest, "base_ns"),
-    cand_ns: sum(rest, "cand_ns"),
-    delta_ns: sum(rest, "delta_ns"),
-    opens: null,
-    rest: rest.length,
-  };
-  return [...ranked.slice(0, MOST_COLUMNS - 1), other];
+/** From the bar down to a row, the row last. */
+function chain_of(tree, row) {
+  const chain = [];
+  for (let at = row; at; at = tree.by_id.get(at.parent)) chain.unshift(at);
+  return chain;
 }
 
 /**
- * The columns between base and candidate.
- * @param {any[]} rows of compare_waterfall @param {Place} place
- * @returns {{columns: Column[], base_ns: number, cand_ns: number, delta_ns: number}}
+ * The rows from the bar down to the place; as far as the place exists.
+ * @param {ReturnType<typeof tree_of>} tree @param {Place} place
  */
-export function waterfall_level(rows, place) {
-  const level = rows_at(rows, place);
-  const columns = columns_of(level, place, rows);
-  return {
-    columns,
-    base_ns: sum(columns, "base_ns"),
-    cand_ns: sum(columns, "cand_ns"),
-    delta_ns: sum(columns, "delta_ns"),
-  };
+export function path_to(tree, { bar, cat, node }) {
+  const under = (id, test) => (tree.below.get(id) ?? []).find(test);
+  const top = bar && under(null, (row) => row.bar === bar);
+  if (!top) return [];
+  const middle = cat && under(top.id, (row) => (row.category ?? "none") === cat);
+  if (!middle) return [top];
+  const chain = node ? chain_of(tree, tree.by_id.get(Number(node))) : [];
+  return chain[1]?.id === middle.id ? chain : [top, middle];
 }
 
-function columns_of(level, place, rows) {
-  if (!place.bar) {
-    const by_key = new Map(level.map((row) => [row.bar, row]));
-    return PARTS.filter(({ key }) => by_key.has(key)).map(({ key }) => ({
-      ...column_of_bar(by_key.get(key)),
-      opens: rows_at(rows, { bar: key, cat: "" }).length > 0 ? { bar: key } : null,
-    }));
+/** The place of a row. @param {Row} row @returns {Place} */
+function place_of(row) {
+  if (row.level === "bar") return { bar: row.bar, cat: "", node: "" };
+  const cat = row.category ?? "none";
+  return { bar: row.bar, cat, node: row.level === "category" ? "" : String(row.id) };
+}
+
+/** Where the path's row at `depth` is. @param {Row[]} path */
+export const place_at = (path, depth) => (depth < 0 ? TOP_PLACE : place_of(path[depth]));
+
+/**
+ * Where a column leads: to the first fork below it, as a row with one child would show the same
+ * column again. What is below a category of work may not be known yet. Null: nowhere.
+ */
+function opened(tree, row) {
+  for (let at = row; at;) {
+    const children = tree.below.get(at.id) ?? [];
+    if (children.length > 1) return place_of(at);
+    if (children.length === 0 && at.level === "category" && !part_of(at.bar).idle) {
+      return place_of(at);
+    }
+    [at] = children;
   }
-  const columns = level.map((row, i) => ({
-    ...ends_of(row),
-    key: `${i}`,
-    label: place.cat ? row_label(row) : (row.category ?? "none"),
-    part: place.bar,
-    opens: opens_of(row, place, rows),
-  }));
-  return folded(columns, place.bar);
+  return null;
 }
 
-function opens_of(row, place, rows) {
-  if (place.cat || row.category === null) return null;
-  const below = rows_at(rows, { bar: place.bar, cat: row.category });
-  return below.length > 0 ? { bar: place.bar, cat: row.category } : null;
+function column_of(tree, row) {
+  const label = row.level === "bar" ? part_of(row.bar).short : row_label(row);
+  return { key: String(row.id), label, full: row_label(row, (name) => name ?? ""), part: row.bar,
+    base_ns: row.base_ns, cand_ns: row.cand_ns, delta_ns: row.cand_ns - row.base_ns,
+    opens: opened(tree, row) };
+}
+
+/** The largest differences, and one column for all the others, so that nothing is lost. */
+function folded(columns) {
+  const ranked = [...columns].sort((a, b) => Math.abs(b.delta_ns) - Math.abs(a.delta_ns)
+    || b.base_ns - a.base_ns);
+  if (ranked.length <= MOST_COLUMNS) return ranked;
+  const rest = ranked.slice(MOST_COLUMNS - 1);
+  const text = `${rest.length} more`;
+  const other = { key: "rest", label: text, full: text, part: rest[0].part,
+    base_ns: sum(rest, "base_ns"), cand_ns: sum(rest, "cand_ns"),
+    delta_ns: sum(rest, "delta_ns"), opens: null, rest: rest.length };
+  return [...ranked.slice(0, MOST_COLUMNS - 1), other];
+}
+
+const bar_place = ({ bar }) => PARTS.findIndex(({ key }) => key === bar);
+
+/**
+ * The columns between base and candidate at a place.
+ * @param {ReturnType<typeof tree_of>} tree @param {Place} place
+ * @returns {{columns: Column[], path: Row[], base_ns: number, cand_ns: number, delta_ns: number}}
+ */
+export function waterfall_level(tree, place) {
+  const path = path_to(tree, place);
+  const rows = tree.below.get(path.at(-1)?.id ?? null) ?? [];
+  const ordered = path.length > 0 ? rows
+    : [...rows].sort((a, b) => bar_place(a) - bar_place(b));
+  const all = ordered.map((row) => column_of(tree, row));
+  const columns = path.length > 0 ? folded(all) : all;
+  return { columns, path, base_ns: sum(all, "base_ns"), cand_ns: sum(all, "cand_ns"),
+    delta_ns: sum(all, "delta_ns") };
 }
 
 /**

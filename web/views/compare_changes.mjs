@@ -1,139 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed, largest first, by operator or kernel; and what only one of the runs has.
+// What changed, largest first, at the level that the reader chooses; noise and trifles on demand.
 import { html, useMemo, useState } from "../ui.mjs";
 import { use_query } from "../router.mjs";
-import { ms_unit, number, plural, short_kernel } from "../format.mjs";
+import { ms_unit, number, percent, plural, short_kernel } from "../format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../frame.mjs";
 import { part_of } from "../parts.mjs";
 import { DeltaCell } from "../charts/delta.mjs";
-import { Card, CopyButton, ExportLinks, SearchBox } from "../widgets.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
 import { Table } from "../table.mjs";
-import { relevant_from_ns } from "./compare_model.mjs";
+import { use_compare_table } from "./compare_data.mjs";
+import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
+  from "./change_model.mjs";
+import { matched, p_text } from "./verdict_model.mjs";
 
-const DEFAULTS = { q: "", sort: "-size_ns", bar: "", small: "" };
-const TEXT = ["op", "base_kernel", "cand_kernel", "category"];
+const DEFAULTS = { q: "", sort: "-size_ns", level: "op", noise: "" };
+const TEXT = ["name", "more", "op", "base_kernel", "cand_kernel", "category"];
 
-function label_of({ op, base_kernel, cand_kernel, bar }) {
-  const kernel = base_kernel ?? cand_kernel;
-  return op ?? (kernel ? short_kernel(kernel) : part_of(bar).label);
+function Name({ change, opened, onopen }) {
+  const { bar, name, more } = change;
+  return html`<button type="button" class="kernel-name" aria-expanded=${opened}
+    title=${more ? `${name} · ${more}` : name} onClick=${onopen}><span class="swatch bar-${bar}"
+    title=${part_of(bar).label}></span><span class="mono">${name}</span>${more && html`<span
+    class="change-more">${more}</span>`}</button>`;
 }
 
-/** Rows with what the table sorts by: the size of the change, whatever its direction. */
-function changes_frame(rows, is_wanted) {
-  const wanted = rows.filter((row) => row.level === "row" && is_wanted(row));
-  return frame_of(wanted.map((row) => ({
-    ...row,
-    size_ns: Math.abs(row.delta_ns),
-    label: label_of(row),
-  })));
+const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" title=${name}>${
+  short_kernel(name)}</span>`;
+
+/** The kernels that did the work on either side. */
+function Kernels({ change }) {
+  const { base_kernel: base, cand_kernel: cand } = change;
+  if (!base && !cand) return html`<span class="faint">–</span>`;
+  if (base === cand) return html`<span class="pair"><${Chip} side="both" name=${base} /></span>`;
+  const missing = html`<span class="faint">none</span>`;
+  return html`<span class="pair mono">${base ? html`<${Chip} side="base" name=${base} />` : missing}
+    <span class="to" aria-label="to">→</span>${
+    cand ? html`<${Chip} side="cand" name=${cand} />` : missing}</span>`;
 }
 
-function Name({ frame, row, opened, onopen }) {
-  const bar = value_at(frame, "bar", row);
-  return html`<button type="button" class="kernel-name" aria-expanded=${opened === row}
-    onClick=${() => onopen(opened === row ? -1 : row)}><span class="swatch bar-${bar}"
-    title=${part_of(bar).label}></span><span class="mono">${value_at(frame, "label", row)}</span>
-  </button>`;
+function facts_of(change) {
+  const pair = (a, b) => `${a} → ${b}`;
+  const tested = change.p_value !== null && change.p_value !== undefined;
+  return [
+    ["Because of more or fewer calls", ms_unit(change.calls_effect_ns)],
+    ["Because calls take longer or shorter", ms_unit(change.per_call_effect_ns)],
+    ["Calls per step", pair(number(change.base_per_step), number(change.cand_per_step))],
+    ["Time per call", pair(ms_unit(per_call_ns(change, "base")),
+      ms_unit(per_call_ns(change, "cand")))],
+    ["Matched by", change.how],
+    ["Category", change.category ?? "–"],
+    ["Verdict", change.verdict ?? "–"],
+    ["p", tested ? p_text(change.p_value) : null],
+    ["q, over all rows", tested ? p_text(change.q_value) : null],
+  ].filter(([, value]) => value !== null);
 }
 
-function Kernels({ frame, row }) {
-  const base = value_at(frame, "base_kernel", row);
-  const cand = value_at(frame, "cand_kernel", row);
-  if (base === cand) return html`<span class="mono">${short_kernel(base)}</span>`;
-  return html`<span class="pair mono"><span>${short_kernel(base)}</span>
-    <span class="to" aria-label="to">→</span><span>${short_kernel(cand)}</span></span>`;
-}
-
-/** The two exact terms of a change, and the names in full. */
-function Detail({ frame, row }) {
-  const change = row_at(frame, row);
-  const fact = (label, value) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
+/** The two exact terms of a change, what tests say, and the names in full. */
+function Detail({ change }) {
   const names = [["Base", change.base_kernel], ["Candidate", change.cand_kernel]];
   return html`<div class="kernel-detail">
+    ${change.more && html`<p class="kernel-full"><span class="faint">${
+      change.level === "shape" ? "Shapes" : "Part of"}</span><code>${change.more}</code></p>`}
     ${names.filter(([, name]) => name).map(([side, name]) => html`<p key=${side}
       class="kernel-full"><span class="faint">${side}</span><code>${name}</code>
       <${CopyButton} text=${name} /></p>`)}
-    <dl class="facts">
-      ${fact("Because of more or fewer calls", ms_unit(change.calls_effect_ns))}
-      ${fact("Because calls take longer or shorter", ms_unit(change.per_call_effect_ns))}
-      ${fact("Calls per step", `${number(change.base_calls / (change.base_steps || 1))} → ${
-        number(change.cand_calls / (change.cand_steps || 1))}`)}
-      ${fact("Category", change.category ?? "–")}
-    </dl></div>`;
+    <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
+      <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
 }
 
-function columns_of(frame, opened, onopen, scale_ns) {
+function columns_of(frame, { opened, set_opened, level }) {
+  const at = (row) => row_at(frame, row);
+  const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
+  const tested = (frame.columns.q_value ?? []).some((q) => q !== null);
   return [
-    { key: "label", label: "Operator or kernel", className: "kernel-cell",
-      width_px: 300, cell: (row) =>
-      html`<${Name} frame=${frame} row=${row} opened=${opened} onopen=${onopen} />` },
-    { key: "match", label: "Match", priority: 2 },
+    { key: "name", label: level === "kernel" ? "Kernel" : level === "category" ? "Category"
+      : "Operator or kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
+      html`<${Name} change=${at(row)} opened=${opened === row}
+        onopen=${() => set_opened(opened === row ? -1 : row)} />` },
+    { key: "how", label: "Match", priority: 2, width_px: 150,
+      help: "What both sides have in common: the weakest rung among the row's parts" },
     { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
-      width_px: 420, cell: (row) => html`<${Kernels} frame=${frame} row=${row} />` },
+      width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` },
     { key: "base_ns", label: "Base", kind: "ms", priority: 2 },
     { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2 },
+    ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
+      help: "Chance of such a difference between equal sides, corrected for all rows",
+      cell: (row) => p_text(value_at(frame, "q_value", row)) }] : []),
     { key: "size_ns", label: "Difference", kind: "ms", width_px: 230, cell: (row) =>
       html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
   ];
 }
 
-function Rows({ frame, caption, query, change, empty }) {
+function Rows({ rows, caption, query, change, empty, level }) {
   const [opened, set_opened] = useState(-1);
-  const { q, sort, bar } = query;
-  const rows = useMemo(
-    () => sort_rows(frame, filter_rows(frame, { q, text: TEXT, equals: { bar } }), sort),
-    [frame, q, sort, bar],
-  );
-  const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
-  return html`<${Table} caption=${caption} frame=${frame} rows=${rows} sort=${sort}
-    view="${q}|${bar}" onsort=${(next) => change({ sort: next })} opened=${opened}
-    columns=${columns_of(frame, opened, set_opened, scale_ns)} empty=${empty}
-    detail=${(row) => html`<${Detail} frame=${frame} row=${row} />`} />`;
+  const { q, sort } = query;
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const order = useMemo(
+    () => sort_rows(frame, filter_rows(frame, { q, text: TEXT }), sort), [frame, q, sort]);
+  return html`<${Table} caption=${caption} frame=${frame} rows=${order} sort=${sort}
+    view="${q}|${level}" onsort=${(next) => change({ sort: next })} opened=${opened} empty=${empty}
+    columns=${columns_of(frame, { opened, set_opened, level })}
+    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} />`} />`;
 }
 
-/** Idle time has no counterpart to be matched with; it is a change like any other. */
-const is_unmatched = (row) =>
-  row.match === "unmatched" && Boolean(row.op ?? row.base_kernel ?? row.cand_kernel);
-
-function sum_text(rows, side) {
-  const own = rows.filter((row) => row[`${side}_ns`] > 0);
-  const ns = own.reduce((sum, row) => sum + row[`${side}_ns`], 0);
-  return `${plural(own.length, "row")}, ${ms_unit(ns)}`;
+/** How well the two sides were matched, as a bar of rungs with its key. */
+function Matched({ summary }) {
+  const { rungs, at_op } = matched(summary);
+  const shown = rungs.filter(({ share }) => share > 0);
+  if (shown.length === 0) return null;
+  const words = shown.map(({ label, share }) => `${label} ${percent(share)}`).join(", ");
+  return html`<div class="matched"><p><strong>${percent(at_op)}</strong> of device time is matched
+      by operator or better</p>
+    <span class="match-bar" role="img" aria-label=${words} title=${words}>${shown.map(
+      ({ key, share }) => html`<span key=${key} class="rung-${key}"
+        style=${{ flexGrow: share }}></span>`)}</span>
+    <ul class="legend">${shown.map(({ key, label, share }) => html`<li key=${key}><span
+      class="swatch rung-${key}"></span>${label} ${percent(share)}</li>`)}</ul></div>`;
 }
 
-function Unmatched({ rows, query, change }) {
-  const unmatched = rows.filter((row) => row.level === "row" && is_unmatched(row));
-  const frame = useMemo(() => changes_frame(rows, is_unmatched), [rows]);
+function LevelPick({ query, change }) {
+  return html`<label class="pick"><span>By</span><select aria-label="Level of the changes"
+    value=${query.level} onChange=${(event) => change({ level: event.target.value })}>
+    ${LEVELS.map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}
+  </select></label>`;
+}
+
+function Controls({ query, change, found, floor_text }) {
+  const all = query.noise === "yes";
+  const told = hidden_text(found.hidden, floor_text);
+  return html`<div class="filter-bar">
+    <${SearchBox} label="Filter changes" value=${query.q}
+      placeholder="Filter by operator, shape or kernel"
+      oninput=${(q) => change({ q }, { replace: true })} />
+    <${LevelPick} query=${query} change=${change} />
+    <label class="check"><input type="checkbox" checked=${!all}
+      onChange=${() => change({ noise: all ? "" : "yes" })} />
+      Hide noise and trifles (${told || "none"})</label></div>`;
+}
+
+function NoChange({ found, floor_text, query, change }) {
+  if (query.q && found.shown.length > 0) {
+    return html`<p class="empty-line">No change matches “${query.q}”.</p>`;
+  }
+  return html`<p class="empty-line">No relevant change${found.hidden_count > 0
+    ? html`: ${plural(found.hidden_count, "row")} hidden (${hidden_text(found.hidden, floor_text)})
+      ${" "}<button type="button" class="link" onClick=${() => change({ noise: "yes" })}>show
+      them</button>` : ""}.</p>`;
+}
+
+/** @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void}} props
+ * `place` is where the waterfall stands: the table follows it */
+export function ChangeTable({ query, summary, place, onall }) {
+  const [view, change] = use_query(DEFAULTS);
+  const { resource, rows, links } = use_compare_table(query, "waterfall", { level: view.level });
+  const floor_ns = summary.relevant_from_ns ?? 0;
+  const floor_text = ms_unit(floor_ns, 2);
+  const all = view.noise === "yes";
+  const found = useMemo(() => shown_changes(rows, { floor_ns, all, place }),
+    [rows, floor_ns, all, place.bar, place.cat]);
+  const scope = place.bar && (place.cat || part_of(place.bar).label);
+  const note = scope
+    ? html`in ${scope}, as the waterfall <button type="button" class="link" onClick=${onall}>show
+      all parts</button>` : "per step, largest first; lower is better";
+  return html`<${Card} title="Changes" flush=${true} note=${note}
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${Matched} summary=${summary} />
+    <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />
+    <${Loaded} resource=${resource}>${() => html`<${Rows} rows=${found.shown} caption="Changes"
+      query=${view} change=${change} level=${view.level}
+      empty=${html`<${NoChange} found=${found} floor_text=${floor_text} query=${view}
+        change=${change} />`} />`}<//><//>`;
+}
+
+const only_text = ({ count, ns }) => `${plural(count, "row")}, ${ms_unit(ns)}`;
+
+/** What only one of the sides has, whatever its size. */
+export function Unmatched({ query }) {
+  const [view, change] = use_query({ unmatched_sort: "-size_ns" });
+  const { rows } = use_compare_table(query, "waterfall", { level: "op" });
+  const unmatched = useMemo(() => shown_changes(rows.filter(is_unmatched),
+    { floor_ns: 0, all: true, place: { bar: "", cat: "" } }).shown, [rows]);
   if (unmatched.length === 0) return null;
   return html`<${Card} title="Unmatched" flush=${true} note=${`only in base: ${
-      sum_text(unmatched, "base")} · only in candidate: ${sum_text(unmatched, "cand")}`}>
-    <${Rows} frame=${frame} caption="Unmatched" query=${query} change=${change} /><//>`;
-}
-
-/** @param {{rows: any[], data: any, href: (format: string) => string}} props */
-export function ChangeTable({ rows, data, href }) {
-  const [query, change] = use_query(DEFAULTS);
-  const floor_ns = relevant_from_ns(data.summary.base_step_ns);
-  const with_small = query.small === "yes";
-  const is_shown = (row) => with_small || Math.abs(row.delta_ns) >= floor_ns;
-  const frame = useMemo(
-    () => changes_frame(rows, (row) => !is_unmatched(row) && is_shown(row)),
-    [rows, with_small, floor_ns],
-  );
-  const hidden = rows.filter((row) => row.level === "row" && Math.abs(row.delta_ns) < floor_ns);
-  const links = html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`;
-  const empty = html`<p class="empty-line">No change of ${ms_unit(floor_ns)} per step or more${
-    query.q || query.bar ? " among the rows that match" : ""}.</p>`;
-  return html`<${Card} title="Changes" flush=${true} note="per step; lower is better"
-      actions=${links}>
-    <div class="filter-bar">
-      <${SearchBox} label="Filter changes" value=${query.q}
-        placeholder="Filter by operator or kernel"
-        oninput=${(q) => change({ q }, { replace: true })} />
-      <label class="check"><input type="checkbox" checked=${!with_small}
-        onChange=${() => change({ small: with_small ? "" : "yes" })} />
-        Hide changes below ${ms_unit(floor_ns, 2)} (${hidden.length})</label>
-    </div>
-    <${Rows} frame=${frame} caption="Changes" query=${query} change=${change} empty=${empty} /><//>
-    <${Unmatched} rows=${rows.filter(is_shown)} query=${query} change=${change} />`;
+      only_text(only_in(unmatched, "base"))} · only in candidate: ${
+      only_text(only_in(unmatched, "cand"))}`}>
+    <${Rows} rows=${unmatched} caption="Unmatched" level="op"
+      query=${{ q: "", sort: view.unmatched_sort }}
+      change=${({ sort }) => change({ unmatched_sort: sort })} /><//>`;
 }

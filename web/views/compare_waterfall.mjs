@@ -1,45 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waterfall with its drill-down: all parts, then one part's categories, then its operators.
+// The waterfall with its drill-down: parts, categories, operators, shapes, kernels. What is below a
+// part is asked for when the part opens.
 import { html, useMemo } from "../ui.mjs";
 import { use_query } from "../router.mjs";
 import { announce } from "../announce.mjs";
 import { ms_signed, ms_unit } from "../format.mjs";
 import { part_of } from "../parts.mjs";
-import { Card } from "../widgets.mjs";
+import { Card, ExportLinks, Loaded } from "../widgets.mjs";
 import { Waterfall } from "../charts/waterfall.mjs";
-import { waterfall_level } from "../charts/waterfall_model.mjs";
+import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
+  from "../charts/waterfall_model.mjs";
+import { use_compare_table } from "./compare_data.mjs";
 
-/** Where the reader is, each level above it a button. */
-function Path({ place, go }) {
-  if (!place.bar) return null;
-  const bar = part_of(place.bar).label;
-  const up = (text, to) => html`<button type="button" class="link" onClick=${() => go(to)}>${text}
-    </button>`;
-  return html`<p class="wf-path">${up("All parts", { bar: "", cat: "" })}
-    <span aria-hidden="true">›</span>
-    ${place.cat
-      ? html`${up(bar, { bar: place.bar, cat: "" })} <span aria-hidden="true">›</span> ${place.cat}`
-      : bar}</p>`;
+const TOP_LEVELS = ["bar", "category"];
+
+/** The bars with their categories, and all that is below the bar in which the reader is. */
+export function use_waterfall(query) {
+  const [place, change] = use_query(TOP_PLACE);
+  const top = use_compare_table(query, "waterfall", { level: TOP_LEVELS });
+  const inside = use_compare_table(query, "waterfall", { bar: place.bar }, place.bar !== "");
+  const rows = useMemo(() => (inside.rows.length === 0 ? top.rows
+    : [...top.rows.filter(({ bar }) => bar !== place.bar), ...inside.rows]),
+  [top.rows, inside.rows, place.bar]);
+  const tree = useMemo(() => tree_of(rows), [rows]);
+  const bars = useMemo(() => top.rows.filter(({ level }) => level === "bar"), [top.rows]);
+  const go = (to) => change({ ...TOP_PLACE, ...to });
+  return { resource: top.resource, inside: inside.resource, links: top.links, tree, bars, place,
+    go };
 }
 
-/** @param {{rows: any[], data: any}} props rows of compare_waterfall */
-export function WaterfallCard({ rows, data }) {
-  const [place, change] = use_query({ bar: "", cat: "" });
-  const level = useMemo(() => waterfall_level(rows, place), [rows, place.bar, place.cat]);
-  const go = (to) => {
-    change({ bar: "", cat: "", ...to });
+/** Where the reader is, each level above it a button. */
+function Path({ path, go }) {
+  if (path.length === 0) return null;
+  const up = (text, to) => html`<button type="button" class="link" onClick=${() => go(to)}>${text}
+    </button>`;
+  return html`<nav class="wf-path" aria-label="Place in the waterfall">
+    ${up("All parts", TOP_PLACE)}${path.map((row, i) => html`<span key=${row.id}><span class="to"
+      aria-hidden="true">›</span> ${i < path.length - 1 ? up(row_label(row), place_at(path, i))
+      : html`<span aria-current="true" title=${row_label(row, (name) => name ?? "")}>${
+        row_label(row)}</span>`}</span>`)}</nav>`;
+}
+
+function Level({ waterfall, names }) {
+  const { tree, place, go } = waterfall;
+  const level = useMemo(() => waterfall_level(tree, place), [tree, place.bar, place.cat,
+    place.node]);
+  const { path, columns } = level;
+  const move = (to) => {
+    go(to);
     announce(to.bar ? `Parts of ${to.cat || part_of(to.bar).label}` : "All parts");
   };
-  const up = () => place.bar && go(place.cat ? { bar: place.bar } : {});
-  const scope = place.bar ? ` in ${place.cat || part_of(place.bar).label}` : "";
+  const scope = path.length > 0 ? ` in ${row_label(path.at(-1))}` : "";
   const caption = `Mean step${scope}: ${ms_unit(level.base_ns, 4)} to ${
     ms_unit(level.cand_ns, 4)}. The columns sum to ${ms_signed(level.delta_ns, 4)} ms exactly.`;
-  if (level.columns.length === 0) {
-    return html`<${Card} title="Where the time went"><${Path} place=${place} go=${go} />
-      <p class="empty-line">Nothing differs here.</p><//>`;
-  }
-  return html`<${Card} title="Where the time went" note="milliseconds per step">
-    <${Path} place=${place} go=${go} />
-    <${Waterfall} level=${level} caption=${caption} names=${[data.base.name, data.cand.name]}
-      onopen=${go} onup=${up} /><//>`;
+  const nothing = waterfall.inside.loading ? html`<p class="loading" role="status">Loading…</p>`
+    : html`<p class="empty-line">Nothing below this.</p>`;
+  return html`<${Path} path=${path} go=${move} />
+    ${columns.length === 0 ? nothing : html`<${Waterfall} level=${level} caption=${caption}
+      names=${names} onopen=${move}
+      onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
+}
+
+/**
+ * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string]}} props
+ */
+export function WaterfallCard({ waterfall, names }) {
+  const links = html`<${ExportLinks} links=${waterfall.links} />`;
+  return html`<${Card} title="Where the time went" actions=${links}
+      note="milliseconds per step; open a column for what it is made of">
+    <${Loaded} resource=${waterfall.resource}>${() =>
+      html`<${Level} waterfall=${waterfall} names=${names} />`}<//>
+    <p class="chart-foot">Medians do not add up, so this stands on means over the steady steps of
+      the rank that stands for each run.</p><//>`;
 }

@@ -2,11 +2,13 @@
 // The waterfall's columns must add up, at every level and however many rows are folded.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { axis_of, floating, waterfall_level } from "../../../web/charts/waterfall_model.mjs";
-import { relevant_from_ns } from "../../../web/views/compare_model.mjs";
+import {
+  axis_of, floating, path_to, place_at, row_label, TOP_PLACE, tree_of, waterfall_level,
+} from "../../../web/charts/waterfall_model.mjs";
 
 const BARS = ["gemm", "attention", "other_compute", "exposed_comm", "exposed_memory",
   "idle_host_wait", "idle_other"];
+const LEVELS = ["bar", "category", "op", "shape", "kernel"];
 
 /** A small linear congruential generator, so that failures repeat. */
 function random_of(seed) {
@@ -14,75 +16,114 @@ function random_of(seed) {
   return () => (state = (state * 48271) % 2147483647);
 }
 
-/** Waterfall rows whose levels sum exactly, as the API promises. */
-function rows_of(seed) {
+/** A row below its parent, with the texts that its level adds. */
+function row_below(parent, level, i, id) {
+  const own = {
+    bar: () => ({ bar: BARS[i], category: null, op: null, dims: null, base_kernel: null,
+      cand_kernel: null }),
+    category: () => ({ category: `cat${i}` }),
+    op: () => ({ op: `aten::op${i}` }),
+    shape: () => ({ dims: `[[${i},8],[]]` }),
+    kernel: () => ({ base_kernel: `nv_${i}`, cand_kernel: `amd_${i}` }),
+  }[level]();
+  return { ...parent, ...own, level, id, parent: parent?.id ?? null };
+}
+
+/** A waterfall table whose levels sum exactly, as the API promises. */
+function rows_of(seed, counts = [2, 20, 2, 2]) {
   const next = random_of(seed);
   const rows = [];
-  for (const bar of BARS) {
-    const sums = { base_ns: 0, cand_ns: 0 };
-    for (const category of [`${bar}-a`, `${bar}-b`]) {
-      const own = { base_ns: 0, cand_ns: 0 };
-      for (let i = 0; i < 20; i++) {
-        const row = { base_ns: next() % 1e6, cand_ns: next() % 1e6 };
-        own.base_ns += row.base_ns;
-        own.cand_ns += row.cand_ns;
-        rows.push({ level: "row", bar, category, op: i % 3 ? `op${i}` : null, ...row });
-      }
-      sums.base_ns += own.base_ns;
-      sums.cand_ns += own.cand_ns;
-      rows.push({ level: "category", bar, category, op: null, ...own });
+  const grow = (parent, level, i) => {
+    const row = row_below(parent, level, i, rows.length + 1);
+    rows.push(row);
+    const deep = LEVELS.indexOf(level);
+    const children = Array.from({ length: counts[deep] ?? 0 }, (_, j) =>
+      grow(row, LEVELS[deep + 1], j));
+    for (const side of ["base_ns", "cand_ns"]) {
+      row[side] = children.length === 0 ? next() % 1e6 : total(children, side);
     }
-    rows.push({ level: "bar", bar, category: null, op: null, ...sums });
-  }
+    return row;
+  };
+  BARS.forEach((_, i) => grow(null, "bar", i));
   return rows;
 }
 
 const total = (columns, key) => columns.reduce((sum, column) => sum + column[key], 0);
+const ends = ({ base_ns, cand_ns }) => [base_ns, cand_ns];
+const place_of = (row) => place_at([row], 0);
 
-test("at every level the columns sum to the difference of the ends", () => {
-  for (let seed = 1; seed <= 50; seed++) {
+test("at every place the columns sum to the place's own figures, folded ones included", () => {
+  for (let seed = 1; seed <= 5; seed++) {
     const rows = rows_of(seed);
-    const places = [{ bar: "", cat: "" }, { bar: "gemm", cat: "" }, { bar: "gemm", cat: "gemm-a" }];
-    for (const place of places) {
-      const level = waterfall_level(rows, place);
-      assert.equal(total(level.columns, "delta_ns"), level.cand_ns - level.base_ns);
-      assert.equal(level.delta_ns, level.cand_ns - level.base_ns);
+    const tree = tree_of(rows);
+    for (const row of rows.filter(({ level }) => level !== "kernel")) {
+      const level = waterfall_level(tree, place_of(row));
+      assert.equal(level.path.at(-1).id, row.id);
+      assert.deepEqual(ends(level), ends(row));
+      assert.equal(total(level.columns, "delta_ns"), row.cand_ns - row.base_ns);
+      assert.equal(level.delta_ns, row.cand_ns - row.base_ns);
     }
+    const top = waterfall_level(tree, TOP_PLACE);
+    assert.equal(top.columns.length, 7);
+    assert.equal(top.delta_ns, total(rows.filter(({ level }) => level === "bar"), "cand_ns") -
+      total(rows.filter(({ level }) => level === "bar"), "base_ns"));
   }
 });
 
-test("a level's ends are its parent's figures, folded rows included", () => {
-  const rows = rows_of(3);
-  const bars = waterfall_level(rows, { bar: "", cat: "" });
-  const gemm = bars.columns.find(({ key }) => key === "gemm");
-  const inside = waterfall_level(rows, { bar: "gemm", cat: "" });
-  assert.deepEqual([inside.base_ns, inside.cand_ns], [gemm.base_ns, gemm.cand_ns]);
-  const category = inside.columns.find(({ label }) => label === "gemm-a");
-  const deepest = waterfall_level(rows, { bar: "gemm", cat: "gemm-a" });
-  assert.equal(deepest.columns.length, 12);
-  assert.equal(deepest.columns.at(-1).label, "9 more");
-  assert.deepEqual([deepest.base_ns, deepest.cand_ns], [category.base_ns, category.cand_ns]);
+test("many rows fold into the largest differences and one column for the others", () => {
+  const { columns } = waterfall_level(tree_of(rows_of(3)), { bar: "gemm", cat: "cat1", node: "" });
+  assert.equal(columns.length, 12);
+  assert.equal(columns.at(-1).label, "9 more");
+  const sizes = columns.slice(0, -1).map(({ delta_ns }) => Math.abs(delta_ns));
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+});
+
+test("a column opens at the first fork below it", () => {
+  const open_of = (counts, bar = "gemm") => {
+    const { columns } = waterfall_level(tree_of(rows_of(1, counts)), TOP_PLACE);
+    return columns[BARS.indexOf(bar)].opens;
+  };
+  assert.deepEqual(open_of([2, 1, 1, 1]), { bar: "gemm", cat: "", node: "" });
+  assert.deepEqual(open_of([1, 2, 1, 1]), { bar: "gemm", cat: "cat0", node: "" });
+  assert.equal(open_of([1, 1, 2, 1]).cat, "cat0");
+  assert.notEqual(open_of([1, 1, 2, 1]).node, "");
+  assert.equal(open_of([1, 1, 1, 1]), null);
+});
+
+test("work whose parts are not known yet may be opened, idle time without parts not", () => {
+  const { columns } = waterfall_level(tree_of(rows_of(1, [1])), TOP_PLACE);
+  assert.deepEqual(columns[0].opens, { bar: "gemm", cat: "cat0", node: "" });
+  assert.equal(columns[5].opens, null);
+  assert.equal(columns[6].opens, null);
+});
+
+test("a place that is not there leads to what is known of it", () => {
+  const tree = tree_of(rows_of(1));
+  const path = (place) => path_to(tree, { ...TOP_PLACE, ...place }).map(({ level }) => level);
+  assert.deepEqual(path({ bar: "nothing" }), []);
+  assert.deepEqual(path({ bar: "gemm", cat: "nothing" }), ["bar"]);
+  assert.deepEqual(path({ bar: "gemm", cat: "cat0", node: "99999" }), ["bar", "category"]);
+  const other = tree.below.get(tree.below.get(null)[1].id)[0];
+  assert.deepEqual(path({ bar: "gemm", cat: "cat0", node: String(other.id) }),
+    ["bar", "category"], "a row of another bar");
+});
+
+test("each level is called by what it adds", () => {
+  const rows = rows_of(1, [1, 1, 1, 1]);
+  const labels = rows.slice(0, 5).map((row) => row_label(row));
+  assert.deepEqual(labels, ["GEMM / matmul", "cat0", "aten::op0", "0×8", "nv_0 → amd_0"]);
+  const nameless = { ...rows[2], op: null, base_kernel: "void at::native::k<2>(int)",
+    cand_kernel: null };
+  assert.equal(row_label(nameless), "k<2>");
+  assert.equal(row_label(nameless, (name) => name), "void at::native::k<2>(int)");
 });
 
 test("columns float from the base to the candidate without a gap", () => {
-  const level = waterfall_level(rows_of(7), { bar: "", cat: "" });
+  const level = waterfall_level(tree_of(rows_of(7)), TOP_PLACE);
   const places = floating(level.columns, level.base_ns);
   assert.equal(places[0].from_ns, level.base_ns);
   assert.equal(places.at(-1).to_ns, level.cand_ns);
   places.slice(1).forEach((place, i) => assert.equal(place.from_ns, places[i].to_ns));
-});
-
-test("only columns with parts of their own can be opened", () => {
-  const rows = rows_of(1).filter(({ bar, level }) => bar !== "idle_other" || level === "bar");
-  const bars = waterfall_level(rows, { bar: "", cat: "" });
-  assert.equal(bars.columns.find(({ key }) => key === "idle_other").opens, null);
-  assert.deepEqual(bars.columns.find(({ key }) => key === "gemm").opens, { bar: "gemm" });
-  const rows_level = waterfall_level(rows, { bar: "gemm", cat: "gemm-a" });
-  assert.ok(rows_level.columns.every(({ opens }) => opens === null));
-});
-
-test("an unknown place has no columns", () => {
-  assert.equal(waterfall_level(rows_of(1), { bar: "nothing", cat: "" }).columns.length, 0);
 });
 
 test("the axis is cut only when differences would be too small to see from zero", () => {
@@ -90,10 +131,4 @@ test("the axis is cut only when differences would be too small to see from zero"
   assert.ok(axis_of([512, 448]).low > 0 && axis_of([512, 448]).low < 448);
   assert.deepEqual([axis_of([10, 2]).low, axis_of([10, 2]).is_cut], [0, false]);
   assert.deepEqual([axis_of([0, 0]).low, axis_of([0, 0]).high], [0, 1]);
-});
-
-test("a change is worth a look from 0.2 % or 0.1 ms, but from 1 % in any case", () => {
-  assert.equal(relevant_from_ns(500_000_000), 1_000_000);
-  assert.equal(relevant_from_ns(20_000_000), 100_000);
-  assert.equal(relevant_from_ns(1_000_000), 10_000);
 });

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict: direction and size in words, how sure that is and why; how to become surer.
+import { html } from "../ui.mjs";
+import { run_path } from "../address.mjs";
+import { plural, sentence } from "../format.mjs";
+import { Command, Help } from "../widgets.mjs";
+import { shared_series, side_name } from "./side_model.mjs";
+import { biggest, evidence, headline, RUNS_FOR_TEST, runs_lacking, verdict_chip }
+  from "./verdict_model.mjs";
+
+function SideName({ runs }) {
+  const name = side_name(runs);
+  return runs.length === 1 ? html`<a href=${run_path(runs[0].id)}>${name}</a>`
+    : html`<span class="side-name">${name}</span>`;
+}
+
+function Line({ base, cand, summary }) {
+  const { words, share } = headline(summary);
+  const chip = html`<span class="chip chip-verdict verdict-${
+    summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
+  const measured = html`<strong>${words}</strong>${share && ` (${share})`}`;
+  if (summary.delta_ns === 0 && !share) {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> ${measured} as${" "}
+      <${SideName} runs=${base} /> ${chip}</p>`;
+  }
+  if (summary.verdict === "within noise") {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> does not differ from${" "}
+      <${SideName} runs=${base} /> beyond noise: measured ${measured} ${chip}</p>`;
+  }
+  return html`<p class="verdict-line"><${SideName} runs=${cand} /> is ${measured} than${" "}
+    <${SideName} runs=${base} /> ${chip}</p>`;
+}
+
+/** Only where repeats would help: what is missing, and the command that brings it. */
+function MoreRepeats({ base, cand, summary }) {
+  if (summary.verdict !== "noise unknown") return null;
+  const lack = (runs, side) => runs_lacking(runs) > 0
+    && `${plural(runs_lacking(runs), "more run")} of the ${side}`;
+  const needed = [lack(summary.base_runs, "base"), lack(summary.cand_runs, "candidate")]
+    .filter(Boolean).join(" and ");
+  const series = shared_series(cand) ?? cand[0]?.series ?? "my-run";
+  const next = (summary.cand_runs ?? 1) + 1;
+  return html`<details class="fold"><summary>How to get repeats</summary>
+    <p>How much runs differ by themselves is not known from ${plural(summary.base_runs ?? 1,
+      "run")} against ${summary.cand_runs ?? 1}. With ${RUNS_FOR_TEST} on each side a test can
+      tell: ${needed || "use all repeats of both sides"}. Measure the same again and upload each
+      under the name of its series, which is all before the @:</p>
+    <${Command} text=${`curl -F run=${series}@${next} -F trace=@rank0.json.gz ${
+      location.origin}/upload`} />
+    <p>Then choose the series above, as all its repeats. Eight or more earlier runs of the base's
+      series help as well: they show what is usual.</p></details>`;
+}
+
+/**
+ * @param {{base: any[], candidate: any, bars: any[], thresholds: any}} props
+ * `bars` are the waterfall's rows of level bar
+ */
+export function Verdict({ base, candidate, bars, thresholds }) {
+  const { summary, runs } = candidate;
+  const tone = summary.verdict === "within noise" ? "same" : headline(summary).tone;
+  return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
+    <${Line} base=${base} cand=${runs} summary=${summary} />
+    <p>${biggest(bars, summary.relevant_from_ns ?? 0)}</p>
+    <dl class="facts verdict-facts">${evidence(summary, thresholds).map(([label, text, help]) =>
+      html`<div key=${label}><dt><${Help} text=${help}>${label}<//></dt><dd>${text}</dd></div>`)}
+    </dl>
+    <p class="faint">${sentence(summary.verdict_text)} Lower is better.</p>
+    <${MoreRepeats} base=${base} cand=${runs} summary=${summary} />
+  </section>`;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small print of the tables of pairs; pure.
+
+const missing = (value) => value === null || value === undefined;
+
+/** "2 → 3", one figure where both are the same, "–" for a side that has none. */
+export function pair_text(base, cand, write) {
+  const [a, b] = [base, cand].map((value) => (missing(value) ? "–" : write(value)));
+  return a === b ? a : `${a} → ${b}`;
+}
+
+/** Which ranks take part. */
+export function group_text({ role, group_size }) {
+  const size = missing(group_size) ? "" : `${group_size} ranks`;
+  return [role, size].filter(Boolean).join(", ") || "–";
+}
+
+/** A rank, or the statistic that stands in where the ranks of both sides differ. */
+export const rank_text = ({ rank, statistic }) => (missing(rank) ? (statistic ?? "–")
+  : String(rank));
+
+/** A row that can be sorted by the size of its change. */
+export const with_size = (row, delta) => ({ ...row, size_ns: Math.abs(delta ?? 0) });
+
+const STATES = ["new", "changed", "fixed", "unchanged"];
+
+/** New ones first, then changed, fixed and unchanged, each by what they cost. */
+export function ranked_findings(rows) {
+  const place = ({ state }) => STATES.indexOf(state);
+  const size = ({ delta_cost_ns, cand_cost_ns }) =>
+    Math.abs(delta_cost_ns ?? 0) || (cand_cost_ns ?? 0);
+  return [...rows].sort((a, b) => place(a) - place(b) || size(b) - size(a))
+    .map((row, order) => with_size({ ...row, order }, row.delta_cost_ns));
+}
+
+/** How many findings are in each state, in the order of reading. */
+export function counted_states(rows) {
+  return STATES.map((state) => [state, rows.filter((row) => row.state === state).length])
+    .filter(([, n]) => n > 0);
+}

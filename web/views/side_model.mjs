@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of a comparison as the address has them: keys of runs, repeats behind commas, all runs
+// of a series as NAME@*; pure.
+
+export const MOST_CANDIDATES = 8;
+const SERIES_END = "@*";
+const DEFAULT_PROJECT = "default";
+
+/** @typedef {{id: string, name: string, project?: string, series?: string, gpu?: string}} Run */
+/** @typedef {{base: string, cand: string[]}} Sides */
+
+/** @param {string} side @returns {string[]} */
+export const keys_of = (side) => side.split(",").map((key) => key.trim()).filter(Boolean);
+
+/** The key of all runs of a run's series. @param {Run} run */
+export function series_key({ series, project }) {
+  const home = !project || project === DEFAULT_PROJECT ? "" : `${project}/`;
+  return `${home}${series}${SERIES_END}`;
+}
+
+/** Whether a side is all runs of a series. @param {string} side */
+export const is_series = (side) => keys_of(side).some((key) => key.endsWith(SERIES_END));
+
+/** Base and one candidate change places. @param {Sides} sides @returns {Sides} */
+export function swapped({ base, cand }, at = 0) {
+  return { base: cand[at] ?? "", cand: put(cand, at, base) };
+}
+
+function put(list, at, value) {
+  const next = at < list.length ? list.map((old, i) => (i === at ? value : old)) : [...list, value];
+  return next.filter(Boolean);
+}
+
+/** A candidate chosen at a place; "" removes it. @param {Sides} sides @returns {Sides} */
+export const with_candidate = ({ base, cand }, at, value) => ({ base, cand: put(cand, at, value) });
+
+/** Whether both sides are chosen. @param {Sides} sides */
+export const is_ready = ({ base, cand }) => base !== "" && cand.length > 0;
+
+/** The series that all runs share, or null. @param {Run[]} runs */
+export function shared_series(runs) {
+  const [first] = runs;
+  const same = first?.series && runs.every(({ series, project }) =>
+    series === first.series && project === first.project);
+  return same ? first.series : null;
+}
+
+/** What a side is called. @param {Run[]} runs */
+export function side_name(runs) {
+  if (runs.length === 0) return "–";
+  if (runs.length === 1) return runs[0].name;
+  const series = shared_series(runs);
+  if (series) return `${series} (${runs.length} runs)`;
+  return `${runs[0].name} and ${runs.length - 1} more`;
+}
+
+/**
+ * What can be chosen: series that have repeats first, then single runs.
+ * @param {Run[]} runs newest first @param {number} [many] how many of each
+ * @returns {{value: string, label: string, note: string, group: string}[]}
+ */
+export function choices(runs, note_of, many = 60) {
+  const by_series = new Map();
+  for (const run of runs) {
+    const key = series_key(run);
+    by_series.set(key, [...(by_series.get(key) ?? []), run]);
+  }
+  const series = [...by_series].filter(([key, of]) => of.length > 1 && key !== SERIES_END);
+  return [
+    ...series.slice(0, many).map(([value, of]) => ({ value, label: of[0].series,
+      note: `all ${of.length} runs`, group: "Series: all repeats as one side" })),
+    ...runs.slice(0, many).map((run) => ({ value: run.id, label: run.name, note: note_of(run),
+      group: "Single runs, newest first" })),
+  ];
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the reply of a comparison to the strips of its step times; pure.
+import { side_name } from "./side_model.mjs";
+
+/** The median that the server means: of an even count the mean of the middle two. */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  if (sorted.length === 0) return null;
+  return sorted.length % 2 ? sorted[Math.floor(middle)]
+    : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Runs of one side with their steps and, as far as the table runs is there, its medians. */
+function runs_of(side, rows) {
+  return side.runs.map((run, i) => {
+    const steps = side.steps?.[i] ?? [];
+    const row = rows.find((one) => one.run === run.id);
+    return { name: run.name, steps, median: row?.step_median_ns ?? median(steps) ?? 0 };
+  });
+}
+
+function strip_of(side, rows, { key, label, kind, step_ns, interval }) {
+  const runs = runs_of(side, rows);
+  return { key, side: kind, name: `${label}: ${side_name(side.runs)}`, runs,
+    median: step_ns ?? median(runs.map((run) => run.median)) ?? 0,
+    low: interval?.[0] ?? null, high: interval?.[1] ?? null };
+}
+
+/**
+ * The base's strip and one for each candidate.
+ * @param {any} data reply of /compare @param {any[]} rows of compare_runs, as far as there
+ * @returns {import("../charts/dot_strip.mjs").Strip[]}
+ */
+export function strips_of(data, rows) {
+  const { base, candidates } = data;
+  const first = candidates[0]?.summary;
+  const numbered = candidates.length > 1;
+  return [
+    strip_of(base, rows, { key: "base", label: "Base", kind: "base",
+      step_ns: first?.base_step_ns, interval: [first?.base_ci_low_ns, first?.base_ci_high_ns] }),
+    ...candidates.map((cand, i) => strip_of(cand, rows, { key: `cand${i}`, kind: "cand",
+      label: numbered ? `Candidate ${i + 1}` : "Candidate", step_ns: cand.summary?.cand_step_ns,
+      interval: [cand.summary?.cand_ci_low_ns, cand.summary?.cand_ci_high_ns] })),
+  ];
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison says, in words: direction, size, how sure, by which method, above which
+// threshold; pure.
+import { ms_unit, number, percent, percent_signed, plural } from "../format.mjs";
+import { part_of } from "../parts.mjs";
+
+const METHODS = {
+  mann_whitney: "exact Mann-Whitney test over runs",
+  history: "spread of the base's earlier runs",
+  equal: "both sides hold the very same times",
+  none: "none, for lack of runs",
+};
+
+/** Runs per side from which the test can reach 5 %. */
+export const RUNS_FOR_TEST = 4;
+
+const has = (value) => value !== null && value !== undefined;
+
+/** What was found for one candidate. @param {any} summary a row of compare_summary */
+export function headline(summary) {
+  const ns = has(summary.shift_ns) ? summary.shift_ns : summary.delta_ns;
+  const share = has(summary.shift_share) ? summary.shift_share : summary.delta_share;
+  if (ns === 0) return { tone: "same", words: "takes the same time", share: "" };
+  const tone = ns > 0 ? "worse" : "better";
+  const words = `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}`;
+  return { tone, words, share: percent_signed(share) };
+}
+
+/** "significant" is a fact about noise; whether it matters is another. */
+export function verdict_chip({ verdict, relevant }) {
+  if (verdict !== "significant") return verdict;
+  return relevant ? "significant" : "significant, too small to matter";
+}
+
+/** The interval of the relative difference, or null. */
+export function interval_text({ shift_low_share: low, shift_high_share: high }) {
+  return has(low) && has(high) ? `${percent_signed(low)} … ${percent_signed(high)}` : null;
+}
+
+/**
+ * How sure it is, as label and text, in the order of reading.
+ * @param {any} summary @param {any} [thresholds] as the reply has them
+ * @returns {[string, string, string?][]} label, value, help
+ */
+export function evidence(summary, thresholds = {}) {
+  const alpha = thresholds.alpha ?? 0.05;
+  const facts = [
+    ["Step", `${ms_unit(summary.base_step_ns, 4)} → ${ms_unit(summary.cand_step_ns, 4)}`,
+      "Median steady step; of repeats the median of their medians."],
+    ["95 % interval", interval_text(summary), "Of the relative difference between the sides."],
+    ["Method", METHODS[summary.method] ?? summary.method],
+    ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant below ${alpha})` : null,
+      "How often equal sides would differ at least this much."],
+    ["Usual spread", has(summary.threshold_share)
+      ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
+    "From relative differences of neighbouring earlier runs of the base's series."],
+    ["Relevant from", has(summary.relevant_from_ns) ? ms_unit(summary.relevant_from_ns) : null,
+      "Smaller differences per step are not worth a look."],
+    ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
+    ["Speedup", has(summary.speedup) ? `${summary.speedup.toFixed(3)}×` : null,
+      "Base by candidate; above 1 the candidate is faster."],
+  ];
+  return facts.filter(([, text]) => text);
+}
+
+function times_noise({ shift_share, delta_share, threshold_share }) {
+  const share = Math.abs(has(shift_share) ? shift_share : delta_share);
+  return threshold_share > 0 ? `${number(share / threshold_share, 2)} times that` : "beyond it";
+}
+
+/** @param {number|null} p */
+export function p_text(p) {
+  if (!has(p)) return "–";
+  return p < 0.0001 ? "<0.0001" : number(p, 2);
+}
+
+/**
+ * The bars with the largest changes, in words; trifles are left out.
+ * @param {any[]} bars rows of level bar @param {number} [floor_ns]
+ */
+export function biggest(bars, floor_ns = 0) {
+  const moved = bars.filter(({ delta_ns }) => delta_ns !== 0 && Math.abs(delta_ns) >= floor_ns);
+  const text = (rows) => rows.slice(0, 3)
+    .map((row) => `${part_of(row.bar).label} ${ms_unit(Math.abs(row.delta_ns))}`).join(", ");
+  const saved = moved.filter((row) => row.delta_ns < 0).sort((a, b) => a.delta_ns - b.delta_ns);
+  const lost = moved.filter((row) => row.delta_ns > 0).sort((a, b) => b.delta_ns - a.delta_ns);
+  if (bars.length > 0 && moved.length === 0) {
+    return floor_ns > 0 ? `No part of the step moved by ${ms_unit(floor_ns, 2)} or more.` : "";
+  }
+  return [saved.length > 0 && `Saved: ${text(saved)}.`, lost.length > 0 && `Lost: ${text(lost)}.`]
+    .filter(Boolean).join(" ");
+}
+
+/** How many repeats a side lacks for the test, or 0. @param {number} runs */
+export const runs_lacking = (runs) => Math.max(0, RUNS_FOR_TEST - (runs ?? 1));
+
+export const RUNGS = [
+  ["module", "same operator, shapes and module"],
+  ["shape", "same operator and shapes"],
+  ["op", "same operator"],
+  ["kernel", "same kernel name"],
+  ["category", "same category only"],
+  ["unmatched", "unmatched"],
+].map(([key, label]) => ({ key, label }));
+
+/**
+ * Shares of device time by how well it was matched, and the part at operator or better.
+ * @param {any} summary
+ */
+export function matched(summary) {
+  const rungs = RUNGS.map((rung) => ({ ...rung,
+    share: summary[rung.key === "unmatched" ? "unmatched_share" : `matched_${rung.key}_share`] }))
+    .filter(({ share }) => has(share));
+  const good = ["module", "shape", "op"];
+  const at_op = rungs.filter(({ key }) => good.includes(key))
+    .reduce((sum, { share }) => sum + share, 0);
+  return { rungs, at_op: rungs.length > 0 ? at_op : (summary.matched_share ?? null) };
+}
