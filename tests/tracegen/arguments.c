@@ -14,7 +14,8 @@ static const char usage[] =
     "usage: tracegen [--seed N] [--ranks N] [--world N] [--steps N] [--layers N] [--events N]\n"
     "  [--flavour cuda|rocm] [--strategy ddp|fsdp] [--plant NAME[=NS_PER_STEP]]...\n"
     "  [--slow [CATEGORY=]PERCENT]... [--straggler RANK=PERCENT] [--size BYTES[K|M|G]]\n"
-    "  [--noise PERCENT] [--job transformer|probe] [--stacks] [--memory] [--leak BYTES]\n"
+    "  [--noise PERCENT] [--run-noise PERCENT] [--slow-op NAME=PERCENT] [--job transformer|probe] "
+    "[--stacks] [--memory] [--leak BYTES]\n"
     "  [--held BYTES[K|M|G]] [--spare BYTES[K|M|G]]\n"
     "  [--checkpoint] [--sync-events] [--list-events]\n"
     "  [--one-line | --pretty | --compact | --indented] [--format json|gz|zst] --out DIR\n"
@@ -176,6 +177,17 @@ static bool parse_slow(const char *text, struct arguments *arguments)
     return true;
 }
 
+// The name may hold a '=' itself.
+static bool parse_slow_op(char *text, struct arguments *arguments)
+{
+    char *equals = strrchr(text, '=');
+    if (!equals || equals == text)
+        return refuse("NAME=PERCENT", text);
+    *equals = '\0';
+    arguments->slow_op = text;
+    return parse_number(equals + 1, 1, 10000, &arguments->slow_op_percent);
+}
+
 static bool parse_straggler(const char *text, struct arguments *arguments)
 {
     char *end = NULL;
@@ -219,10 +231,11 @@ static const struct option long_options[] = {
     {"one-line", no_argument, NULL, '1'},         {"pretty", no_argument, NULL, 'y'},
     {"compact", no_argument, NULL, 'C'},          {"indented", no_argument, NULL, 'I'},
     {"held", required_argument, NULL, 'h' + 128}, {"spare", required_argument, NULL, 's' + 128},
-    {"shape", required_argument, NULL, 'H'},      {NULL, 0, NULL, 0},
+    {"shape", required_argument, NULL, 'H'},      {"run-noise", required_argument, NULL, 'N'},
+    {"slow-op", required_argument, NULL, 'O'},    {NULL, 0, NULL, 0},
 };
 
-static bool take(int option, const char *text, struct arguments *a)
+static bool take(int option, char *text, struct arguments *a)
 {
     int64_t number = 0;
     int choice = 0;
@@ -263,6 +276,8 @@ static bool take(int option, const char *text, struct arguments *a)
     case 'a': return parse_straggler(text, a);
     case 'z': return parse_size(text, &a->size);
     case 'n': return parse_noise(text, &a->noise_ppm);
+    case 'N': return parse_noise(text, &a->run_noise_ppm);
+    case 'O': return parse_slow_op(text, a);
     case 'm': return parse_format(text, &a->format);
     case 'o': a->out = text; break;
     case 'k': a->stacks = true; break;

@@ -386,6 +386,7 @@ int32_t builder_collective_of(struct builder *b, const struct call *call)
     builder_work(b, &(struct instruction){.code = CODE_COLLECTIVE,
                                           .kernel = &b->vendor->kernels[call->role],
                                           .collective = collective,
+                                          .ns = collective->transfer_ns,
                                           .grid = {24, 1, 1},
                                           .slot = b->program->slots,
                                           .stream = STREAM_COMM,

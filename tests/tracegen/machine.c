@@ -3,6 +3,7 @@
 #include "tests/tracegen/machine.h"
 
 #include "tests/tracegen/plants.h"
+#include "tests/tracegen/repeat.h"
 
 #include <stdlib.h>
 
@@ -376,7 +377,7 @@ static void meet(struct machine *machine, const struct instruction *work)
         if (planted_ns)
             end_ns = max_ns(end_ns, rank->streams[STREAM_COMPUTE].free_ns + planted_ns);
     }
-    int64_t transfer_ns = splitmix_jitter(&machine->rng, work->collective->transfer_ns,
+    int64_t transfer_ns = splitmix_jitter(&machine->rng, work->ns * machine->run_ppm / 1000000,
                                           machine->arguments->noise_ppm);
     end_ns = max_ns(end_ns, latest_ns + transfer_ns);
     for (int32_t i = 0; i < count; i++)
@@ -477,7 +478,8 @@ static void execute(const struct machine *machine, struct rank *rank,
 void machine_step(struct machine *machine)
 {
     const struct program *program = machine->program;
-    machine->step_ppm = splitmix_jitter(&machine->rng, 1000000, machine->arguments->noise_ppm);
+    machine->step_ppm =
+        splitmix_jitter(&machine->rng, machine->run_ppm, machine->arguments->noise_ppm);
     int32_t count = machine->arguments->ranks;
     for (int32_t i = 0; i < count; i++) {
         struct rank *rank = &machine->ranks[i];
@@ -536,6 +538,7 @@ struct machine *machine_new(const struct arguments *arguments, const struct prog
     machine->program = program;
     machine->vendor = vendor_get(arguments->flavour);
     machine->step = FIRST_STEP;
+    machine->run_ppm = repeat_run_ppm(arguments);
     machine->kernel_gap_ns = arguments->job == JOB_PROBE ? 0 : KERNEL_GAP_NS;
     machine->rng.state = arguments->seed;
     machine->ranks = outfile_memory((size_t)arguments->ranks, sizeof *machine->ranks);

@@ -83,7 +83,8 @@ struct machine {
     struct rank *ranks;
     struct splitmix rng;        // for what all ranks share
     struct instruction tiny[3]; // the kernels of CODE_TINY
-    int64_t step_ppm;           // this step's speed
+    int64_t run_ppm;            // all steps' speed
+    int64_t step_ppm;           // this step's speed, that of the run included
     int64_t kernel_gap_ns;      // between two kernels of a stream
     int32_t step;               // N of ProfilerStep#N
 };

@@ -108,6 +108,7 @@ struct program {
     int64_t base_bytes;  // memory that was allocated before the recording
     int64_t spare_bytes; // and reserved for nothing
     int64_t events;      // rows of the trace that one step makes on one rank
+    int64_t slow_op_ns;  // device time per step that a slow operator adds, before noise
     void **texts;        // memory owned by the program
     size_t text_count, text_capacity;
 };

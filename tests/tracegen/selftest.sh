@@ -176,6 +176,34 @@ mesh_clocks_change_only_times
 for cause in compute_slower more_work data_loading host copies; do
     mesh_straggler_is_waited_for $cause
 done
+# A slow operator lengthens the trace by what truth.json says, and only noise of runs moves a run.
+slow_op_costs_what_truth_says() {
+    "$tracegen" --layers 4 --noise 0 --steps 5 --slow-op aten::mm=120 --out "$folder/slow"
+    cost=$(grep -o '"ns_per_step": [0-9]*' "$folder/slow/truth.json" | grep -o '[0-9]*$')
+    longer=$((($(rank_figure slow window_ns) - $(rank_figure clean window_ns)) / 5))
+    off=$((longer - cost))
+    [ "$cost" -gt 100000 ] || fail "the slow operator costs $cost ns"
+    [ "${off#-}" -le $((cost / 20)) ] || fail "the slow operator costs $cost ns, not $longer ns"
+    rm -r "$folder/slow"
+}
+
+runs_differ_by_seed_as_told() {
+    for seed in 1 2 3; do
+        "$tracegen" --layers 4 --noise 0 --steps 5 --run-noise 4 --seed $seed --out "$folder/run"
+        ppm=$(grep -o '"run_ppm": [0-9]*' "$folder/run/truth.json" | grep -o '[0-9]*$')
+        [ "$ppm" -ne 1000000 ] && [ "$ppm" -ge 960000 ] && [ "$ppm" -le 1040000 ] ||
+            fail "run noise of 4 percent made $ppm"
+        window=$(rank_figure run window_ns)
+        [ "$window" -ne "$(rank_figure clean window_ns)" ] || fail "run $seed is like the others"
+        rm -r "$folder/run"
+    done
+}
+
+slow_op_costs_what_truth_says
+runs_differ_by_seed_as_told
+same_bytes_twice --layers 2 --run-noise 2 --slow-op aten::add_=150
+refuses --slow-op aten::mm
+refuses --slow-op aten::none=110
 refuses --plant nonsense
 refuses --shape nonsense
 refuses --plant idle_

@@ -3,6 +3,7 @@
 #include "tests/tracegen/arguments.h"
 #include "tests/tracegen/kineto.h"
 #include "tests/tracegen/mesh.h"
+#include "tests/tracegen/repeat.h"
 #include "tests/tracegen/truth.h"
 
 #include <errno.h>
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
         return 0;
     }
     struct program *program = program_build(&arguments);
+    program->slow_op_ns = repeat_apply(&arguments, program);
     struct machine *machine = machine_new(&arguments, program);
     struct kineto **files = open_files(machine);
     run_steps(machine, files);

@@ -252,7 +252,13 @@ void truth_write(const char *path, const struct machine *machine, const uint64_t
             a->strategy == STRATEGY_FSDP ? "fsdp" : "ddp", a->world,
             (long long)machine->program->events);
     say_plants(out, a, a->plant_ns);
-    fprintf(out, "},\n  \"ranks\": [\n");
+    fprintf(out, "},\n  \"run_ppm\": %lld, \"slow_op\": ", (long long)machine->run_ppm);
+    if (a->slow_op)
+        fprintf(out, "{\"name\": \"%s\", \"percent\": %lld, \"ns_per_step\": %lld}", a->slow_op,
+                (long long)a->slow_op_percent, (long long)machine->program->slow_op_ns);
+    else
+        fprintf(out, "null");
+    fprintf(out, ",\n  \"ranks\": [\n");
     for (int32_t i = 0; i < a->ranks; i++) {
         say_rank(out, machine, &machine->ranks[i], text_bytes[i]);
         fprintf(out, i + 1 < a->ranks ? ",\n" : "\n");
