@@ -5,6 +5,7 @@
 #include "analysis/analysis.h"
 #include "analysis/tables.h"
 #include "server/compare_sides.h"
+#include "server/gate.h"
 #include "server/routes.h"
 #include "server/table_reply.h"
 
@@ -205,7 +206,7 @@ static bool reply_json(struct request *request, struct response *response,
             return false;
     }
     buf_puts(out, "],\"thresholds\":");
-    compare_limits_json(&compared->options.limits, out);
+    gate_limits_json(&compared->options.limits, out);
     buf_printf(out, ",\"per\":\"%s\",\"rank\":\"%s\"}\n",
                compared->options.per_token ? "token" : "step",
                compared->options.slowest ? "slowest" : "headline");

@@ -106,7 +106,7 @@ static void put_json(const struct gate_request *gate, const struct gate_answer *
     buf_f64(out, gate->max_regression);
     buf_printf(out,
                ",\"undecided\":\"%s\",\"thresholds\":", gate->undecided_fails ? "fail" : "pass");
-    compare_limits_json(&gate->compared.options.limits, out);
+    gate_limits_json(&gate->compared.options.limits, out);
     buf_puts(out, "}\n");
 }
 

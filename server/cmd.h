@@ -11,10 +11,14 @@ struct command {
     // argv holds what follows the command's name. False: err says why, and its code becomes the
     // exit code; an empty message was printed already.
     bool (*run)(int argc, char **argv, struct err *err);
+    // Instead of run, of a command that judges: *verdict becomes the exit code, 0 to 2, so that a
+    // wrong command line and faults of our own end with codes of their own.
+    bool (*judge)(int argc, char **argv, int *verdict, struct err *err);
 };
 
 bool cmd_serve(int argc, char **argv, struct err *err);
 bool cmd_analyze(int argc, char **argv, struct err *err);
+bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
 bool cmd_version(int argc, char **argv, struct err *err);
 
 #endif

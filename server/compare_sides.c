@@ -204,17 +204,6 @@ static bool read_options(const struct query *query, struct compare_options *opti
            read_limits(query, &options->limits, err);
 }
 
-void compare_limits_json(const struct verdict_limits *limits, struct buf *out)
-{
-    buf_puts(out, "{\"alpha\":");
-    buf_f64(out, limits->alpha);
-    buf_puts(out, ",\"relevant_share\":");
-    buf_f64(out, limits->relevant_share);
-    buf_puts(out, ",\"relevant_ns\":");
-    buf_f64(out, limits->relevant_ns);
-    buf_putc(out, '}');
-}
-
 // --- history ------------------------------------------------------------------------------------
 
 static const struct run *earliest(const struct compared_side *side)

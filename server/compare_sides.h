@@ -54,7 +54,4 @@ MUST_CHECK bool compare_sides_analyse(struct request *request, struct response *
 MUST_CHECK bool compare_sides_rank(const struct request *request, const struct compared *compared,
                                    const struct run *run, int64_t *rank, struct err *err);
 
-// {"alpha":0.05,...}: what was asked, or goes without saying.
-void compare_limits_json(const struct verdict_limits *limits, struct buf *out);
-
 #endif

@@ -126,6 +126,17 @@ void gate_judgement_json(const struct judgement *judgement, struct buf *out)
                judgement->cand_missing);
 }
 
+void gate_limits_json(const struct verdict_limits *limits, struct buf *out)
+{
+    buf_puts(out, "{\"alpha\":");
+    buf_f64(out, limits->alpha);
+    buf_puts(out, ",\"relevant_share\":");
+    buf_f64(out, limits->relevant_share);
+    buf_puts(out, ",\"relevant_ns\":");
+    buf_f64(out, limits->relevant_ns);
+    buf_putc(out, '}');
+}
+
 // --- line 1: the verdict ------------------------------------------------------------------------
 
 static bool has_steps(const struct judgement *judgement)

@@ -31,4 +31,7 @@ const char *gate_side_name(const struct compare_side *side, struct arena *arena)
 // The answer's judgement as a JSON object.
 void gate_judgement_json(const struct judgement *judgement, struct buf *out);
 
+// Thresholds, {"alpha":0.05,...}: as asked, or as they go without saying.
+void gate_limits_json(const struct verdict_limits *limits, struct buf *out);
+
 #endif

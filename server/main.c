@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    {"serve", "run the web service", cmd_serve},
-    {"analyze", "analyse trace files without a service", cmd_analyze},
-    {"version", "show the version", cmd_version},
+    {"serve", "run the web service", cmd_serve, NULL},
+    {"analyze", "analyse trace files without a service", cmd_analyze, NULL},
+    {"compare", "compare trace files, and judge whether steps became slower", NULL, cmd_compare},
+    {"version", "show the version", cmd_version, NULL},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -31,6 +32,18 @@ static int exit_code(enum err_code code)
     case ERR_INTERNAL: break;
     }
     return 1;
+}
+
+enum { EXIT_USAGE_OF_JUDGE = 64, EXIT_FAULT_OF_JUDGE = 70 }; // as sysexits.h has them
+
+// A command that judges says 1 and 2 itself.
+static int judge_exit_code(enum err_code code)
+{
+    switch (code) {
+    case ERR_USAGE: return EXIT_USAGE_OF_JUDGE;
+    case ERR_INTERNAL: return EXIT_FAULT_OF_JUDGE;
+    default: return exit_code(code);
+    }
 }
 
 static void show_help(FILE *out)
@@ -58,11 +71,13 @@ static int unknown_command(const char *word)
 static int run(const struct command *command, int argc, char **argv)
 {
     struct err err = {.pos = ERR_NO_POS};
-    if (command->run(argc, argv, &err))
-        return 0;
+    int verdict = 0;
+    if (command->judge ? command->judge(argc, argv, &verdict, &err)
+                       : command->run(argc, argv, &err))
+        return verdict;
     if (err.msg[0])
         fprintf(stderr, "stepscope %s: %s\n", command->name, err.msg);
-    return exit_code(err.code);
+    return command->judge ? judge_exit_code(err.code) : exit_code(err.code);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "ingest/base/str.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,17 @@ static bool is_choice(const char *choices, const char *word)
     return false;
 }
 
+// A finite decimal number; strtod alone takes "nan" and "0x1p3", too.
+static bool set_decimal(const char *text, char *slot)
+{
+    char *end;
+    double number = strtod(text, &end);
+    bool ok = *text && strspn(text, "0123456789+-.eE") == strlen(text) && *end == '\0' &&
+              isfinite(number);
+    memcpy(slot, &number, sizeof number);
+    return ok;
+}
+
 static bool set_value(const struct option *option, const char *text, void *values)
 {
     char *slot = (char *)values + option->offset;
@@ -71,6 +83,7 @@ static bool set_value(const struct option *option, const char *text, void *value
         memcpy(slot, &text, sizeof text);
         return ok;
     case OPTION_TEXT: memcpy(slot, &text, sizeof text); return true;
+    case OPTION_NUMBER: return set_decimal(text, slot);
     case OPTION_BYTES: ok = parse_number(text, byte_units, UINT64_MAX, &number); break;
     case OPTION_INT: ok = parse_number(text, no_units, INT64_MAX, &number); break;
     case OPTION_SECONDS: ok = parse_number(text, time_units, INT64_MAX, &number); break;
@@ -86,6 +99,7 @@ static const char *expectation(const struct option *option)
     case OPTION_CHOICE: return option->choices;
     case OPTION_BYTES: return "bytes such as 512M or 4G";
     case OPTION_INT: return "a whole number";
+    case OPTION_NUMBER: return "a number such as 0.03";
     case OPTION_SECONDS: return "a duration such as 30s, 5m or 2h";
     case OPTION_TEXT: return "a text";
     }

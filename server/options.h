@@ -16,6 +16,7 @@ enum option_type {
     OPTION_CHOICE,  // const char *, one of choices
     OPTION_BYTES,   // uint64_t: 4G, 512M, 64K, 100
     OPTION_INT,     // int64_t, not negative
+    OPTION_NUMBER,  // double: 0.03, 1e5
     OPTION_SECONDS, // int64_t seconds: 30, 30s, 5m, 2h, 14d
 };
 

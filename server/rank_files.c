@@ -150,10 +150,16 @@ bool rank_files_read(struct rank_files *files, const char *const *paths, size_t 
     return join(files, options->analysis.cores, err);
 }
 
-void rank_files_free(struct rank_files *files)
+void rank_files_keep_only(struct rank_files *files, size_t index)
 {
     for (size_t i = 0; i < files->count; i++)
-        buf_free(&files->at[i].saved);
+        if (i != index)
+            buf_free(&files->at[i].saved);
+}
+
+void rank_files_free(struct rank_files *files)
+{
+    rank_files_keep_only(files, SIZE_MAX);
     arena_free(&files->arena);
     *files = (struct rank_files){0};
 }

@@ -41,6 +41,9 @@ MUST_CHECK bool rank_files_load(const struct rank_files *files, size_t index,
                                 const struct table_desc *const *known, struct report *report,
                                 struct err *err);
 
+// Lets go of what is kept of all ranks but one, SIZE_MAX: of all.
+void rank_files_keep_only(struct rank_files *files, size_t index);
+
 // Threads that a command may work with: as asked, 0: one per core; the calling one is among them.
 void rank_files_share_cores(struct cores *cores, int64_t threads);
 
