@@ -10,6 +10,7 @@
 // Pages and files (assets.c).
 bool assets_get_page(struct request *request, struct response *response, struct err *err);
 bool assets_get_static(struct request *request, struct response *response, struct err *err);
+bool assets_get_client(struct request *request, struct response *response, struct err *err);
 
 // Health, version, description (api_misc.c).
 bool api_get_health(struct request *request, struct response *response, struct err *err);

@@ -57,6 +57,8 @@ static const char *type_of(struct str path)
         {".js", "text/javascript; charset=utf-8"},
         {".css", "text/css; charset=utf-8"},
         {".svg", "image/svg+xml"},
+        {".py", "text/x-python; charset=utf-8"},
+        {".ipynb", "application/x-ipynb+json"},
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         struct str suffix = str_of(types[i].suffix);
@@ -106,10 +108,9 @@ static bool read_file(struct request *request, struct str path, struct str *cont
 
 // --- handlers -----------------------------------------------------------------------------------
 
-bool assets_get_static(struct request *request, struct response *response, struct err *err)
+static bool answer_file(struct request *request, struct response *response, struct str path,
+                        struct err *err)
 {
-    struct str tree = request->captures[0];
-    struct str path = request->captures[1];
     if (request->services->web_dir) {
         size_t size = 0;
         response->type = type_of(path);
@@ -123,13 +124,28 @@ bool assets_get_static(struct request *request, struct response *response, struc
     const struct asset *asset = find_asset(path);
     if (!asset)
         return err_set(err, ERR_NOT_FOUND, "found no such file in the dashboard");
-    // A page of an older build may still ask for its files; they must not be kept as that build's.
-    if (str_equal(tree, str_of(assets_tree_hash)))
-        response->cache = CACHE_IMMUTABLE;
     struct str own = {asset->etag + 1, strlen(asset->etag) - 2}; // without quotes
     if (!response_unchanged(request, response, "%.*s", (int)own.len, own.at))
         fill_asset(request, response, asset);
     return true;
+}
+
+bool assets_get_static(struct request *request, struct response *response, struct err *err)
+{
+    struct str tree = request->captures[0];
+    if (!answer_file(request, response, request->captures[1], err))
+        return false;
+    // A page of an older build may still ask for its files; they must not be kept as that build's.
+    if (!request->services->web_dir && str_equal(tree, str_of(assets_tree_hash)))
+        response->cache = CACHE_IMMUTABLE;
+    return true;
+}
+
+bool assets_get_client(struct request *request, struct response *response, struct err *err)
+{
+    struct str name = request->captures[0];
+    char *path = arena_printf(request->arena, err, "client/%.*s", (int)name.len, name.at);
+    return path && answer_file(request, response, str_of(path), err);
 }
 
 // The page with every {{tree}} replaced, so that its files' addresses change with their content.

@@ -20,6 +20,7 @@ const struct route routes[] = {
     {"GET", "/docs/api", assets_get_page, NULL},
     {"GET", "/docs/recording", assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", assets_get_static, NULL},
+    {"GET", "/client/{file}", assets_get_client, NULL},
 
     {"GET", "/healthz", api_get_health, NULL},
     {"GET", "/readyz", api_get_ready, NULL},

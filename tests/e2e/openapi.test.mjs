@@ -19,7 +19,7 @@ before(async () => {
   await server.analysed("b", slow.files);
   await server.settled("a");
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
-  const own = { page: `${reply.json.run}/kernels`, tree, path: "app.mjs" };
+  const own = { page: `${reply.json.run}/kernels`, tree, path: "app.mjs", file: "stepscope.py" };
   names = { run: "a", rank: "0", upload: reply.json.upload, ...own };
 });
 after(() => server?.stop());

@@ -1,0 +1,830 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and fills a stepscope server from notebooks, scripts and CI jobs.
+
+One file that needs Python 3.9 and nothing else; pandas only where you ask for a DataFrame.
+
+    curl -O http://HOST/client/stepscope.py
+
+    from stepscope import Hub
+    hub = Hub("http://HOST")
+    run = hub.upload("exp42", ["rank0.json.gz", "rank1.json.gz"])   # waits for the analysis
+    run.kernels().df()                                              # a pandas DataFrame
+    hub.compare("main~latest", run)                                 # a verdict, and tables
+    hub.gate("@baseline:main", run, max_regression=0.03).check()    # raises when it fails
+
+Wherever a run is asked for, a Run will do, or its key: its id, its name, "project/name",
+"SERIES~latest" or "@baseline:NAME". A list of them are repeats of one measurement.
+
+All times are integers of nanoseconds where a name ends in `_ns`, sizes are bytes, shares run from
+0 to 1; `table.units` and `table.help` tell of each column.
+"""
+
+from __future__ import annotations
+
+import http.client
+import html
+import json
+import os
+import random
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+__all__ = ["Hub", "Run", "Table", "Comparison", "Gate", "Problem", "GateFailed"]
+
+Rows = List[Dict[str, Any]]
+Key = Union[str, "Run"]
+Keys = Union[Key, Iterable[Key]]
+Progress = Union[bool, Callable[[int, int], None]]
+
+_CHUNK = 1 << 20        # bytes of a file sent at a time
+_MOST_FILES = 64        # of one upload; more are sent as several
+_SHOWN_ROWS = 20        # of a table in a notebook
+_TRIES = 6              # while the server says that it is busy
+_POLL_S = 0.5           # between two looks at a run that is still analysed
+_TRACES = (".json", ".json.gz", ".json.zst")
+
+
+class Problem(Exception):
+    """An answer that is not what was asked for, in the server's own words.
+
+    Attributes: status (int, HTTP; 0 when nothing answered), title, detail, fix (what helps, may be
+    empty), type (a stable word such as "not-found") and request_id, by which the log knows it.
+    """
+
+    def __init__(self, status: int, fields: Mapping[str, Any]):
+        self.status = status
+        self.title = str(fields.get("title") or f"HTTP {status}")
+        self.detail = str(fields.get("detail") or "")
+        self.fix = str(fields.get("fix") or "")
+        self.type = str(fields.get("type") or "").rsplit("/", 1)[-1]
+        self.request_id = str(fields.get("request_id") or "")
+        super().__init__(self.title, self.detail, self.fix)
+
+    def __str__(self) -> str:
+        text = f"{self.title}: {self.detail}" if self.detail else self.title
+        return f"{text} (what helps: {self.fix})" if self.fix else text
+
+
+class GateFailed(Exception):
+    """A gate that does not let the candidate through; `gate` tells why."""
+
+    def __init__(self, gate: "Gate"):
+        self.gate = gate
+        super().__init__("\n".join([*gate.lines, gate.url]))
+
+
+# --- requests -------------------------------------------------------------------------------------
+
+
+class _Reply:
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self) -> Any:
+        return json.loads(self.body) if self.body else None
+
+    def problem(self) -> Problem:
+        try:
+            fields = json.loads(self.body)
+        except ValueError:
+            fields = {"detail": self.body[:200].decode("utf-8", "replace")}
+        return Problem(self.status, fields if isinstance(fields, dict) else {})
+
+
+class _Body:
+    """What is sent: its length in bytes, and its chunks anew for each try."""
+
+    def __init__(self, length: int, chunks: Callable[[], Iterator[bytes]], content_type: str):
+        self.length, self.chunks, self.content_type = length, chunks, content_type
+
+    @staticmethod
+    def of_json(value: Any, content_type: str = "application/json") -> "_Body":
+        data = json.dumps(value).encode()
+        return _Body(len(data), lambda: iter((data,)), content_type)
+
+
+def _words(value: Any) -> Any:
+    """A value as the API writes it in an address."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Run):
+        return value.id
+    return value
+
+
+def _query(params: Mapping[str, Any]) -> str:
+    pairs = []
+    for name, value in params.items():
+        many = value if isinstance(value, (list, tuple, set)) else [value]
+        pairs += [(name, _words(one)) for one in many if one is not None]
+    return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def _segment(key: Key) -> str:
+    return quote(key.id if isinstance(key, Run) else str(key), safe="")
+
+
+def _side(keys: Keys) -> str:
+    """Runs of one side of a comparison, joined as the API takes them."""
+    if isinstance(keys, (str, Run)):
+        keys = [keys]
+    return ",".join(key.id if isinstance(key, Run) else str(key) for key in keys)
+
+
+def _sides(cand: Union[Keys, List[Keys]]) -> List[str]:
+    """Candidates: a list of lists are several, each of repeats."""
+    if isinstance(cand, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in cand):
+        return [_side(one) for one in cand]
+    return [_side(cand)]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _shown(value: Any, unit: str) -> str:
+    """A cell as a notebook shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)) and unit == "ns":
+        return f"{value / 1e6:,.3f} ms"
+    if isinstance(value, (int, float)) and unit == "share":
+        return f"{100 * value:.1f} %"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+class Table:
+    """All rows of a table.
+
+    `columns` holds a list for each column by name, `units` and `help` its unit and definition,
+    `total` how many rows the server counts. `table["total_ns"]` is a column, `table[0]` a row,
+    iterating gives rows; `rows()` all of them, `df()` a pandas DataFrame.
+    """
+
+    def __init__(self, name: str, columns: Dict[str, List[Any]],
+                 units: Optional[Mapping[str, str]] = None,
+                 help: Optional[Mapping[str, str]] = None,
+                 total: Optional[int] = None, url: str = ""):
+        self.name, self.columns, self.url = name, columns, url
+        self.units, self.help = dict(units or {}), dict(help or {})
+        self.total = len(self) if total is None else total
+
+    @classmethod
+    def of_rows(cls, name: str, rows: Rows, url: str = "") -> "Table":
+        """A table of a list of dicts."""
+        names = list(dict.fromkeys(key for row in rows for key in row))
+        return cls(name, {key: [row.get(key) for row in rows] for key in names}, url=url)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), []))
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, what: Union[int, str]) -> Any:
+        if isinstance(what, str):
+            return self.columns[what]
+        if not -len(self) <= what < len(self):
+            raise IndexError(f"row {what} of {len(self)}")
+        return {name: column[what] for name, column in self.columns.items()}
+
+    def rows(self) -> Rows:
+        """All rows, each a dict by column."""
+        return list(self)
+
+    def df(self) -> Any:
+        """The rows as a pandas DataFrame, whose `attrs` hold units and help. Needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "df() needs pandas (pip install pandas); rows() and columns do not") from error
+        frame = pandas.DataFrame(self.columns)
+        frame.attrs.update(units=self.units, help=self.help)
+        return frame
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th title="{html.escape(self.help.get(name, ""))}">'
+                       f"{html.escape(name)}</th>" for name in self.columns)
+        body = "".join("<tr>" + "".join(
+            f"<td>{html.escape(_shown(value, self.units.get(name, '')))}</td>"
+            for name, value in row.items()) + "</tr>"
+            for row in (self[i] for i in range(min(len(self), _SHOWN_ROWS))))
+        more = f"{_SHOWN_ROWS} of " if len(self) > _SHOWN_ROWS else ""
+        link = f' · <a href="{html.escape(self.url)}">open</a>' if self.url else ""
+        return (f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+                f"<p>{html.escape(self.name)}: {more}{len(self)} rows{link}</p>")
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+class Run:
+    """A run on the server. `info` is all that the server says of it, as of the last `refresh()`."""
+
+    def __init__(self, hub: "Hub", info: Dict[str, Any]):
+        self.hub, self.info = hub, info
+
+    @property
+    def id(self) -> str:
+        """The run's id, which never changes."""
+        return self.info["id"]
+
+    @property
+    def name(self) -> str:
+        return self.info["name"]
+
+    @property
+    def status(self) -> str:
+        """empty, pending, running, done, partial (some traces failed) or failed."""
+        return self.info["status"]
+
+    @property
+    def meta(self) -> Dict[str, str]:
+        """Metadata that was uploaded with the run or set later."""
+        return dict(self.info.get("meta") or {})
+
+    @property
+    def tags(self) -> Dict[str, str]:
+        return dict(self.info.get("tags") or {})
+
+    @property
+    def url(self) -> str:
+        """The run's page on the dashboard."""
+        return self.info.get("url") or f"{self.hub.url}/runs/{_segment(self)}"
+
+    def refresh(self) -> "Run":
+        """Asks the server again."""
+        self.info = self.hub.get(f"/runs/{_segment(self)}")
+        return self
+
+    def wait(self, timeout: float = 600) -> "Run":
+        """Waits until nothing of the run is analysed any more.
+
+        timeout: seconds. Raises TimeoutError when they are over, Problem when the run failed.
+        """
+        end = time.monotonic() + timeout
+        while self.refresh().status in ("pending", "running"):
+            if time.monotonic() > end:
+                raise TimeoutError(f"run {self.name} is still {self.status} after {timeout:g} s")
+            time.sleep(_POLL_S)
+        if self.status == "failed":
+            raise Problem(422, {"title": f"run {self.name} failed", "type": "run-failed",
+                                "detail": self.info.get("error") or "no trace could be analysed"})
+        return self
+
+    def table(self, name: str, **filters: Any) -> Table:
+        """A table of the run in full: "kernels", "steps", "breakdown", "operators", ...
+
+        filters: values of columns (`category="GEMM"`; a list means any of them), `q` (a text to
+        find), `sort` ("-total_ns"), `fields` ("name,total_ns"), `limit`, and for tables of one rank
+        `rank`. Tables and columns are described at /docs/api.
+        """
+        return self.hub.table(f"/runs/{_segment(self)}/{name}", name=name, **filters)
+
+    def kernels(self, **filters: Any) -> Table:
+        """One row per kernel: calls, total and owned time, percentiles, op, category."""
+        return self.table("kernels", **filters)
+
+    def steps(self, **filters: Any) -> Table:
+        """One row per step and rank, with its seven parts; warm-up has steady=False."""
+        return self.table("steps", **filters)
+
+    def breakdown(self, **filters: Any) -> Table:
+        """Where the time goes, in parts that sum exactly, for the run, ranks and devices."""
+        return self.table("breakdown", **filters)
+
+    def operators(self, **filters: Any) -> Table:
+        """One row per operator of one rank (`rank=`; without it the one that stands for all)."""
+        return self.table("operators", **filters)
+
+    def modules(self, **filters: Any) -> Table:
+        """One row per module of the model, when the trace was recorded with modules."""
+        return self.table("modules", **filters)
+
+    def collectives(self, **filters: Any) -> Table:
+        """One row per kind, group and type of collective: time, exposed time, bandwidth."""
+        return self.table("collectives", **filters)
+
+    def ranks(self, **filters: Any) -> Table:
+        """One row per rank."""
+        return self.table("ranks", **filters)
+
+    def findings(self, **filters: Any) -> Table:
+        """What to fix first, with what it costs per step at most, evidence and advice."""
+        return self.table("findings", **filters)
+
+    def summary(self) -> Dict[str, Any]:
+        """The figures of the run's overview, in one request."""
+        return self.hub.get(f"/runs/{_segment(self)}/summary")
+
+    def _change(self, patch: Mapping[str, Any]) -> "Run":
+        body = _Body.of_json(patch, "application/merge-patch+json")
+        self.info = self.hub._send("PATCH", f"/runs/{_segment(self)}", body,
+                                   {"If-Match": "*"}).json()
+        return self
+
+    def set_meta(self, meta: Optional[Mapping[str, Optional[str]]] = None,
+                 **more: Optional[str]) -> "Run":
+        """Sets metadata; None takes a key away, others stay.
+
+        People expect gpu, driver, framework, precision, batch_size, seq_len, tokens_per_step, data
+        ("real" or "synthetic"), commit and model.
+        """
+        given = {**(meta or {}), **more}
+        return self._change({"meta": {key: None if value is None else str(value)
+                                      for key, value in given.items()}})
+
+    def edit(self, **fields: Any) -> "Run":
+        """Changes name, project, note, tags, world_size, step or warmup."""
+        return self._change(fields)
+
+    def finalize(self) -> "Run":
+        """Says that no more ranks will come."""
+        self.hub._send("POST", f"/runs/{_segment(self)}/finalize")
+        return self.refresh()
+
+    def delete(self) -> None:
+        """Deletes the run, its traces and its results, for good."""
+        self.hub._send("DELETE", f"/runs/{_segment(self)}", headers={"If-Match": "*"})
+
+    def __repr__(self) -> str:
+        return f"<Run {self.name} ({self.id}): {self.status}>"
+
+    def _repr_html_(self) -> str:
+        step = self.info.get("step_median_ns")
+        facts = [self.status, self.info.get("gpu") or "",
+                 f"step {_shown(step, 'ns')}" if step is not None else ""]
+        return (f'<a href="{html.escape(self.url)}">{html.escape(self.name)}</a> · '
+                + html.escape(" · ".join(fact for fact in facts if fact)))
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+class Comparison:
+    """A base beside one or more candidates; `info` is the whole answer.
+
+    Tables: runs, settings, waterfall, modules, collectives, ranks, memory, findings. Their column
+    `cand` is the candidate's number from 1 on.
+    """
+
+    def __init__(self, hub: "Hub", info: Dict[str, Any], query: Dict[str, Any]):
+        self.hub, self.info, self._asked = hub, info, query
+
+    @property
+    def summaries(self) -> Rows:
+        """One dict per candidate: step times, difference, interval, verdict, matched shares."""
+        return [candidate["summary"] for candidate in self.info["candidates"]]
+
+    @property
+    def summary(self) -> Dict[str, Any]:
+        """The first candidate's figures."""
+        return self.summaries[0]
+
+    @property
+    def verdict(self) -> str:
+        """Of the first candidate: "significant", "within noise" or "noise unknown"."""
+        return self.summary["verdict"]
+
+    @property
+    def url(self) -> str:
+        """The comparison's page on the dashboard."""
+        return f"{self.hub.url}/compare{_query(self._asked)}"
+
+    def table(self, name: str, **filters: Any) -> Table:
+        """A table of the comparison in full; filters as for tables of runs, `only` for the rows of
+        one candidate by number."""
+        return self.hub.table(f"/compare/{name}", name=f"compare_{name}",
+                              **{**self._asked, **filters})
+
+    def waterfall(self, **filters: Any) -> Table:
+        """Where the difference comes from: a tree by `parent`, of the levels bar, category, op,
+        shape and kernel, whose children sum exactly. `waterfall(level="op", sort="delta_ns")`."""
+        return self.table("waterfall", **filters)
+
+    def runs(self, **filters: Any) -> Table:
+        """One row per run of each side."""
+        return self.table("runs", **filters)
+
+    def settings(self, **filters: Any) -> Table:
+        """What differs between the sides (`differs=True`) and what does not."""
+        return self.table("settings", **filters)
+
+    def modules(self, **filters: Any) -> Table:
+        """Times of the model's modules on both sides."""
+        return self.table("modules", **filters)
+
+    def collectives(self, **filters: Any) -> Table:
+        """Collectives on both sides, by kind, group, type and size."""
+        return self.table("collectives", **filters)
+
+    def ranks(self, **filters: Any) -> Table:
+        """Ranks on both sides: step medians, lateness."""
+        return self.table("ranks", **filters)
+
+    def memory(self, **filters: Any) -> Table:
+        """Peaks of memory on both sides, by device."""
+        return self.table("memory", **filters)
+
+    def findings(self, **filters: Any) -> Table:
+        """Findings that are fixed, new, changed or the same."""
+        return self.table("findings", **filters)
+
+    def __repr__(self) -> str:
+        return "\n".join(str(one.get("verdict_text") or one.get("verdict"))
+                         for one in self.summaries)
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{html.escape(str(one.get('verdict_text') or one.get('verdict')))}</li>"
+                        for one in self.summaries)
+        return f'<ul>{lines}</ul><p><a href="{html.escape(self.url)}">open the comparison</a></p>'
+
+
+class Gate:
+    """Whether a candidate may pass: `result` is "pass", "fail" or "undecided", `lines` say why.
+
+    A gate is true when the server lets the candidate through: it passed, or it is undecided and
+    was not asked to fail then.
+    """
+
+    def __init__(self, info: Dict[str, Any], passed: bool):
+        self.info, self.passed = info, passed
+
+    @property
+    def result(self) -> str:
+        return self.info["result"]
+
+    @property
+    def lines(self) -> List[str]:
+        """Three sentences that say why."""
+        return list(self.info["lines"])
+
+    @property
+    def url(self) -> str:
+        """The comparison's page on the dashboard."""
+        return self.info["url"]
+
+    @property
+    def judgement(self) -> Dict[str, Any]:
+        """The figures behind it: shift, interval, p-value, method."""
+        return self.info["judgement"]
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def check(self) -> "Gate":
+        """Raises GateFailed unless the candidate may pass."""
+        if not self.passed:
+            raise GateFailed(self)
+        return self
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.lines, self.url])
+
+    def _repr_html_(self) -> str:
+        lines = "<br>".join(html.escape(line) for line in self.lines)
+        return (f"<p><b>{html.escape(self.result)}</b><br>{lines}<br>"
+                f'<a href="{html.escape(self.url)}">open the comparison</a></p>')
+
+
+# --- uploads --------------------------------------------------------------------------------------
+
+
+def _trace_files(files: Any) -> List[Dict[str, Any]]:
+    """Files as dicts of path, name and rank; folders give the traces below them, by name."""
+    if isinstance(files, Mapping):
+        return [{"path": Path(path), "name": Path(path).name, "rank": int(rank)}
+                for rank, path in sorted(files.items())]
+    found = []
+    for path in [files] if isinstance(files, (str, os.PathLike)) else files:
+        path = Path(path)
+        if not path.is_dir():
+            found.append({"path": path, "name": path.name})
+            continue
+        below = sorted(one for one in path.rglob("*") if one.name.endswith(_TRACES))
+        found += [{"path": one, "name": one.relative_to(path).as_posix()} for one in below]
+    if not found:
+        raise FileNotFoundError(f"found no trace ({', '.join(_TRACES)}) in {files}")
+    return found
+
+
+def _quoted(text: str) -> str:
+    """A name inside a header of a form, as browsers write it."""
+    return text.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _form(fields: List[Any], files: List[Dict[str, Any]],
+          report: Callable[[int], None]) -> _Body:
+    """A multipart form that reads its files while it is sent."""
+    boundary = f"stepscope-{uuid.uuid4().hex}"
+    pieces: List[Union[bytes, Path]] = []
+    for name, value in fields:
+        pieces.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
+                      f"{value}\r\n".encode())
+    for file in files:
+        pieces.append(f'--{boundary}\r\nContent-Disposition: form-data; name="trace"; '
+                      f'filename="{_quoted(file["name"])}"\r\n'
+                      "Content-Type: application/octet-stream\r\n\r\n".encode())
+        pieces += [file["path"], b"\r\n"]
+    pieces.append(f"--{boundary}--\r\n".encode())
+    sizes = [len(one) if isinstance(one, bytes) else one.stat().st_size for one in pieces]
+
+    def chunks() -> Iterator[bytes]:
+        for piece, size in zip(pieces, sizes):
+            if isinstance(piece, bytes):
+                yield piece
+            else:
+                yield from _file_chunks(piece, size, report)
+
+    return _Body(sum(sizes), chunks, f"multipart/form-data; boundary={boundary}")
+
+
+def _file_chunks(path: Path, size: int, report: Callable[[int], None]) -> Iterator[bytes]:
+    sent = 0
+    with open(path, "rb") as file:
+        while sent < size:
+            chunk = file.read(min(_CHUNK, size - sent))
+            if not chunk:
+                raise OSError(f"{path} became shorter while it was sent")
+            sent += len(chunk)
+            yield chunk
+            report(len(chunk))
+
+
+class _Meter:
+    """How much of an upload is sent, for a person or a function."""
+
+    def __init__(self, total: int, progress: Progress):
+        self.total, self.sent, self.progress, self.shown = total, 0, progress, -1
+
+    def add(self, count: int) -> None:
+        self.sent = min(self.sent + count, self.total)
+        if callable(self.progress):
+            self.progress(self.sent, self.total)
+        elif self.progress:
+            self._print()
+
+    def _print(self) -> None:
+        percent = 100 * self.sent // max(1, self.total)
+        if percent != self.shown:
+            self.shown = percent
+            end = "\n" if self.sent == self.total else ""
+            sys.stderr.write(f"\rsent {self.sent / 1e6:,.1f} of {self.total / 1e6:,.1f} MB{end}")
+            sys.stderr.flush()
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+class Hub:
+    """A stepscope server.
+
+    url: where it is, such as "http://traces.example:8080"; without it the environment variable
+    STEPSCOPE_URL, else http://127.0.0.1:8080.
+    timeout: seconds without a sign of the server after which a request is given up.
+    headers: sent with every request, for a proxy that asks for some.
+    """
+
+    def __init__(self, url: Optional[str] = None, timeout: float = 120,
+                 headers: Optional[Mapping[str, str]] = None):
+        url = url or os.environ.get("STEPSCOPE_URL") or "http://127.0.0.1:8080"
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"found url {url!r}, expected http://HOST or https://HOST")
+        self.url = url.rstrip("/")
+        self.timeout = timeout
+        self.headers = dict(headers or {})
+        self._parts = parts
+
+    # --- requests -----------------------------------------------------------------------------
+
+    def _connect(self) -> http.client.HTTPConnection:
+        kind = (http.client.HTTPSConnection if self._parts.scheme == "https"
+                else http.client.HTTPConnection)
+        return kind(self._parts.hostname, self._parts.port, timeout=self.timeout)
+
+    def _once(self, method: str, path: str, body: Optional[_Body],
+              headers: Mapping[str, str]) -> _Reply:
+        sent = {**self.headers, "Accept": "application/json", **headers}
+        if body:
+            sent.update({"Content-Length": str(body.length), "Content-Type": body.content_type})
+        connection = self._connect()
+        try:
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + path,
+                                   body.chunks() if body else None, sent)
+            except (BrokenPipeError, ConnectionResetError):
+                if not body:
+                    raise  # of an upload the server may have refused, and said why
+            reply = connection.getresponse()
+            return _Reply(reply.status, dict(reply.headers), reply.read())
+        finally:
+            connection.close()
+
+    def _ask(self, method: str, path: str, body: Optional[_Body] = None,
+             headers: Optional[Mapping[str, str]] = None) -> _Reply:
+        """One request; comes back later while the server says that it is busy."""
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                reply = self._once(method, path, body, headers or {})
+            except (OSError, http.client.HTTPException) as error:
+                if isinstance(error, FileNotFoundError):
+                    raise
+                raise Problem(0, {"title": f"{self.url} does not answer",
+                                  "detail": str(error) or type(error).__name__,
+                                  "type": "unreachable",
+                                  "fix": "check the address, and that stepscope runs"}) from error
+            if reply.status not in (429, 503) or left == 0:
+                return reply
+            after = reply.headers.get("Retry-After", "1")
+            time.sleep((int(after) if after.isdigit() else 1) + random.random())
+        raise AssertionError("unreachable")
+
+    def _send(self, method: str, path: str, body: Optional[_Body] = None,
+              headers: Optional[Mapping[str, str]] = None) -> _Reply:
+        """A request below /api/v1 that must succeed."""
+        reply = self._ask(method, f"/api/v1{path}", body, headers)
+        if reply.status >= 400:
+            raise reply.problem()
+        return reply
+
+    def get(self, path: str, **params: Any) -> Any:
+        """Any GET below /api/v1, as JSON: `hub.get("/version")`."""
+        return self._send("GET", path + _query(params)).json()
+
+    def table(self, path: str, name: str = "", **params: Any) -> Table:
+        """Any table below /api/v1, in full: `hub.table("/runs/exp42/kernels", q="gemm")`."""
+        address = path + _query({**params, "format": "columns"})
+        reply = self._send("GET", address).json()
+        return Table(name or path.rsplit("/", 1)[-1], reply["columns"], reply.get("units"),
+                     reply.get("help"), reply.get("total"),
+                     f"{self.url}/api/v1{path}{_query(params)}")
+
+    def _all_items(self, path: str, params: Dict[str, Any]) -> Rows:
+        """All pages of a list."""
+        items: Rows = []
+        cursor = None
+        while True:
+            page = self.get(path, **{"limit": 500, **params, "cursor": cursor})
+            items += page["items"]
+            cursor = page.get("next_cursor")
+            if not cursor or "limit" in params:
+                return items
+
+    def version(self) -> Dict[str, Any]:
+        """Versions of the program and of its analyses."""
+        return self.get("/version")
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def runs(self, q: Optional[str] = None, **filters: Any) -> List[Run]:
+        """Runs, newest first.
+
+        q: a text that the name, project, tags or note hold. filters: as GET /runs takes them, such
+        as project, tag ("key=value", or a list), gpu, status, since ("7d"), sort, limit.
+        """
+        return [Run(self, item) for item in self._all_items("/runs", {"q": q, **filters})]
+
+    def run(self, key: Key) -> Run:
+        """The run that a key names."""
+        return Run(self, self.get(f"/runs/{_segment(key)}"))
+
+    def create(self, name: str, **fields: Any) -> Run:
+        """An empty run; fields as POST /runs takes them: project, tags, note, world_size."""
+        reply = self._send("POST", "/runs", _Body.of_json({"name": name, **fields}))
+        return Run(self, reply.json())
+
+    def upload(self, run: Optional[Key], files: Any, *, project: Optional[str] = None,
+               tags: Optional[Mapping[str, str]] = None,
+               meta: Optional[Mapping[str, Any]] = None, note: Optional[str] = None,
+               world_size: Optional[int] = None, step: Optional[str] = None,
+               warmup: Optional[int] = None, replace: bool = False, wait: bool = True,
+               timeout: float = 600, progress: Progress = False) -> Run:
+        """Uploads traces and gives the run, by default once it is analysed.
+
+        run: its name (made when there is none), or None for a run of its own. files: a path, a
+        folder (all traces below it), a list of these, or {rank: path}. They are read while they are
+        sent, whatever their size. meta: what makes comparisons honest, see Run.set_meta.
+        step: the annotation that marks a step ("train*"); warmup: steps to leave out. replace: put
+        these files in the place of others of the same rank. progress: True prints how much was
+        sent, a function gets (sent bytes, bytes in all). timeout: seconds to wait for the analysis.
+        """
+        found = _trace_files(files)
+        meter = _Meter(sum(file["path"].stat().st_size for file in found), progress)
+        fields: List[Any] = [("project", project), ("note", note), ("world_size", world_size),
+                             ("step", step), ("warmup", warmup),
+                             ("replace", "true" if replace else None)]
+        fields += [("tag", f"{key}={value}") for key, value in (tags or {}).items()]
+        fields += [("meta", f"{key}={value}") for key, value in (meta or {}).items()]
+        name = run.id if isinstance(run, Run) else run
+        for begin in range(0, len(found), _MOST_FILES):
+            some = found[begin:begin + _MOST_FILES]
+            ranks = [("rank", file["rank"]) for file in some if "rank" in file]
+            given = [pair for pair in [("run", name), *fields, *ranks] if pair[1] is not None]
+            reply = self._ask("POST", "/upload", _form(given, some, meter.add))
+            if reply.status >= 400:
+                raise reply.problem()
+            name = reply.json()["run"]
+        done = self.run(name)
+        return done.wait(timeout) if wait else done
+
+    # --- comparisons --------------------------------------------------------------------------
+
+    def compare(self, base: Keys, cand: Union[Keys, List[Keys]], **options: Any) -> Comparison:
+        """Compares candidates with a base.
+
+        base, cand: a run, or a list of runs that repeat one measurement; for several candidates a
+        list of lists. "SERIES@*" stands for all runs of a series. options: per="token",
+        rank="slowest", alpha, relevant_share, relevant_ns.
+        """
+        query = {"base": _side(base), "cand": _sides(cand), **options}
+        return Comparison(self, self.get("/compare", **query), query)
+
+    def gate(self, base: Keys, cand: Keys, max_regression: float = 0.03,
+             undecided: str = "pass", **options: Any) -> Gate:
+        """Whether the candidate's step is at most `max_regression` (a share) longer.
+
+        undecided: "pass" or "fail", for when there is too little to decide on. options as for
+        compare. The answer is true when the candidate may pass; `.check()` raises when not.
+        """
+        query = {"base": _side(base), "cand": _side(cand), "max_regression": float(max_regression),
+                 "undecided": undecided, **options}
+        reply = self._ask("GET", f"/api/v1/compare/gate{_query(query)}")
+        is_answer = reply.headers.get("Content-Type", "").startswith("application/json")
+        if reply.status not in (200, 409) or not is_answer:
+            raise reply.problem()
+        return Gate(reply.json(), reply.status == 200)
+
+    # --- runs over time -----------------------------------------------------------------------
+
+    def baselines(self) -> Table:
+        """Named runs that others are held against; their key is "@baseline:NAME"."""
+        return self.table("/baselines")
+
+    def set_baseline(self, name: str, run: Key) -> None:
+        """Makes a run the baseline of that name."""
+        key = run.id if isinstance(run, Run) else run
+        self._send("PUT", f"/baselines/{_segment(name)}", _Body.of_json({"run": key}))
+
+    def delete_baseline(self, name: str) -> None:
+        """Takes the name away; the run stays."""
+        self._send("DELETE", f"/baselines/{_segment(name)}")
+
+    def series(self, **filters: Any) -> Table:
+        """One row per series of runs: how many, the last step median and its change.
+
+        filters: project, tag ("key=value"), q.
+        """
+        return self.table("/series", **filters)
+
+    def points(self, series: str, **filters: Any) -> Table:
+        """The runs of a series, oldest first, with step medians and parts."""
+        return self.table(f"/series/{_segment(series)}/points", name="points", **filters)
+
+    def changes(self, series: str, **filters: Any) -> Table:
+        """Where the level of a series changed: first run of the new level, before, after."""
+        return self.table(f"/series/{_segment(series)}/changes", name="changes", **filters)
+
+    def alerts(self, **filters: Any) -> Table:
+        """What came up in series. filters: status ("new"), project, series."""
+        return self.table("/alerts", **filters)
+
+    def set_alert(self, alert: str, status: Optional[str] = None,
+                  comment: Optional[str] = None) -> Dict[str, Any]:
+        """Says what an alert is: acknowledged, expected, noise or fixed; with a comment."""
+        patch = {key: value for key, value in
+                 (("status", status), ("comment", comment)) if value is not None}
+        body = _Body.of_json(patch, "application/merge-patch+json")
+        return self._send("PATCH", f"/alerts/{_segment(str(alert))}", body).json()
+
+    # --- before there is a run ----------------------------------------------------------------
+
+    def plan(self, parameters: Union[float, str], **options: Any) -> Dict[str, Any]:
+        """Memory that training takes of each GPU, from counts alone.
+
+        parameters: a count such as 7e9 or "7B". options: as GET /plan takes them, such as
+        strategy="zero3", dp=8, gpu=["H100 SXM", "MI300X"], layers, hidden, heads, seq_len.
+        """
+        return self.get("/plan", parameters=parameters, **options)
+
+    def __repr__(self) -> str:
+        return f"<Hub {self.url}>"
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{html.escape(self.url)}">{html.escape(self.url)}</a>'
