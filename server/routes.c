@@ -16,6 +16,8 @@ const struct route routes[] = {
     {"GET", "/upload", assets_get_page, NULL},
     {"GET", "/runs/{page*}", assets_get_page, NULL},
     {"GET", "/compare", assets_get_page, NULL},
+    {"GET", "/trends", assets_get_page, NULL},
+    {"GET", "/alerts", assets_get_page, NULL},
     {"GET", "/plan", assets_get_page, NULL},
     {"GET", "/docs/api", assets_get_page, NULL},
     {"GET", "/docs/recording", assets_get_page, NULL},
