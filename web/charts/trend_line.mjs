@@ -159,18 +159,20 @@ const LEGEND = html`<ul class="legend trend-legend">
  * @param {{points: import("./trend_model.mjs").Point[],
  *          changes: import("./trend_model.mjs").Change[], alarmed: Set<string>, picked: string[],
  *          caption: string, actions?: any, label_of: (change: any) => string,
+ *          tone_of: (change: any) => string,
  *          name_of: (point: any) => string, text_of: (i: number) => string,
  *          onopen: (point: any) => void, onpick: (runs: string[]) => void}} props at least one
  * point; `onpick` has one run to put in or take out, or two that were dragged together
  */
 export function TrendLine(props) {
-  const { points, changes, caption, actions, label_of, text_of } = props;
+  const { points, changes, caption, actions, label_of, tone_of, text_of } = props;
   const id = useId();
   const [ref, width] = use_width();
   const labels = useMemo(() => change_indices(points, changes).filter(({ at }) => at > 0)
     .map(({ change, at }) => ({ at, text: label_of(change),
-      tone: change.after_ns > change.before_ns ? "worse" : "better" })), [points, changes]);
-  const place = useMemo(() => layout(points, labels, Math.max(240, width)), [points, labels, width]);
+      tone: tone_of(change) })), [points, changes]);
+  const place = useMemo(() => layout(points, labels, Math.max(240, width)),
+    [points, labels, width]);
   const levels = useMemo(() => levels_of(points, changes), [points, changes]);
   const { at, handlers } = use_gestures({ ...props, place });
   return html`<${ChartFigure} caption=${caption} actions=${actions} legend=${LEGEND}>

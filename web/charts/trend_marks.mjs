@@ -2,7 +2,9 @@
 // What small and large trends draw alike: levels between changes, flags of alerts.
 import { html } from "../ui.mjs";
 
-/** @param {{levels: {begin: number, end: number, ns: number}[], place: any, reach: number}} props */
+/**
+ * @param {{levels: {begin: number, end: number, ns: number}[], place: any, reach: number}} props
+ */
 export function Levels({ levels, place, reach }) {
   return levels.map(({ begin, end, ns }) => html`<line key=${begin} class="trend-level"
     x1=${place.x(begin) - reach} x2=${place.x(end - 1) + reach} y1=${place.y(ns)}

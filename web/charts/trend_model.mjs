@@ -60,7 +60,8 @@ export function levels_of(points, changes) {
 
 /** Changes with the place of their run among the points; those out of sight are left out. */
 export function change_indices(points, changes) {
-  return changes.map((change) => ({ change, at: points.findIndex(({ run }) => run === change.run) }))
+  const index_of = ({ run }) => points.findIndex((point) => point.run === run);
+  return changes.map((change) => ({ change, at: index_of(change) }))
     .filter(({ at }) => at >= 0)
     .sort((a, b) => a.at - b.at);
 }

@@ -23,10 +23,6 @@ function CommentForm({ alert, onsave, onclose }) {
     <button type="button" onClick=${onclose}>Cancel</button></form>`;
 }
 
-function RunLink({ id, name }) {
-  return html`<a href=${run_path(id)}>${name ?? id}</a>`;
-}
-
 /** The head of an alert; on the page of its series it stands below that of a card. */
 function Where({ alert, shows_series }) {
   const head = alert_head(alert);
@@ -58,12 +54,11 @@ export function AlertCard({ alert, now, shows_series = true }) {
   return html`<li class="alert alert-${alert_head(alert).tone}">
     <div class="alert-main"><${Where} alert=${alert} shows_series=${shows_series} />
       <p>${alert_text(alert)}</p>
-      <p class="alert-runs">${alert.previous_run ? html`between <${RunLink}
-          id=${alert.previous_run} name=${alert.previous_name} /> and ` : "at "}<${RunLink}
-        id=${alert.run} name=${alert.run_name} /> · <time datetime=${alert.created}
+      <p class="alert-runs">since <a href=${run_path(alert.run)}>${
+        alert.run_name ?? alert.run}</a> · <time datetime=${alert.created}
         title=${when(alert.created)}>${ago(alert.created, now)}</time>
         ${alert.previous_run && html` · <a href=${compare_runs(alert.previous_run,
-          alert.run)}>Compare the two</a>`}</p>
+          alert.run)}>Compare with the run before</a>`}</p>
       ${alert.comment && !writes && html`<p class="alert-comment">${alert.comment}</p>`}
       ${writes && html`<${CommentForm} alert=${alert} onsave=${save}
         onclose=${() => set_writes(false)} />`}

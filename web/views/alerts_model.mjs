@@ -3,8 +3,8 @@
 import { change_words, levels_text } from "./trends_model.mjs";
 
 /**
- * @typedef {{id: string|number, project: string, series: string, run: string, run_name?: string,
- *            previous_run: string, previous_name?: string, before_ns: number, after_ns: number,
+ * @typedef {{id: string|number, project: string, series: string, run: string, run_name: string,
+ *            previous_run: string|null, before_ns: number, after_ns: number,
  *            change_share: number, kind: "outlier"|"change", status: string,
  *            comment: string|null, created: string, updated: string}} Alert
  */

@@ -10,6 +10,7 @@ import { Card, CopyButton, ExportLinks, Loaded, Status } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { EditRun } from "./edit_run.mjs";
 import { quality_groups } from "./quality_model.mjs";
+import { settings_of } from "./meta_model.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
 import { RecordedCard } from "./recorded.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
@@ -71,16 +72,27 @@ function Files({ run, traces }) {
     ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;
 }
 
-function Environment({ run }) {
+function Environment({ run, meta }) {
   const resource = use_api(address(run_api(run, "environment"), { format: "columns" }));
-  return html`<${Card} title="Environment" flush=${true} note="as the recordings state it">
-    <${Loaded} resource=${resource}>${(reply) => html`<${Table} caption="Environment"
-      frame=${frame_of(reply)} columns=${[
-        { key: "key", label: "Setting" },
-        { key: "value", label: "Value", className: "wrap mono" },
-        { key: "ranks", label: "Ranks", kind: "count" },
-      ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`}<//>
-  <//>`;
+  return html`<${Card} title="Environment" flush=${true}
+      note="metadata given with the run, and what the recordings state">
+    <${Loaded} resource=${resource}>${(reply) => html`<${Settings} meta=${meta}
+      reply=${reply} />`}<//><//>`;
+}
+
+function Settings({ meta, reply }) {
+  const rows = useMemo(() => settings_of(meta, rows_of(frame_of(reply))), [meta, reply]);
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  return html`<${Table} caption="Environment" frame=${frame} columns=${[
+    { key: "key", label: "Setting" },
+    { key: "value", label: "Value", className: "wrap", cell: (row) => html`<span class="mono">${
+      rows[row].value}</span>${rows[row].traced && html`<span class="faint traced">the trace says ${
+      rows[row].traced}</span>`}` },
+    { key: "source", label: "From", cell: (row) =>
+      html`<span class=${rows[row].source === "given" ? "chip source-given" : "faint"}>${
+        rows[row].source}</span>` },
+    { key: "ranks", label: "Ranks", kind: "count" },
+  ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`;
 }
 
 function Launches({ run, rank }) {
@@ -136,10 +148,11 @@ export default function Data({ route }) {
         rank=${rank} /><//>`}
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
-      <div class="columns-2"><${Environment} run=${run} /><${Launches} run=${run}
+      <div class="columns-2"><${Environment} run=${run}
+        meta=${full.meta} /><${Launches} run=${run}
         rank=${rank || data.summary?.headline_rank} /></div>
       <${Downloads} run=${run} rank=${rank} />
-      <${EditRun} run=${full} etag=${own.etag} />
+      <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}
     <//>`}

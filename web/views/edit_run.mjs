@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing what a run is called, its tags and steps, analysing it again, deleting it after asking
-// twice.
+// Changing what a run is called, its tags, metadata and steps, analysing it again, deleting it
+// after asking twice.
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
@@ -8,14 +8,18 @@ import { navigate } from "../router.mjs";
 import { run_path } from "../address.mjs";
 import { set_tray, tray } from "../tray.mjs";
 import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
+import { MetaFields, meta_rows } from "./meta_fields.mjs";
+import { meta_patch } from "./meta_model.mjs";
 import { run_api } from "./run_frame.mjs";
 import { tags_patch, tags_text } from "./tags.mjs";
 import { TOKENS_TAG } from "./throughput.mjs";
 
-function patch_of(run, form) {
+function patch_of(run, form, meta) {
   const data = new FormData(form);
   const text = (name) => String(data.get(name) ?? "").trim();
   const patch = { tags: tags_patch(run.tags, text("tags")) };
+  const settings = meta_patch(run.meta, meta);
+  if (Object.keys(settings).length > 0) patch.meta = settings;
   for (const name of ["name", "project", "note"]) {
     if (text(name) !== (run[name] ?? "")) patch[name] = text(name);
   }
@@ -54,6 +58,7 @@ function DeleteRun({ run, etag, onclose }) {
 export function EditRun({ run, etag }) {
   const [problem, set_problem] = useState(null);
   const [deleting, set_deleting] = useState(false);
+  const [meta, set_meta] = useState(() => meta_rows(run.meta));
   const attempt = async (action, said) => {
     try {
       await action();
@@ -65,7 +70,7 @@ export function EditRun({ run, etag }) {
   };
   const save = (event) => {
     event.preventDefault();
-    const body = patch_of(run, event.target);
+    const body = patch_of(run, event.target, meta);
     const type = "application/merge-patch+json";
     const said = "step" in body || "warmup" in body ? "Saved, analysis started" : "Saved";
     attempt(() => api_send("PATCH", run_api(run.id), { body, etag, type }), said).then(() => {
@@ -87,6 +92,7 @@ export function EditRun({ run, etag }) {
         { placeholder: "ProfilerStep, else found" })}
       ${field("warmup", "Steps to leave out first", run.warmup,
         { type: "number", min: 0, step: 1, placeholder: "those that differ" })}
+      <${MetaFields} rows=${meta} onchange=${set_meta} />
       <p class="faint form-note">An annotation is the name given to <code>record_function</code>;
         with a * at its end any that begins so. A change of steps analyses the run again. The
         tag <code>${TOKENS_TAG}=65536</code>, tokens over all ranks, gives tokens per second.</p>

@@ -26,9 +26,9 @@ function ChangeChip({ row }) {
 
 function AlertsLink({ row }) {
   if (!row.open_alerts) return null;
-  const href = address("/alerts", { project: row.project, series: row.series });
+  const href = address("/alerts", { project: row.project, series: row.series, status: "all" });
   return html`<a class="trend-alerts" href=${href}><span aria-hidden="true">⚑ </span>${
-    plural(row.open_alerts, "new alert")}</a>`;
+    plural(row.open_alerts, "open alert")}</a>`;
 }
 
 function SmallCard({ row, alarmed, now }) {
@@ -54,7 +54,7 @@ function Listed({ rows, now }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
   const at = (row) => rows[row];
   return html`<${Card} title="Further series" flush=${true}
-      note="those with a single run, and what does not fit above">
+      note="those with fewer than two step times, and what does not fit above">
     <${Table} caption="Further series" frame=${frame} columns=${[
       { key: "series", label: "Series", className: "wrap", cell: (row) =>
         html`<a href=${series_path(at(row).project, at(row).series)}>${at(row).series}</a>` },
@@ -63,8 +63,8 @@ function Listed({ rows, now }) {
       { key: "runs", label: "Runs", kind: "count" },
       { key: "step_median_ns", label: "Last step", kind: "ms" },
       { key: "change_share", label: "Against the runs before", priority: 2, cell: (row) =>
-        at(row).runs > 1 ? html`<${ChangeChip} row=${at(row)} />` : "–" },
-      { key: "open_alerts", label: "New alerts", kind: "count", priority: 2 },
+        at(row).points > 1 ? html`<${ChangeChip} row=${at(row)} />` : "–" },
+      { key: "open_alerts", label: "Open alerts", kind: "count", priority: 2 },
       { key: "last", label: "Age", kind: "count", cell: (row) => html`<time
         datetime=${at(row).last} title=${when(at(row).last)}>${age(at(row).last, now)}</time>` },
     ]} /><//>`;
@@ -95,7 +95,7 @@ function Multiples({ rows }) {
     ${listed.length > 0 && html`<${Listed} rows=${listed} now=${now} />`}
     <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has a
       scale of its own. The change is the last run against the median of up to eight before it,
-      in colour only where there is a new alert. Lower is better.</p>`;
+      in colour only where there is an open alert. Lower is better.</p>`;
 }
 
 function ProjectPicker({ value, onchange }) {
@@ -111,7 +111,7 @@ function ProjectPicker({ value, onchange }) {
 
 function note_of(rows) {
   const alerts = rows.reduce((sum, row) => sum + (row.open_alerts ?? 0), 0);
-  const news = alerts > 0 ? plural(alerts, "new alert") : "no new alerts";
+  const news = alerts > 0 ? plural(alerts, "open alert") : "no open alerts";
   return `${capital(`${count(rows.length)} series`)} · ${news} · lower step time is better`;
 }
 

@@ -40,7 +40,7 @@ export function short_commit(commit) {
 }
 
 /**
- * The order of series: what needs a look first, then the latest.
+ * The order of series: those with alerts that are not settled first, then the latest.
  * @param {any[]} rows of the series table
  */
 export function ordered_series(rows) {
@@ -52,7 +52,7 @@ export function ordered_series(rows) {
 
 /** Those that are drawn, and those that are listed only: a line needs two runs. */
 export function drawn_and_listed(rows) {
-  const drawable = ordered_series(rows).filter((row) => row.runs > 1);
+  const drawable = ordered_series(rows).filter((row) => row.points > 1);
   const drawn = drawable.slice(0, MOST_DRAWN);
   const chosen = new Set(drawn);
   return { drawn, listed: ordered_series(rows).filter((row) => !chosen.has(row)) };
@@ -78,6 +78,18 @@ export function trend_sentence(series, points, changes) {
     : plural(changes.length, "change") + " of level";
   return `${begin}${ms_unit(points[0].step_median_ns, 4)} at first, ${
     ms_unit(last.step_median_ns, 4)} now; ${moves}.`;
+}
+
+const HARDWARE = { gpu: "other GPU", ranks: "other number of ranks" };
+
+/** What a change is called: hardware that changed is no verdict on the step. @param {any} change */
+export function level_words({ reason, change_share }) {
+  return HARDWARE[reason] ?? change_words(change_share);
+}
+
+/** @param {any} change */
+export function level_tone({ reason, change_share }) {
+  return reason in HARDWARE ? "same" : change_share > 0 ? "worse" : "better";
 }
 
 /** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
@@ -132,12 +144,15 @@ export function with_steps_between(points) {
 
 /**
  * What happened at each run.
- * @returns {Map<string, {kind: "change"|"outlier"|"alert", share?: number, status?: string}[]>}
+ * @returns {Map<string, {kind: "change"|"outlier"|"alert", words?: string, tone?: string,
+ *                        status?: string}[]>} by run
  */
 export function events_of(points, changes, alerts) {
   const events = new Map();
   const add = (run, event) => events.set(run, [...(events.get(run) ?? []), event]);
-  for (const { run, change_share } of changes) add(run, { kind: "change", share: change_share });
+  for (const change of changes) {
+    add(change.run, { kind: "change", words: level_words(change), tone: level_tone(change) });
+  }
   for (const { run, outlier } of points) if (outlier) add(run, { kind: "outlier" });
   for (const { run, status } of alerts) add(run, { kind: "alert", status });
   return events;

@@ -9,6 +9,7 @@ import { tallest_ns } from "../charts/trend_model.mjs";
 import { MiniStack } from "../charts/stack.mjs";
 import { Table } from "../table.mjs";
 import { Card, ExportLinks } from "../widgets.mjs";
+import { delta_mark } from "./baseline_model.mjs";
 import { status_of } from "./alerts_model.mjs";
 import { series_api } from "./trends_data.mjs";
 import { change_words, events_of, short_commit, short_run, with_steps_between }
@@ -17,9 +18,9 @@ import { change_words, events_of, short_commit, short_run, with_steps_between }
 /** What happened at a run, in words. */
 function Events({ events }) {
   if (events.length === 0) return html`<span class="faint">–</span>`;
-  return html`<span class="events">${events.map(({ kind, share, status }) => html`<span key=${kind}
-    class="event ${share > 0 ? "worse" : share < 0 ? "better" : ""}">${
-      kind === "change" ? `new level, ${change_words(share)}`
+  return html`<span class="events">${events.map(({ kind, words, tone, status }) => html`<span
+    key=${kind} class="event ${tone ?? ""}">${
+      kind === "change" ? `new level, ${words}`
         : kind === "outlier" ? "beyond the noise"
           : `alert: ${status_of(status).word.toLowerCase()}`}</span>`)}</span>`;
 }
@@ -36,7 +37,7 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
   const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
     ms(rows[row][key], 4)}</span>`;
   return [
-    { key: "name", label: "Run", className: "wrap", width_px: 150, cell: (row) =>
+    { key: "name", label: "Run", className: "point-cell", width_px: 150, cell: (row) =>
       html`<${Choose} point=${rows[row]} series=${series} picked=${picked} onpick=${onpick} />` },
     { key: "created", label: "Recorded", width_px: 140, priority: 2,
       cell: (row) => when(rows[row].created) },
@@ -48,9 +49,10 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
       cell: time("step_ci_low_ns") },
     { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 3,
       cell: time("step_ci_high_ns") },
-    { key: "step_share", label: "Against before", width_px: 130,
-      help: "Against the run before in this series",
-      cell: (row) => rows[row].step_share === null ? "–" : change_words(rows[row].step_share) },
+    { key: "step_share", label: "vs before", kind: "count", width_px: 100,
+      help: "Against the run before in this series; ▲ is slower",
+      cell: (row) => rows[row].step_share === null ? "–" : html`<span
+        title=${change_words(rows[row].step_share)}>${delta_mark(rows[row].step_share)}</span>` },
     { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
@@ -63,16 +65,17 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
 }
 
 /**
- * @param {{points: any[], changes: any[], alerts: any[], picked: string[], series: string,
- *          onpick: (run: string) => void, sort: string, onsort: (sort: string) => void}} props
+ * @param {{points: any[], changes: any[], alerts: any[], picked: string[], project: string,
+ *          series: string, onpick: (run: string) => void, sort: string,
+ *          onsort: (sort: string) => void}} props
  */
-export function PointsTable({ points, changes, alerts, picked, series, onpick, sort, onsort }) {
+export function PointsTable(props) {
+  const { points, changes, alerts, picked, project, series, onpick, sort, onsort } = props;
   const rows = useMemo(() => with_steps_between(points), [points]);
   const frame = useMemo(() => frame_of(rows), [rows]);
   const order = useMemo(() => sort_rows(frame, rows.map((_, i) => i), sort), [frame, sort]);
   const events = useMemo(() => events_of(points, changes, alerts), [points, changes, alerts]);
   const longest = useMemo(() => tallest_ns(points), [points]);
-  const project = points[0]?.project;
   const href = (format) => api_href(series_api(project, series, "points", { format }));
   const columns = columns_of({ rows, series, picked, onpick, longest, events });
   return html`<${Card} title="Runs" flush=${true} note="choose two to compare them"

@@ -11,8 +11,9 @@ import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "./run_frame.mjs";
 import { use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { change_words, compare_runs, last_points, levels_text, pick_address, picked_runs,
-  point_text, short_commit, short_run, toggled_pick, trend_sentence } from "./trends_model.mjs";
+import { compare_runs, last_points, level_tone, level_words, levels_text, pick_address,
+  picked_runs, point_text, short_commit, short_run, toggled_pick, trend_sentence }
+  from "./trends_model.mjs";
 import { PointsTable } from "./trends_points.mjs";
 
 const DEFAULTS = { pick: "", show: "50", sort: "-created" };
@@ -46,14 +47,13 @@ function Changes({ changes, points }) {
 }
 
 function ChangeLine({ change, point }) {
-  const tone = change.after_ns > change.before_ns ? "worse" : "better";
   const sure = change.p_value === null || change.p_value === undefined ? ""
     : `p ${change.p_value < 0.001 ? "< 0.001" : `= ${change.p_value.toFixed(3)}`}`;
-  return html`<span><strong class=${tone}>${change_words(change.change_share)}</strong> since
-    ${" "}<a href=${run_path(change.run)}>${point?.name ?? change.run}</a>${" "}
+  return html`<span><strong class=${level_tone(change)}>${level_words(change)}</strong> since
+    ${" "}<a href=${run_path(change.run)}>${change.run_name ?? change.run}</a>${" "}
     ${point?.commit && html`<code title=${point.commit}>${short_commit(point.commit)}</code>`}${" "}
-    <span class="faint">${[levels_text(change), point && when(point.created), sure]
-      .filter(Boolean).join(" · ")}</span></span>`;
+    <span class="faint">${[change.before_ns && levels_text(change),
+      point && when(point.created), sure].filter(Boolean).join(" · ")}</span></span>`;
 }
 
 function SeriesAlerts({ alerts, href }) {
@@ -92,7 +92,7 @@ function Trend({ project, series, points, changes, alerts }) {
         caption=${trend_sentence(series, shown, seen)} onpick=${pick}
         actions=${options.length > 1 && html`<${Segments} label="Runs shown" value=${query.show}
           options=${options} onchange=${(show) => change({ show })} />`}
-        label_of=${(one) => change_words(one.change_share)}
+        label_of=${level_words} tone_of=${level_tone}
         name_of=${(point) => short_run(point.name, series)}
         text_of=${(i) => point_text(shown[i], shown[i - 1])}
         onopen=${(point) => navigate(run_path(point.run))} />
@@ -102,7 +102,7 @@ function Trend({ project, series, points, changes, alerts }) {
     <${Changes} changes=${changes} points=${points} />
     <${PointsTable} points=${points} changes=${changes} alerts=${alerts} picked=${picked}
       onpick=${(run) => pick([run])} sort=${query.sort} onsort=${(sort) => change({ sort })}
-      series=${series} />`;
+      project=${project} series=${series} />`;
 }
 
 export function SeriesPage({ project, series }) {

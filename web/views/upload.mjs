@@ -40,6 +40,14 @@ function CurlLines() {
     <h3>All ranks of a run at once</h3>
     <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
+    <h3>With what the trace may not tell</h3>
+    <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
+  -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
+  -F trace=@rank0.json.gz ${origin()}/upload`} />
+    <p class="faint">Comparisons show which settings differ, and give times per token where both
+      sides say <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>.
+      Runs with the same name before the @ are one series, shown under <a href="/trends">Trends</a>
+      and watched for changes.</p>
     <h3>From every host, each its own rank</h3>
     <${Command} text=${`curl -T rank$RANK.json.gz \\
   ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
