@@ -52,13 +52,12 @@ struct judgement {
     double cand_ns;     // the same of the candidate's
     double shift_ns;    // base_ns x shift_share
     double shift_share; // Hodges-Lehmann: median of log(cand / base) over all pairs of runs
-    double low_share, high_share; // interval of shift_share with confidence 1 - alpha
-    double p_value;               // two-sided; NaN unless method is mann_whitney or equal (1)
-    double threshold_share;       // fence of the history, NaN without one
-    double relevant_from_ns;      // smallest |shift_ns| that is relevant
-    size_t base_runs, cand_runs;  // that have a step time
-    size_t base_missing,
-        cand_missing; // further runs that would allow a verdict; 0 where there is one
+    double low_share, high_share;      // interval of shift_share with confidence 1 - alpha
+    double p_value;                    // two-sided; NaN unless method is mann_whitney or equal (1)
+    double threshold_share;            // fence of the history, NaN without one
+    double relevant_from_ns;           // smallest |shift_ns| that is relevant
+    size_t base_runs, cand_runs;       // that have a step time
+    size_t base_missing, cand_missing; // further runs that would allow the exact test
     const char *method;
 };
 
@@ -77,9 +76,9 @@ const char *verdict_word(enum verdict verdict);
 enum gate { GATE_PASS, GATE_FAIL, GATE_UNDECIDED };
 
 // Whether the candidate may be let through when steps may become slower by max_regression (0.03 is
-// 3 %). fail: the change is significant and its best estimate is above the limit. pass: even the
-// upper end of the interval is within the limit, or both sides hold the same times. Else undecided.
-// A limit that is not a number is decided by nothing: undecided.
+// 3 %). fail: the change is significant and its best estimate is above the limit, or the whole
+// interval is. pass: the whole interval is within the limit (that of equal times is zero wide).
+// Else undecided, and so it is without an interval or with a limit that is not a number.
 enum gate verdict_gate(const struct judgement *judgement, double max_regression);
 
 // "pass", "fail" or "undecided".
