@@ -302,16 +302,3 @@ test("a request id of the client comes back", async () => {
     "Connection: close\r\nX-Request-Id: a\x01b\r\n\r\n");
   assert.doesNotMatch(split, /\x01/);
 });
-
-test("a compare reply holds both runs, the settings that differ and the steps", async () => {
-  const reply = await server.get("/compare?base=cuda-run@1&cand=rocm-run@1");
-  assert.equal(reply.base.name, "cuda-run@1");
-  assert.equal(reply.cand.name, "rocm-run@1");
-  assert.match(reply.summary.verdict, /noise unknown/);
-  assert.ok(reply.settings.some(({ differs }) => differs));
-  const flags = reply.settings.map(({ differs }) => Number(differs));
-  assert.deepEqual(flags, [...flags].sort((a, b) => b - a), "what differs comes first");
-  assert.equal(reply.steps.base.length, reply.summary.base_steps);
-  assert.equal(reply.steps.cand.length, reply.summary.cand_steps);
-  assert.equal((await api("/compare?base=cuda-run@1&cand=none")).status, 404);
-});

@@ -53,13 +53,17 @@ test("every described GET is answered as described", async () => {
   assert.deepEqual(faults, []);
 });
 
+/** Those that a parameter of its own lists, or those of every table. */
+function formats_of({ parameters = [] }) {
+  const own = parameters.find((one) => one.name === "format");
+  const shared = parameters.some((one) => /format/i.test(one.$ref ?? ""));
+  return own?.schema.enum ?? (shared ? ["json", "columns", "csv", "ndjson"] : []);
+}
+
 test("every format of every table is answered as described", async () => {
   const faults = [];
   for (const { path, operation } of operations()) {
-    const formats = operation.parameters?.some((one) =>
-      one.name === "format" || /format/i.test(one.$ref ?? ""));
-    if (!formats) continue;
-    for (const format of ["json", "columns", "csv", "ndjson"]) {
+    for (const format of formats_of(operation)) {
       const to = address(path);
       const reply = await server.request(`${to}${to.includes("?") ? "&" : "?"}format=${format}`);
       if (reply.status !== 200) faults.push(`${path} ${format}: ${reply.status} ${reply.text}`);

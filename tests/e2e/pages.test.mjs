@@ -322,7 +322,7 @@ function shown_ms(text) {
 test("the waterfall's columns sum to the difference that the page shows", async () => {
   await on_page({}, async (page) => {
     const query = `base=${ids.cuda}&cand=${ids.rocm}`;
-    const { summary } = await server.get(`/compare?${query}`);
+    const { candidates: [{ summary }] } = await server.get(`/compare?${query}`);
     await visit(page, `/compare?${query}`);
     const figure = page.locator("figure", { has: page.locator(".waterfall") });
     const caption = await figure.locator("figcaption").innerText();
