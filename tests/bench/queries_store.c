@@ -52,24 +52,36 @@ static void vary_row(const struct table_desc *desc, int64_t factor, struct cell 
     }
 }
 
-// Beyond the model's kernels, rows repeat under other names, as autotuned variants do.
+// Columns that tell the copies of a row apart; NULL for tables that do not grow. Kernels repeat
+// under other names, as autotuned variants do, and parts in further layers with these.
+static const char *const *names_of(const struct table_desc *desc)
+{
+    static const char *const of_kernels[] = {"name", NULL};
+    static const char *const of_parts[] = {"module", "kernel", NULL};
+    if (strcmp(desc->name, "kernels") == 0)
+        return of_kernels;
+    return strcmp(desc->name, "parts") == 0 ? of_parts : NULL;
+}
+
 static bool rename_row(const struct table_desc *desc, size_t copy, struct arena *arena,
                        struct cell *row, struct err *err)
 {
-    int name = table_column(desc, "name");
-    if (copy == 0)
-        return true;
-    char *text = arena_printf(arena, err, "%.*s_%zu", (int)row[name].s.len, row[name].s.at, copy);
-    if (text)
-        row[name] = cell_text(str_of(text));
-    return text != NULL;
+    for (const char *const *name = names_of(desc); copy > 0 && *name; name++) {
+        struct cell *cell = &row[table_column(desc, *name)];
+        struct str text = cell->null ? STR("Layer") : cell->s;
+        char *renamed = arena_printf(arena, err, "%.*s_%zu", (int)text.len, text.at, copy);
+        if (!renamed)
+            return false;
+        *cell = cell_text(str_of(renamed));
+    }
+    return true;
 }
 
 static bool vary_table(const struct table *from, int64_t factor, int64_t kernels,
                        struct report *report, struct err *err)
 {
-    bool grows = strcmp(from->desc->name, "kernels") == 0 && from->row_count;
-    size_t rows = grows ? (size_t)kernels : from->row_count;
+    bool grows = names_of(from->desc) && from->row_count;
+    size_t rows = grows && from->row_count < (size_t)kernels ? (size_t)kernels : from->row_count;
     unsigned width = from->desc->column_count;
     for (size_t i = 0; i < rows; i++) {
         struct cell row[TABLE_MAX_COLUMNS];
