@@ -20,15 +20,17 @@ const direction = (ns) => (ns > 0 ? "worse" : ns < 0 ? "better" : "same");
 const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
 const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
-/** As many characters as fit a column. */
+/** As many characters as fit a column; a namespace goes before the name does. */
 function clipped(text, pixels) {
   const room = Math.max(4, Math.floor((pixels - 8) / 6.6));
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+  if (text.length <= room) return text;
+  const name = text.replace(/^\w+::/, "");
+  return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
 }
 
 function column_text(column) {
   const change = `${ms_unit(Math.abs(column.delta_ns))} ${word(column.delta_ns)}`;
-  return `${column.label}: ${ms_unit(column.base_ns)} to ${ms_unit(column.cand_ns)}, ${change}`;
+  return `${column.full}: ${ms_unit(column.base_ns)} to ${ms_unit(column.cand_ns)}, ${change}`;
 }
 
 function End({ x, wide, y, axis, ns, name }) {
@@ -98,7 +100,8 @@ function level_table(level, names) {
 /**
  * @param {{level: ReturnType<typeof import("./waterfall_model.mjs").waterfall_level>,
  *          caption: string, names: [string, string], actions?: any,
- *          onopen: (place: {bar: string, cat?: string}) => void, onup: () => void}} props
+ *          onopen: (place: import("./waterfall_model.mjs").Place) => void,
+ *          onup: () => void}} props
  */
 export function Waterfall({ level, caption, names, actions, onopen, onup }) {
   const id = useId();

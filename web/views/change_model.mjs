@@ -98,5 +98,5 @@ export function per_call_ns(row, side) {
 /** Rows and time that only one side has. @param {any[]} rows */
 export function only_in(rows, side) {
   const own = rows.filter((row) => is_unmatched(row) && row[`${side}_ns`] > 0);
-  return { count: own.length, ns: own.reduce((sum, row) => sum + row[`${side}_ns`], 0) };
+  return { rows: own.length, ns: own.reduce((sum, row) => sum + row[`${side}_ns`], 0) };
 }

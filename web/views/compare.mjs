@@ -32,26 +32,43 @@ function Toggles({ query, change }) {
       step</span>`}</div>`;
 }
 
+/** Links to the sections of a long page, which stay in sight. */
+function Jumps({ sections }) {
+  return html`<nav class="jumps" aria-label="On this page"><ul>${sections.map(([id, label]) =>
+    html`<li key=${id}><a href="#${id}">${label}</a></li>`)}</ul></nav>`;
+}
+
+/** What stands below the verdict: name in the address, label, content. */
+function sections_of({ data, query, one, candidate, waterfall }) {
+  const names = [side_name(data.base.runs), side_name(candidate.runs)];
+  return [
+    ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />`],
+    ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
+      names=${names} />`],
+    ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
+      place=${waterfall.place} onall=${() => waterfall.go({})} />`],
+    ["modules", "Modules", html`<${Modules} query=${one} />`],
+    ["communication", "Communication", html`<${Communication} query=${one} />`],
+    ["ranks", "Ranks", html`<${Ranks} query=${one} />`],
+    ["memory", "Memory", html`<${Memory} query=${one} />`],
+    ["findings", "Findings", html`<${Findings} query=${one} />`],
+    ["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`],
+    ["gate", "Gate", html`<${Gate} query=${one} />`],
+  ];
+}
+
 /** All about one candidate. */
 function Detail({ data, query, at }) {
   const candidate = data.candidates[at];
   const one = of_chosen(query);
   const waterfall = use_waterfall(one);
-  const names = [side_name(data.base.runs), side_name(candidate.runs)];
+  const sections = sections_of({ data, query, one, candidate, waterfall });
   return html`<${Settings} settings=${candidate.settings ?? []} />
     <${Verdict} base=${data.base.runs} candidate=${candidate} bars=${waterfall.bars}
       thresholds=${data.thresholds} />
-    <${StepTimes} data=${data} query=${query} />
-    <${WaterfallCard} waterfall=${waterfall} names=${names} />
-    <${ChangeTable} query=${one} summary=${candidate.summary} place=${waterfall.place}
-      onall=${() => waterfall.go({})} />
-    <${Modules} query=${one} />
-    <${Communication} query=${one} />
-    <${Ranks} query=${one} />
-    <${Memory} query=${one} />
-    <${Findings} query=${one} />
-    <${Unmatched} query=${one} />
-    <${Gate} query=${one} />
+    <${Jumps} sections=${sections} />
+    ${sections.map(([id, , content]) => html`<div key=${id} id=${id} class="jump-target">${content}
+      </div>`)}
     <${Histories} sides=${[data.base.runs, candidate.runs]} />`;
 }
 
@@ -89,7 +106,8 @@ export default function Compare() {
     set_tray([]);
   };
   return html`<header class="page-head"><h1 tabindex="-1">Compare</h1></header>
-    <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}>
+    <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}
+        found=${ready && !resource.problem}>
       ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${ready && html`<${Loaded} resource=${resource}>${(reply) =>

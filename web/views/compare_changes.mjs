@@ -2,7 +2,7 @@
 // What changed, largest first, at the level that the reader chooses; noise and trifles on demand.
 import { html, useMemo, useState } from "../ui.mjs";
 import { use_query } from "../router.mjs";
-import { ms_unit, number, percent, plural, short_kernel } from "../format.mjs";
+import { count, ms_unit, percent, plural, short_kernel } from "../format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../frame.mjs";
 import { part_of } from "../parts.mjs";
 import { DeltaCell } from "../charts/delta.mjs";
@@ -11,6 +11,7 @@ import { Table } from "../table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
   from "./change_model.mjs";
+import { pair_text } from "./pair_model.mjs";
 import { matched, p_text } from "./verdict_model.mjs";
 
 const DEFAULTS = { q: "", sort: "-size_ns", level: "op", noise: "" };
@@ -39,14 +40,13 @@ function Kernels({ change }) {
 }
 
 function facts_of(change) {
-  const pair = (a, b) => `${a} → ${b}`;
   const tested = change.p_value !== null && change.p_value !== undefined;
   return [
     ["Because of more or fewer calls", ms_unit(change.calls_effect_ns)],
     ["Because calls take longer or shorter", ms_unit(change.per_call_effect_ns)],
-    ["Calls per step", pair(number(change.base_per_step), number(change.cand_per_step))],
-    ["Time per call", pair(ms_unit(per_call_ns(change, "base")),
-      ms_unit(per_call_ns(change, "cand")))],
+    ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
+    ["Time per call",
+      pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), ms_unit)],
     ["Matched by", change.how],
     ["Category", change.category ?? "–"],
     ["Verdict", change.verdict ?? "–"],
@@ -172,7 +172,7 @@ export function ChangeTable({ query, summary, place, onall }) {
         change=${change} />`} />`}<//><//>`;
 }
 
-const only_text = ({ count, ns }) => `${plural(count, "row")}, ${ms_unit(ns)}`;
+const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${ms_unit(ns)}`;
 
 /** What only one of the sides has, whatever its size. */
 export function Unmatched({ query }) {

@@ -2,14 +2,13 @@
 // More than one candidate: all beside the base as bars and as a table; one is chosen for the detail
 // below.
 import { html, useMemo } from "../ui.mjs";
-import { frame_of, row_at } from "../frame.mjs";
+import { frame_of, row_at, sort_rows } from "../frame.mjs";
 import { use_query } from "../router.mjs";
 import { percent } from "../format.mjs";
 import { DeltaCell } from "../charts/delta.mjs";
 import { StackRows } from "../charts/stack_rows.mjs";
 import { Card } from "../widgets.mjs";
 import { Table } from "../table.mjs";
-import { sort_rows } from "../frame.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { candidate_rows, stacks_of } from "./many_model.mjs";
 import { interval_text, verdict_chip } from "./verdict_model.mjs";

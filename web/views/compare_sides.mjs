@@ -7,8 +7,8 @@ import { plural, short_gpu } from "../format.mjs";
 import { Combobox } from "../combobox.mjs";
 import { CopyButton } from "../widgets.mjs";
 import {
-  choices, is_series, keys_of, MOST_CANDIDATES, series_key, shared_series, side_name, swapped,
-  with_candidate,
+  choices, is_ready, is_series, keys_of, MOST_CANDIDATES, series_key, shared_series, side_name,
+  swapped, with_candidate,
 } from "./side_model.mjs";
 
 const LISTED = 100;
@@ -58,7 +58,16 @@ function SideNote({ side, runs, onpick }) {
   </p>`;
 }
 
-function Side({ label, side, runs, onpick, onremove }) {
+/** The runs of a side; a lone one is asked for by itself while there is no comparison yet. */
+function use_known(side, runs, found) {
+  const keys = keys_of(side);
+  const asks = !found && runs.length === 0 && keys.length === 1 && !is_series(side);
+  const { data } = use_api(asks ? `/runs/${encodeURIComponent(keys[0])}` : null);
+  return asks && data ? [data] : runs;
+}
+
+function Side({ label, side, found, onpick, onremove, ...more }) {
+  const runs = use_known(side, more.runs, found);
   const { options, search } = use_choices();
   const text = runs.length > 0 ? side_name(runs) : keys_of(side).join(", ");
   return html`<div class="side">
@@ -72,13 +81,15 @@ function Side({ label, side, runs, onpick, onremove }) {
 
 /**
  * @param {{sides: import("./side_model.mjs").Sides, runs_of: (at: number) => any[],
- *          change: (sides: import("./side_model.mjs").Sides) => void, children?: any}} props
- * `runs_of` gives the runs of a candidate by its place, of the base at -1, as far as known;
- * `children` stand beside the buttons
+ *          change: (sides: import("./side_model.mjs").Sides) => void, found: boolean,
+ *          children?: any}} props
+ * `runs_of` gives the runs of a candidate by its place, of the base at -1, as far as known; `found`:
+ * a comparison has them or is on its way; `children` stand beside the buttons
  */
-export function Sides({ sides, runs_of, change, children }) {
+export function Sides({ sides, runs_of, change, found, children }) {
   const [adding, set_adding] = useState(false);
   const { base, cand } = sides;
+  const ready = is_ready(sides);
   const slots = adding || cand.length === 0 ? [...cand, ""] : cand;
   const many = slots.length > 1;
   const pick = (at, value) => {
@@ -87,17 +98,18 @@ export function Sides({ sides, runs_of, change, children }) {
   };
   const remove = (at) => (at < cand.length ? pick(at, "") : set_adding(false));
   return html`<section class="sides" aria-label="What is compared">
-    <${Side} label="Base" side=${base} runs=${runs_of(-1)}
+    <${Side} label="Base" side=${base} runs=${runs_of(-1)} found=${found}
       onpick=${(value) => change({ base: value, cand })} />
     <button type="button" class="swap" onClick=${() => change(swapped(sides))}
       aria-label="Swap base and candidate" title="Swap base and candidate">⇄</button>
     <div class="candidates">${slots.map((side, at) => html`<${Side} key=${at}
       label=${many ? `Candidate ${at + 1}` : "Candidate"} side=${side} runs=${runs_of(at)}
-      onpick=${(value) => pick(at, value)} onremove=${many ? () => remove(at) : null} />`)}</div>
+      found=${found} onpick=${(value) => pick(at, value)}
+      onremove=${many ? () => remove(at) : null} />`)}</div>
     <div class="side-actions">${children}
       ${cand.length > 0 && cand.length < MOST_CANDIDATES && html`<button type="button"
         disabled=${adding} onClick=${() => set_adding(true)}>Add candidate</button>`}
-      ${base && cand.length > 0 && html`<${CopyButton} text=${location.href} label="Copy link"
+      ${ready && html`<${CopyButton} text=${location.href} label="Copy link"
         className="" />`}</div>
   </section>`;
 }

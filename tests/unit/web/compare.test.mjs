@@ -180,8 +180,8 @@ test("unmatched rows say which side has them and are summed by side", () => {
     change({ match: "unmatched", op: null, base_kernel: null, cand_kernel: null })];
   assert.deepEqual(rows.slice(0, 2).map(match_words), ["only in base", "only in candidate"]);
   assert.deepEqual(rows.map(is_unmatched), [true, true, false]);
-  assert.deepEqual(only_in(rows, "base"), { count: 1, ns: 5 * MS });
-  assert.deepEqual(only_in(rows, "cand"), { count: 1, ns: 6 * MS });
+  assert.deepEqual(only_in(rows, "base"), { rows: 1, ns: 5 * MS });
+  assert.deepEqual(only_in(rows, "cand"), { rows: 1, ns: 6 * MS });
   assert.equal(per_call_ns(rows[0], "cand"), null);
   assert.equal(per_call_ns(rows[0], "base"), 2.5 * MS);
 });
