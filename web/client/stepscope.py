@@ -451,8 +451,7 @@ class Comparison:
                          for one in self.summaries)
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<li>{html.escape(str(one.get('verdict_text') or one.get('verdict')))}</li>"
-                        for one in self.summaries)
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in repr(self).split("\n"))
         return f'<ul>{lines}</ul><p><a href="{html.escape(self.url)}">open the comparison</a></p>'
 
 
@@ -561,7 +560,7 @@ def _file_chunks(path: Path, size: int, report: Callable[[int], None]) -> Iterat
         while sent < size:
             chunk = file.read(min(_CHUNK, size - sent))
             if not chunk:
-                raise OSError(f"{path} became shorter while it was sent")
+                raise ValueError(f"{path} became shorter while it was sent")
             sent += len(chunk)
             yield chunk
             report(len(chunk))
@@ -644,8 +643,8 @@ class Hub:
             try:
                 reply = self._once(method, path, body, headers or {})
             except (OSError, http.client.HTTPException) as error:
-                if isinstance(error, FileNotFoundError):
-                    raise
+                if getattr(error, "filename", None):
+                    raise  # of a file that is sent
                 raise Problem(0, {"title": f"{self.url} does not answer",
                                   "detail": str(error) or type(error).__name__,
                                   "type": "unreachable",

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python client and its example notebook, fetched from the service and run against it: what
+// they find is what curl finds.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { sum } from "./helpers/figures.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { root, run_shell, run_status, skipped, temporary } from "./helpers/tools.mjs";
+import { generate, small_job } from "./helpers/traces.mjs";
+
+const PYTHON = process.env.STEPSCOPE_PYTHON ?? "python3";
+const RUNNER = join(root, "tests/e2e/helpers/run_notebook.py");
+
+/** Whether Python has a module. */
+function has_module(name) {
+  try {
+    execFileSync(PYTHON, ["-c", `import ${name}`], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const have_pandas = has_module("pandas");
+if (!have_pandas) skipped("what needs pandas: DataFrames of the Python client");
+
+let server;
+let folder;
+let jobs;
+
+before(async () => {
+  server = await start_server();
+  folder = temporary("client");
+  await run_shell(`curl -sSfO ${server.base}/client/stepscope.py
+    curl -sSfO ${server.base}/client/example.ipynb`, { cwd: folder });
+  jobs = await Promise.all([generate(small_job("--seed", "1")),
+    generate(small_job("--seed", "2", "--slow", "130"))]);
+});
+after(() => server?.stop());
+
+/** What curl gets as JSON. */
+const curl = async (path) =>
+  JSON.parse(await run_shell(`curl -sS '${server.base}/api/v1${path}'`));
+
+const env = (more = {}) => ({ ...process.env, STEPSCOPE_URL: server.base,
+  PYTHONDONTWRITEBYTECODE: "1", ...more });
+
+/** Runs lines of Python beside the client; what they print. */
+async function python(code, ...args) {
+  const done = await run_status(PYTHON, ["-c", code, ...args], { cwd: folder, env: env() });
+  assert.equal(done.status, 0, `${code}\n${done.stderr}`);
+  return done.stdout;
+}
+
+/** The value of a Python expression after some lines, by way of JSON. */
+const value_of = async (lines, expression, ...args) => JSON.parse(await python(
+  `import json, sys\nfrom stepscope import *\nhub = Hub()\n${lines}\nprint(json.dumps(${
+    expression}))`, ...args));
+
+test("the client is one file that the service gives with its type and an ETag", async () => {
+  const reply = await server.request("/client/stepscope.py");
+  assert.match(reply.headers["content-type"], /^text\/x-python/);
+  assert.equal(reply.text, readFileSync(join(root, "web/client/stepscope.py"), "utf8"));
+  const again = await server.request("/client/stepscope.py",
+    { headers: { "If-None-Match": reply.headers.etag } });
+  assert.equal(again.status, 304);
+  assert.equal((await server.request("/client/nothing.py")).status, 404);
+  assert.equal((await server.request("/client/..%2Findex.html")).status, 404);
+  const notebook = await server.request("/client/example.ipynb");
+  assert.match(notebook.headers["content-type"], /^application\/x-ipynb\+json/);
+  assert.equal(notebook.json.nbformat, 4);
+});
+
+test("the client needs nothing but Python's own library", async () => {
+  const found = await python(`import ast, sys
+tree = ast.parse(open("stepscope.py").read())
+top = [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+names = {a.name for n in top if isinstance(n, ast.Import) for a in n.names}
+names |= {n.module for n in top if isinstance(n, ast.ImportFrom)}
+print([n for n in names if n.split(".")[0] not in sys.stdlib_module_names])`);
+  assert.equal(found.trim(), "[]");
+});
+
+test("the example notebook runs and finds what curl finds", async () => {
+  const asked = ["base=base.id", "cand=cand.id", "kernels=kernels.rows()",
+    "summary=difference.summary", "bars=bars.rows()", "ops=ops", "gate=gate.info",
+    "pinned=pinned.id", "categories=by_category", "refused=[refused.status, refused.type]",
+    "frame=frame is None or frame.to_dict('list')", "links=[base.url, difference.url]"];
+  const done = await run_status(PYTHON, [RUNNER, "example.ipynb", ...asked], { cwd: folder,
+    env: env({ BASE_TRACES: jobs[0].folder, CAND_TRACES: jobs[1].folder, MPLBACKEND: "agg" }) });
+  assert.equal(done.status, 0, done.stderr);
+  const found = JSON.parse(done.stdout.trim().split("\n").at(-1));
+
+  const run = await curl("/runs/notebook-base");
+  assert.equal(found.base, run.id);
+  assert.equal(run.received, 2);
+  assert.equal(run.meta.commit, "before");
+  const { items } = await curl("/runs/notebook-base/kernels?sort=-total_ns&limit=all");
+  assert.ok(items.length > 5);
+  assert.deepEqual(found.kernels, items);
+  assert.equal(sum(Object.values(found.categories)), sum(items.map((row) => row.owned_ns)));
+
+  const sides = `base=${found.base}&cand=${found.cand}`;
+  const compared = await curl(`/compare?${sides}`);
+  assert.deepEqual(found.summary, compared.candidates[0].summary);
+  const bars = await curl(`/compare/waterfall?${sides}&level=bar&limit=all`);
+  assert.deepEqual(found.bars, bars.items);
+  assert.equal(found.bars.length, 7);
+  const ops = await curl(`/compare/waterfall?${sides}&level=op&limit=all`);
+  assert.equal(found.ops.length, ops.total);
+  assert.deepEqual(found.gate, await curl(`/compare/gate?${sides}&max_regression=0.03`));
+  assert.equal(found.pinned, found.base);
+  assert.deepEqual(found.refused, [404, "not-found"]);
+  if (have_pandas) assert.deepEqual(found.frame.total_ns, items.map((row) => row.total_ns));
+
+  assert.match(found.shown.join("\n"), /<table>/);
+  for (const link of found.links) {
+    assert.equal((await server.request(new URL(link).pathname)).status, 200, link);
+  }
+});
+
+test("a gate that fails is false, and check() raises with the lines that curl shows", async () => {
+  await value_of(`import os
+for name, path in (("fast", sys.argv[1]), ("slow", sys.argv[2])):
+    hub.upload(name, path)`, "0", jobs[0].folder, jobs[1].folder);
+  const found = await value_of(`gate = hub.gate("fast", "slow", 0.03, undecided="fail")
+try:
+    gate.check()
+    raised = None
+except GateFailed as failed:
+    raised = str(failed)`, "[bool(gate), gate.result, gate.lines, raised, gate.url]");
+  const [passed, result, lines, raised, url] = found;
+  assert.equal(passed, false);
+  assert.notEqual(result, "pass");
+  assert.equal(raised, [...lines, url].join("\n"));
+  const text = await run_shell(`curl -sS '${server.base}/api/v1/compare/gate?base=fast&cand=slow` +
+    "&max_regression=0.03&undecided=fail&format=text'");
+  assert.equal(text.trim(), raised);
+  assert.equal(await value_of("", "bool(hub.gate('fast', 'fast'))"), true);
+});
+
+test("candidates of several repeats and tables of a comparison come in full", async () => {
+  const [count, runs, rows] = await value_of(
+    `both = hub.compare("fast", [["slow"], ["fast", "slow"]])
+table = both.runs()`, "[len(both.summaries), table.rows(), both.waterfall(only=2).total]");
+  assert.equal(count, 2);
+  assert.deepEqual(runs.map(({ cand, name }) => `${cand} ${name}`),
+    ["0 fast", "1 slow", "2 fast", "2 slow"]);
+  const { total } = await curl("/compare/waterfall?base=fast&cand=slow&cand=fast,slow&only=2");
+  assert.equal(rows, total);
+});
+
+test("files are streamed: the client needs a fraction of the memory that they take", async () => {
+  const file = join(temporary("large"), "rank0.json");
+  const line = `${JSON.stringify({ ph: "X", cat: "cpu_op", name: "aten::mul", pid: 1, tid: 1,
+    ts: 1, dur: 1, args: { "External id": 1, pad: "x".repeat(4000) } })},\n`;
+  const many = line.repeat(20_000);
+  writeFileSync(file, `{"traceEvents":[${many}{}]}`);
+  const size = statSync(file).size;
+  const [grown, last, calls] = await value_of(`import resource
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+begin = peak()
+seen = []
+hub.upload("large", sys.argv[1], progress=lambda sent, total: seen.append([sent, total]))`,
+  "[peak() - begin, seen[-1], len(seen)]", file);
+  assert.deepEqual(last, [size, size]);
+  assert.ok(calls > 10);
+  assert.ok(grown < size / 4, `${grown} bytes more for a file of ${size}`);
+});
+
+test("ranks are what the caller says, and more files than one upload takes are sent as several",
+  async () => {
+    const [first] = jobs[0].files;
+    const names = Array.from({ length: 70 }, (_, i) => join(folder, `many-${i}.json`));
+    names.forEach((name, i) => writeFileSync(name, `{"traceEvents":[],"pad":${i}}`));
+    const ranks = Object.fromEntries(names.map((name, i) => [i + 3, name]));
+    writeFileSync(join(folder, "ranks.json"), JSON.stringify(ranks));
+    const found = await value_of(`ranks = json.load(open("ranks.json"))
+run = hub.upload("many", ranks, wait=False)
+one = hub.upload("one", {7: sys.argv[1]})`, "[run.info['received'], one.ranks()['rank']]",
+    join(jobs[0].folder, first.filename));
+    assert.deepEqual(found, [70, [7]]);
+    assert.equal((await server.request("/api/v1/runs/many/ranks/72/trace")).status, 200);
+  });
+
+test("what the service refuses is raised in its own words", async () => {
+  const found = await value_of(`problems = []
+def attempt(what):
+    try:
+        what()
+        problems.append(None)
+    except Problem as problem:
+        problems.append([problem.status, problem.type, problem.detail, problem.fix, str(problem)])
+attempt(lambda: hub.run("nobody"))
+attempt(lambda: hub.run("fast").kernels(colour="red"))
+attempt(lambda: hub.upload("text", sys.argv[1]))
+attempt(lambda: hub.compare("fast", "nobody"))
+attempt(lambda: hub.gate("fast", "nobody"))
+attempt(lambda: hub.plan("many"))
+attempt(lambda: Hub("http://127.0.0.1:9").version())`, "problems", join(folder, "stepscope.py"));
+  assert.deepEqual(found.map((one) => one?.[0]), [404, 400, 422, 404, 404, 400, 0]);
+  const reply = await curl("/runs/nobody");
+  assert.deepEqual(found[0].slice(2, 4), [reply.detail, reply.fix]);
+  assert.equal(found[0][4], `${reply.title}: ${reply.detail} (what helps: ${reply.fix})`);
+  assert.match(found[6][2], /refused/i);
+});
+
+test("metadata, baselines, series and alerts are reached", async () => {
+  const found = await value_of(`run = hub.run("fast").set_meta(commit="c1", batch_size=8)
+run.set_meta(batch_size=None)
+hub.set_baseline("main", run)
+names = hub.baselines()["name"]
+pinned = hub.run("@baseline:main").id
+hub.delete_baseline("main")
+series = hub.series()
+points = hub.points(run.info["series"])`,
+  "[run.meta, names, pinned == run.id, hub.baselines().total, 'fast' in series['series'], " +
+    "points['run'] == [run.id], hub.changes('fast').total, hub.alerts(status='new').total]");
+  assert.deepEqual(found, [{ commit: "c1" }, ["main"], true, 0, true, true, 0, 0]);
+});
+
+test("texts of uploads are only text where a notebook shows them", async () => {
+  const hostile = "<img src=x onerror=alert(1)>";
+  const shown = await value_of(`run = hub.create(sys.argv[1])
+runs = Table.of_rows("runs", [run.info])`, "[run._repr_html_(), runs._repr_html_()]", hostile);
+  for (const html of shown) {
+    assert.ok(!html.includes("<img"), html);
+    assert.ok(html.includes("&lt;img"), html);
+  }
+});
+
+test("the README's lines for notebooks run as they stand", async () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, section] = /\n## Notebooks\n([\s\S]*?)\n## /.exec(readme);
+  const blocks = [...section.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
+  assert.deepEqual(blocks.map(([, language]) => language).sort(), ["python", "python", "sh"]);
+  const job = await generate(small_job("--seed", "3"));
+  await server.analysed("exp41", job.files);
+  await run_shell(`cp ${job.folder}/rank0.json rank0.json; gzip -kf rank0.json
+    cp ${job.folder}/rank1.json rank1.json; gzip -kf rank1.json`, { cwd: folder });
+  await value_of("", "hub.set_baseline('main', 'exp41')");
+  for (const [, language, text] of blocks) {
+    const lines = text.replaceAll("http://HOST", server.base);
+    if (language === "sh") await run_shell(lines, { cwd: folder });
+    else if (have_pandas || !lines.includes("import pandas")) await python(lines);
+  }
+});
