@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels of a series by optimal partitioning with a bounded loss, confirmed by the rank test.
+#include "analysis/change_points.h"
+
+#include "analysis/mann_whitney.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// In squared deviations of the noise. A run counts as LOSS_BOUND at most, so that two runs, however
+// far out, pay for no change and three do.
+#define LOSS_BOUND       9.0
+#define PENALTY          18.5
+#define MOST_CORRELATION 0.6 // between neighbours, that is allowed for
+// 1.4826 makes a median absolute deviation a standard deviation; differences have twice the
+// variance.
+#define DEVIATION_OF_MEDIAN_DIFFERENCE (1.4826 / 1.4142135623730951)
+// Of the neighbouring levels; COMPARE.md has the rates of error that follow from it.
+#define CONFIRMING_P 0.005
+// A series with less noise than this is judged by it: four of it are CHANGE_POINTS_MIN_SHARE.
+#define LEAST_NOISE (CHANGE_POINTS_MIN_SHARE / 4)
+
+struct series {
+    double *logs;    // of usable values, oldest first
+    size_t *at;      // their indices in the caller's values
+    double *scratch; // count
+    size_t
+        *last_start; // for each run: where the level begins that is best if the series ended there
+    size_t *starts;  // of the levels
+    size_t count, level_count;
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(struct series *series, const double *values, size_t count)
+{
+    memcpy(series->scratch, values, count * sizeof *values);
+    qsort(series->scratch, count, sizeof *values, compare_doubles);
+    return series->scratch[(count - 1) / 2] / 2 + series->scratch[count / 2] / 2;
+}
+
+static bool is_usable(double value)
+{
+    return value > 0 && isfinite(value);
+}
+
+static bool series_make(struct series *series, const double *values, size_t count,
+                        struct arena *arena, struct err *err)
+{
+    *series = (struct series){0};
+    size_t from = count, usable = 0;
+    while (from > 0 && usable < CHANGE_POINTS_MAX_RUNS)
+        usable += is_usable(values[--from]);
+    series->logs = arena_array(arena, usable + 1, sizeof *series->logs, err);
+    series->scratch = arena_array(arena, 2 * (usable + 1), sizeof *series->scratch, err);
+    series->at = arena_array(arena, usable + 1, sizeof *series->at, err);
+    series->last_start = arena_array(arena, usable + 1, sizeof *series->last_start, err);
+    series->starts = arena_array(arena, 2 * (usable + 1), sizeof *series->starts, err);
+    if (!series->logs || !series->scratch || !series->at || !series->last_start || !series->starts)
+        return false;
+    for (size_t i = from; i < count; i++)
+        if (is_usable(values[i])) {
+            series->at[series->count] = i;
+            series->logs[series->count++] = log(values[i]);
+        }
+    return true;
+}
+
+static double median_difference(struct series *series, size_t lag)
+{
+    double *differences = series->scratch + series->count;
+    for (size_t i = 0; i + lag < series->count; i++)
+        differences[i] = fabs(series->logs[i + lag] - series->logs[i]);
+    return median_of(series, differences, series->count - lag);
+}
+
+// Of differences between neighbours, which a change of level moves but once. Neighbours that are
+// alike (a machine that drifts) make those too small and levels of chance too common: where
+// differences of the next but one are larger by 1 + r, the noise is that of runs with correlation r
+// (Chakar et al. 2017), of which a mean of many varies like sqrt((1 + r) / (1 - r)) of independent
+// ones. Only what of r is beyond its own error, about 1 / sqrt(count), counts.
+static double noise_of(struct series *series)
+{
+    double near = median_difference(series, 1), far = median_difference(series, 2);
+    double noise = DEVIATION_OF_MEDIAN_DIFFERENCE * near;
+    if (near > 0) {
+        double r = far / near * (far / near) - 1 - 1 / sqrt((double)series->count);
+        r = fmin(fmax(r, 0), MOST_CORRELATION);
+        noise *= sqrt(1 + r) / (1 - r); // 1 / sqrt(1 - r) for the differences, and the factor above
+    }
+    return fmax(noise, LEAST_NOISE);
+}
+
+// The partition with the least sum of losses and penalties, where a level is one of the values:
+// for each level the best way to be on it at this run, which is to stay on it or to come from the
+// best of all at the run before.
+static void find_last_starts(struct series *series, double noise)
+{
+    double *cost = series->scratch, before = 0;
+    size_t *start = series->starts + series->count;
+    memset(cost, 0, series->count * sizeof *cost);
+    memset(start, 0, series->count * sizeof *start);
+    for (size_t run = 0; run < series->count; run++) {
+        size_t best = 0;
+        for (size_t level = 0; level < series->count; level++) {
+            if (run > 0 && before + PENALTY < cost[level]) {
+                cost[level] = before + PENALTY;
+                start[level] = run;
+            }
+            double apart = (series->logs[run] - series->logs[level]) / noise;
+            cost[level] += fmin(apart * apart, LOSS_BOUND);
+            if (cost[level] < cost[best])
+                best = level;
+        }
+        before = cost[best];
+        series->last_start[run] = start[best];
+    }
+}
+
+static void find_levels(struct series *series)
+{
+    size_t end = series->count;
+    while (end > 0) {
+        series->starts[series->level_count++] = series->last_start[end - 1];
+        end = series->last_start[end - 1];
+    }
+    for (size_t i = 0; i < series->level_count / 2; i++) {
+        size_t other = series->level_count - 1 - i, start = series->starts[i];
+        series->starts[i] = series->starts[other];
+        series->starts[other] = start;
+    }
+}
+
+static size_t level_end(const struct series *series, size_t level)
+{
+    return level + 1 < series->level_count ? series->starts[level + 1] : series->count;
+}
+
+static double level_median(struct series *series, size_t level)
+{
+    size_t start = series->starts[level];
+    return median_of(series, series->logs + start, level_end(series, level) - start);
+}
+
+// The p-value of the change to a level from the one before; 2 where it is too short or too small to
+// be told at all.
+static bool test_change(struct series *series, size_t level, double *p_value, struct err *err)
+{
+    size_t before = series->starts[level - 1], at = series->starts[level];
+    size_t end = level_end(series, level);
+    double change = fabs(level_median(series, level) - level_median(series, level - 1));
+    *p_value = 2;
+    if (at - before < CHANGE_POINTS_MIN_RUNS || end - at < CHANGE_POINTS_MIN_RUNS ||
+        change < log1p(CHANGE_POINTS_MIN_SHARE))
+        return true;
+    return mann_whitney_test(series->logs + before, at - before, series->logs + at, end - at,
+                             p_value, err);
+}
+
+static void join_level(struct series *series, size_t level)
+{
+    series->level_count--;
+    memmove(series->starts + level, series->starts + level + 1,
+            (series->level_count - level) * sizeof *series->starts);
+}
+
+// Joins the two levels that differ least surely until all differ surely.
+static bool confirm_levels(struct series *series, struct err *err)
+{
+    while (series->level_count > 1) {
+        double worst = 0;
+        size_t worst_level = 0;
+        for (size_t level = 1; level < series->level_count; level++) {
+            double p_value;
+            if (!test_change(series, level, &p_value, err))
+                return false;
+            if (p_value > worst) {
+                worst = p_value;
+                worst_level = level;
+            }
+        }
+        if (worst <= CONFIRMING_P)
+            return true;
+        join_level(series, worst_level);
+    }
+    return true;
+}
+
+static bool write_points(struct series *series, struct change_point *points, struct err *err)
+{
+    for (size_t level = 1; level < series->level_count; level++) {
+        struct change_point *point = &points[level - 1];
+        point->at = series->at[series->starts[level]];
+        point->before_ns = exp(level_median(series, level - 1));
+        point->after_ns = exp(level_median(series, level));
+        if (!test_change(series, level, &point->p_value, err))
+            return false;
+    }
+    return true;
+}
+
+bool change_points_find(const double *values, size_t count, struct arena *arena,
+                        struct change_point **points, size_t *found, struct err *err)
+{
+    struct series series;
+    *points = NULL;
+    *found = 0;
+    if (!series_make(&series, values, count, arena, err))
+        return false;
+    if (series.count < 2 * CHANGE_POINTS_MIN_RUNS)
+        return true;
+    find_last_starts(&series, noise_of(&series));
+    find_levels(&series);
+    if (!confirm_levels(&series, err))
+        return false;
+    *points = arena_array(arena, series.level_count, sizeof **points, err);
+    if (!*points || !write_points(&series, *points, err))
+        return false;
+    *found = series.level_count - 1;
+    return true;
+}
