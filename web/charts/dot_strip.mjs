@@ -37,7 +37,8 @@ const steps_of = ({ runs }) => runs.flatMap(({ steps }) => steps);
 function Dots({ values, x, middle, size, names, className }) {
   const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
   const xs = order.map((i) => x(values[i] / 1e6));
-  const lanes = dot_lanes(xs, size + 0.5, Math.max(1, Math.floor(LANE / (size + 0.5))));
+  const room = Math.floor(LANE / (size + 0.5));
+  const lanes = dot_lanes(xs, size + 0.5, room % 2 ? room : room - 1);
   return html`<g class=${className}>${order.map((from, i) => html`<circle key=${i} cx=${xs[i]}
     cy=${middle + lanes[i] * (size + 0.5)} r=${size / 2}>${names && html`<title>${
       names[from]}: ${ms_unit(values[from], 4)}</title>`}</circle>`)}</g>`;

@@ -4,7 +4,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { frame_of, row_at, sort_rows } from "../frame.mjs";
 import { use_query } from "../router.mjs";
-import { percent } from "../format.mjs";
+import { percent_signed } from "../format.mjs";
 import { DeltaCell } from "../charts/delta.mjs";
 import { StackRows } from "../charts/stack_rows.mjs";
 import { Card } from "../widgets.mjs";
@@ -22,9 +22,10 @@ function columns_of(frame, { chosen, onpick }) {
       onClick=${() => onpick(at(row).at)}>${at(row).cand}. ${at(row).name}</button>` },
     { key: "cand_runs", label: "Runs", kind: "count", priority: 2 },
     { key: "cand_step_ns", label: "Step p50", kind: "ms" },
-    { key: "shift_share", label: "Shift", kind: "share", cell: (row) =>
-      interval_text(at(row)) ?? percent(at(row).shift_share ?? at(row).delta_share), priority: 2,
-    help: "Relative difference to the base, with its 95 % interval where repeats give one" },
+    { key: "shift_share", label: "Shift", kind: "share", priority: 2, width_px: 150,
+      help: "Relative difference to the base, its 95 % interval where repeats give one",
+      cell: (row) => interval_text(at(row))
+        ?? percent_signed(at(row).shift_share ?? at(row).delta_share) },
     { key: "verdict", label: "Verdict", priority: 2, cell: (row) => verdict_chip(at(row)) },
     { key: "matched", label: "Matched", kind: "share", priority: 3,
       help: "Device time matched by operator or better" },

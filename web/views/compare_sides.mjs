@@ -83,8 +83,8 @@ function Side({ label, side, found, onpick, onremove, ...more }) {
  * @param {{sides: import("./side_model.mjs").Sides, runs_of: (at: number) => any[],
  *          change: (sides: import("./side_model.mjs").Sides) => void, found: boolean,
  *          children?: any}} props
- * `runs_of` gives the runs of a candidate by its place, of the base at -1, as far as known; `found`:
- * a comparison has them or is on its way; `children` stand beside the buttons
+ * `runs_of` gives the runs of a candidate by its place, of the base at -1, as far as known;
+ * `found`: a comparison has them or is on its way; `children` stand beside the buttons
  */
 export function Sides({ sides, runs_of, change, found, children }) {
   const [adding, set_adding] = useState(false);
