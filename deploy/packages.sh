@@ -60,7 +60,14 @@ need_node() {
     fi
 }
 
-# The same for clang, which also must be able to link a fuzz target.
+# Any Python will do that can run the notebook client.
+need_python() {
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+        need_packages python3
+    fi
+}
+
+# Like need_node for clang, which also must be able to link a fuzz target.
 need_clang() {
     local major probe='int LLVMFuzzerTestOneInput(void){return 0;}'
     command -v clang >/dev/null || need_packages clang

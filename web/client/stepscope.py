@@ -41,7 +41,7 @@ Keys = Union[Key, Iterable[Key]]
 Progress = Union[bool, Callable[[int, int], None]]
 
 _CHUNK = 1 << 20        # bytes of a file sent at a time
-_MOST_FILES = 64        # of one upload; more are sent as several
+_MOST_FILES = 32        # of one upload, which takes 128 fields and files; more are sent as several
 _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
 _POLL_S = 0.5           # between two looks at a run that is still analysed

@@ -96,8 +96,12 @@ export default function ApiDocs() {
       <p class="page-note">${resource.data && `version ${resource.data.info?.version}`}</p></header>
     <div class="filter-bar"><${SearchBox} label="Filter endpoints" value=${query.q}
         placeholder="Filter endpoints" oninput=${(q) => change({ q }, { replace: true })} />
-      <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a></span>
-    </div>
+      <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a>
+        <a href="/client/stepscope.py" download>stepscope.py</a>
+        <a href="/client/example.ipynb" download>example.ipynb</a></span></div>
+    <p class="api-intro">From Python: <code>stepscope.py</code> is a client in one file that needs
+      nothing else, <code>example.ipynb</code> a notebook that uploads two runs, compares them and
+      lets a gate decide.</p>
     <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api}
       q=${query.q} />`}<//>`;
 }
