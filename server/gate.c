@@ -15,7 +15,7 @@ const char *gate_side_name(const struct compare_side *side, struct arena *arena)
     const char *name = contributors_clean(side->runs[0].name, MAX_NAME_BYTES, arena);
     const char *both = name;
     if (side->run_count > 1)
-        both = arena_printf(arena, NULL, "%s and %zu repeat%s", name, side->run_count - 1,
+        both = arena_printf(arena, NULL, "%s and %zu more run%s", name, side->run_count - 1,
                             side->run_count > 2 ? "s" : "");
     return both ? both : name;
 }
@@ -162,22 +162,22 @@ static void put_signed_time(struct buf *out, int64_t ns)
     buf_printf(out, "%s%s", ns > 0 ? "+" : "", time_text(ns).text);
 }
 
-// "pr takes 4.1 % longer per step than main (533 ms against 512 ms)"
+// "a step of pr takes 4.1 % longer than one of main (533 ms against 512 ms)"
 static void put_shift(const struct gate_question *question, const struct judgement *judgement,
                       struct arena *arena, struct buf *out)
 {
     const char *base = gate_side_name(question->pair.base, arena);
     const char *cand = gate_side_name(question->pair.side, arena);
     double share = judgement->shift_share;
-    const char *per = question->pair.per_token ? "for the base's tokens of a step" : "per step";
-    buf_printf(out, "%s takes ", cand);
+    buf_printf(out, "%sa step of %s takes ",
+               question->pair.per_token ? "for the same number of tokens " : "", cand);
     if (fabs(share) > 0)
         put_percent(out, fabs(share));
-    buf_printf(out, "%s%s than %s (%s against %s)",
-               share > 0   ? " longer "
-               : share < 0 ? " less "
-                           : "no longer ",
-               per, base, time_text(llround(judgement->cand_ns)).text,
+    buf_printf(out, "%s than one of %s (%s against %s)",
+               share > 0   ? " longer"
+               : share < 0 ? " less"
+                           : "no longer",
+               base, time_text(llround(judgement->cand_ns)).text,
                time_text(llround(judgement->base_ns)).text);
 }
 
