@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate as jobs use it: statuses, the three lines, curl, the README's lines; and the same of files
+// on the command line, with its exit codes.
+import assert from "node:assert/strict";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { reply_faults } from "./helpers/openapi.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { root, run_shell, run_status, stepscope_bin, temporary } from "./helpers/tools.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
+
+const REPEATS = [1, 2, 3, 4, 5];
+const GATE = "/api/v1/compare/gate";
+
+let server;
+/** Folders of the repeats of each series. @type {Record<string, string[]>} */
+const folders = {};
+const gate = (query, headers = {}) => server.request(`${GATE}?${query}`, { headers });
+const file_of = (series, number) => join(folders[series][number - 1], "rank0.json");
+const compare = (...args) => run_status(stepscope_bin(), ["compare", ...args]);
+const joined = (series) => REPEATS.map((number) => file_of(series, number)).join();
+
+/** A job of one rank with the noise of repeats, whose products take that many percent. */
+const job_of = (seed, percent) => generate(small_job("--ranks", "1", "--seed", `${seed}`,
+  "--run-noise", "0.5", "--slow-op", `aten::mm=${percent}`));
+
+before(async () => {
+  server = await start_server({ options: ["--public-url", "https://traces.example"] });
+  for (const [series, first, percent] of [["main", 10, 100], ["same", 20, 100],
+    ["slow", 30, 112]]) {
+    const jobs = await Promise.all(REPEATS.map((number) => job_of(first + number, percent)));
+    folders[series] = jobs.map(({ folder }) => folder);
+    for (const number of REPEATS)
+      await server.analysed(`${series}@${number}`, jobs[number - 1].files);
+  }
+  await server.send("POST", "/runs", { name: "empty" });
+});
+after(() => server?.stop());
+
+/** Asserts status and result of a JSON answer that is as described. */
+function assert_gate(reply, status, result) {
+  assert.equal(reply.status, status, reply.text);
+  assert.deepEqual(reply_faults("GET", GATE, reply), []);
+  assert.equal(reply.json.result, result, reply.text);
+  assert.equal(reply.json.lines.length, 3);
+  assert.ok(reply.json.lines[0].startsWith(`${result}: `), reply.json.lines[0]);
+  assert.equal("warning" in reply.headers, result === "undecided", reply.headers.warning);
+}
+
+test("a regression is refused with 409, by its operator, with its evidence", async () => {
+  const reply = await gate("base=main@*&cand=slow@*&max_regression=0.03");
+  assert_gate(reply, 409, "fail");
+  const [verdict, why, evidence] = reply.json.lines;
+  assert.match(verdict, /^fail: a step of slow@1 and 4 more runs takes [\d.]+ % longer than one of main@1/);
+  assert.match(verdict, /; the limit is \+3.0 %$/);
+  assert.match(why, /^why: aten::mm \+[\d.]+ ms \(\d+ % of the mean step's \+[\d.]+ ms\)/);
+  assert.match(evidence, /^evidence: 5 runs per side, exact Mann-Whitney p = 0.0079/);
+  const { judgement } = reply.json;
+  assert.equal(judgement.verdict, "significant");
+  assert.ok(judgement.low_share < judgement.shift_share &&
+    judgement.shift_share < judgement.high_share);
+  assert.ok(judgement.shift_share > 0.04 && judgement.shift_share < 0.12, judgement.shift_share);
+});
+
+test("the largest part of the regression is what was planted", async () => {
+  const { json } = await gate("base=main@*&cand=slow@*");
+  const told_ms = Number(/aten::mm \+([\d.]+) ms/.exec(json.lines[1])[1]);
+  const truths = folders.slow.map((folder) =>
+    JSON.parse(readFileSync(join(folder, "truth.json"), "utf8")).slow_op.ns_per_step);
+  const planted_ms = truths.reduce((all, one) => all + one, 0) / truths.length / 1e6;
+  assert.ok(Math.abs(told_ms - planted_ms) < planted_ms / 5, `${told_ms} ms of ${planted_ms}`);
+});
+
+test("an unchanged step passes, and a limit above the regression lets it pass", async () => {
+  assert_gate(await gate("base=main@*&cand=same@*&max_regression=0.03"), 200, "pass");
+  assert_gate(await gate("base=main@*&cand=slow@*&max_regression=0.3"), 200, "pass");
+  assert_gate(await gate("base=slow@*&cand=main@*"), 200, "pass");
+});
+
+test("a run passes against itself", async () => {
+  const reply = await gate("base=main@1&cand=main@1&max_regression=0");
+  assert_gate(reply, 200, "pass");
+  assert.equal(reply.json.judgement.shift_ns, 0);
+  assert.match(reply.json.lines[1], /no operator, collective or cause of idle time changed/);
+});
+
+test("one run per side is undecided: 200 with a warning, or 409 when asked to fail", async () => {
+  const query = "base=main@1&cand=slow@1";
+  const reply = await gate(query);
+  assert_gate(reply, 200, "undecided");
+  assert.match(reply.headers.warning, /^199 stepscope "undecided/);
+  assert.match(reply.json.lines[2], /^noise unknown: 1 run per side/);
+  assert.match(reply.json.lines[2], /upload 3 more repeats of the base as main@2, \.\.\. and 3 of the candidate as slow@2/);
+  assert.deepEqual([reply.json.judgement.base_missing, reply.json.judgement.cand_missing], [3, 3]);
+  assert_gate(await gate(`${query}&undecided=fail`), 409, "undecided");
+  assert_gate(await gate(`${query}&undecided=pass`), 200, "undecided");
+});
+
+test("text is three lines and the address of the page, by parameter and by header", async () => {
+  const query = "base=main@*&cand=slow@*";
+  const json = (await gate(query)).json;
+  const ids = async (series) => (await Promise.all(REPEATS.map((number) =>
+    server.get(`/runs/${series}@${number}`)))).map(({ id }) => id).join();
+  assert.equal(json.url, `https://traces.example/compare?base=${await ids("main")}&cand=${
+    await ids("slow")}`);
+  const by_parameter = await gate(`${query}&format=text`);
+  const by_header = await gate(query, { Accept: "text/plain" });
+  for (const reply of [by_parameter, by_header]) {
+    assert.equal(reply.status, 409);
+    assert.match(reply.headers["content-type"], /^text\/plain/);
+    assert.equal(reply.text, `${[...json.lines, json.url].join("\n")}\n`);
+  }
+  const choices = (await gate("base=main@1&cand=slow@1&rank=slowest")).json.url;
+  assert.match(choices, /&rank=slowest$/);
+});
+
+test("the page that is told of shows the comparison", async () => {
+  const { url } = (await gate("base=main@*&cand=slow@*")).json;
+  const reply = await server.request(url.replace("https://traces.example", ""),
+    { headers: { Accept: "text/html" } });
+  assert.equal(reply.status, 200);
+  assert.match(reply.headers["content-type"], /^text\/html/);
+});
+
+const REFUSED = [
+  ["base=main@1&cand=none", 404, /^cand: no run 'none'/],
+  ["base=main@1&cand=empty", 409, /no results yet/],
+  ["base=main@1", 400, /no cand=RUN/],
+  ["base=main@1&cand=same@1&cand=slow@1", 400, /found 2 candidates, expected one/],
+  ["base=main@1&cand=slow@1&max_regression=3%25", 400, /max_regression=3%, expected a number/],
+  ["base=main@1&cand=slow@1&max_regression=-2", 400, /max_regression=-2/],
+  ["base=main@1&cand=slow@1&undecided=maybe", 400, /undecided=maybe, expected pass or fail/],
+  ["base=main@1&cand=slow@1&format=csv", 400, /format 'csv', expected json or text/],
+  ["base=main@1&cand=slow@1&limit=1", 400, /'limit'/],
+];
+
+for (const [query, status, detail] of REFUSED) {
+  test(`a gate with ${query} is refused with ${status} and a reason`, async () => {
+    const reply = await gate(`${query}&format=text`.replace("&format=csv&format=text",
+      "&format=csv"));
+    assert.equal(reply.status, status, reply.text);
+    assert.match(reply.json.detail, detail);
+    assert.equal(reply.headers["content-type"], "application/problem+json");
+    assert.deepEqual(reply_faults("GET", GATE, reply), []);
+  });
+}
+
+test("curl ends with 22 on a regression and has printed why", async () => {
+  const curl = (query) => run_status("curl", ["-sS", "--fail-with-body",
+    `${server.base}${GATE}?${query}&format=text`]);
+  const fail = await curl("base=main@*&cand=slow@*");
+  assert.equal(fail.status, 22);
+  assert.match(fail.stdout, /^fail: .*\nwhy: .*\nevidence: .*\nhttps:\/\//);
+  assert.equal((await curl("base=main@*&cand=same@*")).status, 0);
+  assert.equal((await curl("base=main@1&cand=slow@1")).status, 0);
+  assert.equal((await curl("base=main@1&cand=slow@1&undecided=fail")).status, 22);
+  assert.equal((await curl("base=main@1&cand=none")).status, 22);
+});
+
+test("the README's lines for a job gate a change as they stand", async () => {
+  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
+  const script = blocks.find((text) => text.includes("/compare/gate"))
+    .replace(/^```.*$/gm, "").replaceAll("http://HOST", server.base);
+  const profiles = (series) => {
+    const folder = temporary("ci");
+    REPEATS.forEach((number) => writeFileSync(join(folder, `profile-${number}.json.gz`),
+      gzipSync(readFileSync(file_of(series, number)))));
+    return folder;
+  };
+  const job = (series, name) => run_status("bash",
+    ["-c", `set -e\n${script.replaceAll("pr-17", name)}`], { cwd: profiles(series) });
+  const bad = await job("slow", "pr-17");
+  assert.equal(bad.status, 22, bad.stderr);
+  assert.match(bad.stdout, /^fail: a step of pr-17@1 and 4 more runs takes .* % longer/);
+  const good = await job("same", "pr-18");
+  assert.equal(good.status, 0, `${good.stdout}${good.stderr}`);
+  assert.match(good.stdout, /^pass: a step of pr-18@1/);
+});
+
+// --- the command line ---------------------------------------------------------------------------
+
+test("compare judges files as the service does, and its exit code says how", async () => {
+  const answer = async (base, cand, ...more) => {
+    const done = await compare("--format", "json", ...more, base, cand);
+    return { status: done.status, ...JSON.parse(done.stdout) };
+  };
+  const fail = await answer(joined("main"), joined("slow"));
+  assert.deepEqual([fail.status, fail.result], [1, "fail"]);
+  const served = (await gate("base=main@*&cand=slow@*")).json;
+  assert.deepEqual(fail.judgement, served.judgement);
+  assert.equal(fail.lines[1], served.lines[1]);
+  const { items } = await server.get("/compare/waterfall?base=main@*&cand=slow@*&limit=all");
+  assert.deepEqual(fail.tables.compare_waterfall, items);
+  const pass = await answer(joined("main"), joined("same"));
+  assert.deepEqual([pass.status, pass.result], [0, "pass"]);
+  const lenient = await answer(joined("main"), joined("slow"), "--max-regression", "0.5");
+  assert.deepEqual([lenient.status, lenient.result], [0, "pass"]);
+  const alone = await answer(file_of("main", 1), file_of("slow", 1));
+  assert.deepEqual([alone.status, alone.result], [2, "undecided"]);
+  assert.match(alone.lines[2], /give 3 more repeats of the base and 3 of the candidate/);
+});
+
+test("compare prints verdict, settings, bars and changes", async () => {
+  const { status, stdout, stderr } = await compare(joined("main"), joined("slow"));
+  assert.deepEqual([status, stderr], [1, ""]);
+  const flat = stdout.replaceAll(/\s+/g, " ");
+  assert.match(flat, /^fail: a step of /);
+  assert.match(flat, /no recorded setting differs/);
+  assert.match(flat, /ms of a mean step base candidate change [\d.]+ [\d.]+ \+[\d.]+ gemm/);
+  assert.match(flat, /largest changes base candidate change [\d.]+ [\d.]+ \+[\d.]+ aten::mm gemm, significant/);
+  assert.match(flat, /matched by operator or kernel name $/);
+  assert.ok(stdout.split("\n").every((line) => line.length <= 110), stdout);
+});
+
+test("compare takes the ranks of a folder, of its folders, and passes over other files", async () => {
+  const job = await generate(small_job("--ranks", "4"));
+  const paths = job.files.map(({ filename }) => join(job.folder, filename));
+  const nested = temporary("nested");
+  paths.forEach((path, rank) => {
+    mkdirSync(join(nested, `rank-${rank}`));
+    copyFileSync(path, join(nested, `rank-${rank}`, "trace.json"));
+  });
+  writeFileSync(join(nested, "config.json"), "{}");
+  const done = await compare("--format", "json", job.folder, nested);
+  assert.equal(done.status, 0, done.stderr);
+  const { tables, result } = JSON.parse(done.stdout);
+  assert.equal(result, "pass", "the same traces in another place");
+  const ranks = tables.compare_ranks.filter(({ rank }) => rank !== null);
+  assert.deepEqual(ranks.map(({ rank }) => rank), [0, 1, 2, 3]);
+});
+
+test("compare per token needs tokens and scales by them", async () => {
+  const sides = [file_of("main", 1), file_of("main", 1)];
+  const unknown = await compare("--per", "token", ...sides);
+  assert.equal(unknown.status, 64);
+  assert.match(unknown.stderr, /tokens/);
+  const done = await compare("--per", "token", "--base-tokens", "1000", "--cand-tokens", "2000",
+    "--format", "json", ...sides);
+  assert.ok(Math.abs(JSON.parse(done.stdout).judgement.shift_share + 0.5) < 1e-6, done.stdout);
+});
+
+test("compare says what is wrong with its words and files, by other codes than verdicts", async () => {
+  const [good] = [file_of("main", 1)];
+  const folder = temporary("bad");
+  const bad = join(folder, "bad.json");
+  writeFileSync(bad, "no json");
+  const cases = [
+    [[good], 64, /expected two sides, found 1/],
+    [[good, good, good], 64, /expected two sides, found 3/],
+    [["--max-regression", "3%", good, good], 64, /expected a number such as 0.03, found '3%'/],
+    [["--alpha", "2", good, good], 64, /alpha/],
+    [["--formatt", "json", good, good], 64, /--format/],
+    [[good, join(folder, "none.json")], 3, /none\.json/],
+    [[good, folder], 4, /bad\.json/],
+    [[`${good},${bad}`, good], 4, /bad\.json/],
+    [[good, temporary("nothing")], 3, /found no \.json/],
+  ];
+  for (const [args, status, message] of cases) {
+    const done = await compare(...args);
+    assert.equal(done.status, status, `${args.join(" ")}: ${done.stderr}`);
+    assert.match(done.stderr, message);
+    assert.equal(done.stdout, "");
+  }
+  const help = await compare("--help");
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /0 when the candidate passes, 1 when it fails, 2 when too little/);
+});
+
+test("names in traces command no terminal", async () => {
+  const folder = temporary("names");
+  const write = (name, kernel_us) => {
+    const path = join(folder, name);
+    writeFileSync(path, small_json({ names: ["evil\u001b[2J\u0007\r\n"], kernel_us }));
+    return path;
+  };
+  const done = await compare(write("base.json", 20), write("cand.json", 40));
+  assert.equal(done.status, 2, done.stderr);
+  assert.doesNotMatch(done.stdout, /[\u0000-\u0009\u000b-\u001f\u007f]/);
+});
