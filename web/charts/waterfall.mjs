@@ -5,6 +5,7 @@ import { html, useEffect, useId, useRef } from "../ui.mjs";
 import { ms, ms_signed, ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { part_of } from "../parts.mjs";
+import { tone_of } from "./delta.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { linear, nice_ticks } from "./scale.mjs";
@@ -16,7 +17,7 @@ const BOTTOM = 46;
 const LEFT = 48;
 const NARROWEST = 62;
 
-const direction = (ns) => (ns > 0 ? "worse" : ns < 0 ? "better" : "same");
+const direction = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same" : tone_of(ns));
 const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
 const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
@@ -45,7 +46,7 @@ function End({ x, wide, y, axis, ns, name }) {
   </g>`;
 }
 
-function Step({ column, at, x, wide, pitch, y, id, onopen }) {
+function Step({ column, at, x, wide, pitch, y, id, floor_ns, onopen }) {
   const top = Math.min(y(at.from_ns), y(at.to_ns));
   const tall = Math.max(1.5, Math.abs(y(at.from_ns) - y(at.to_ns)));
   const part = part_of(column.part);
@@ -56,7 +57,7 @@ function Step({ column, at, x, wide, pitch, y, id, onopen }) {
     open();
   };
   const label = clipped(column.label, pitch);
-  return html`<g class="wf-step ${direction(column.delta_ns)} ${open ? "opens" : ""}"
+  return html`<g class="wf-step ${direction(column.delta_ns, floor_ns)} ${open ? "opens" : ""}"
       role=${open ? "button" : "img"} tabindex=${open ? 0 : undefined}
       aria-label=${open ? undefined : column_text(column)}
       onClick=${open || undefined} onKeyDown=${open ? on_key : undefined}>
@@ -99,11 +100,11 @@ function level_table(level, names) {
 
 /**
  * @param {{level: ReturnType<typeof import("./waterfall_model.mjs").waterfall_level>,
- *          caption: string, names: [string, string], actions?: any,
+ *          caption: string, names: [string, string], floor_ns?: number, actions?: any,
  *          onopen: (place: import("./waterfall_model.mjs").Place) => void,
- *          onup: () => void}} props
+ *          onup: () => void}} props `floor_ns` is the least difference that matters
  */
-export function Waterfall({ level, caption, names, actions, onopen, onup }) {
+export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen, onup }) {
   const id = useId();
   const [ref, width] = use_width();
   const { columns, base_ns, cand_ns } = level;
@@ -134,7 +135,7 @@ export function Waterfall({ level, caption, names, actions, onopen, onup }) {
         <line class="wf-link" x1=${x(0)} x2=${x(1)} y1=${y(base_ns)} y2=${y(base_ns)} />
         ${columns.map((column, i) => html`<${Step} key=${column.key} column=${column}
           at=${places[i]} x=${x(i + 1)} wide=${wide} pitch=${pitch} y=${y} id=${id}
-          onopen=${onopen} />`)}
+          floor_ns=${floor_ns} onopen=${onopen} />`)}
         <${End} x=${x(columns.length + 1)} wide=${wide} y=${y} axis=${axis} ns=${cand_ns}
           name="Candidate" />
       </svg>

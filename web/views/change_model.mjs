@@ -25,6 +25,7 @@ export function lacking(row) {
 
 /** How a row was matched, in words. */
 export function match_words(row) {
+  if (part_of(row.bar).idle) return "–";
   if (row.match === "unmatched") return { base: "only in candidate", cand: "only in base",
     "": "unmatched" }[lacking(row)];
   return MATCH_WORDS[row.match] ?? row.match ?? "–";
@@ -36,6 +37,9 @@ export const is_unmatched = (row) =>
 
 /** What the first cell of a row says: its name and, in small print, what tells it from others. */
 export function name_of(row) {
+  if (part_of(row.bar).idle && !row.op && row.level !== "category") {
+    return { name: part_of(row.bar).label, more: "" };
+  }
   if (row.level === "category") {
     return { name: row.category ?? "no category", more: part_of(row.bar).label };
   }

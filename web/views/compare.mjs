@@ -40,16 +40,18 @@ function Jumps({ sections }) {
 
 /** What stands below the verdict: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
+  const floor_ns = candidate.summary.relevant_from_ns ?? 0;
   const names = [side_name(data.base.runs), side_name(candidate.runs)];
   return [
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />`],
     ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
-      names=${names} />`],
+      names=${names} floor_ns=${floor_ns} />`],
     ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
       place=${waterfall.place} onall=${() => waterfall.go({})} />`],
-    ["modules", "Modules", html`<${Modules} query=${one} />`],
-    ["communication", "Communication", html`<${Communication} query=${one} />`],
-    ["ranks", "Ranks", html`<${Ranks} query=${one} />`],
+    ["modules", "Modules", html`<${Modules} query=${one} floor_ns=${floor_ns} />`],
+    ["communication", "Communication", html`<${Communication} query=${one}
+      floor_ns=${floor_ns} />`],
+    ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],
     ["memory", "Memory", html`<${Memory} query=${one} />`],
     ["findings", "Findings", html`<${Findings} query=${one} />`],
     ["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`],

@@ -53,5 +53,5 @@ export function Candidates({ data, query, chosen, onpick }) {
     <div class="many-table"><${Table} caption="Candidates" frame=${frame} rows=${order}
       columns=${columns_of(frame, { chosen, onpick })} sort=${view.many_sort}
       onsort=${(sort) => change({ many_sort: sort })}
-      row_class=${(row) => (row_at(frame, row).at === chosen ? "picked" : "")} /></div><//>`;
+      row_class=${(row) => (row_at(frame, row).at === chosen ? "chosen" : "")} /></div><//>`;
 }

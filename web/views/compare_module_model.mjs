@@ -31,14 +31,17 @@ export function module_tree(rows) {
   return { root, first: known.get(root.id).nodes, known };
 }
 
-/** The root and, while it matters most, the largest change below it. */
+const FEW = 12; // children that may be shown unasked
+
+/** The root, and below it what holds most of the change as long as that is not too much to show. */
 export function open_at_first({ root, known }) {
-  const ids = [];
-  for (let at = root; at?.children > 0 && ids.length < 4;) {
-    ids.push(at.id);
+  const ids = [root.id];
+  for (let at = root; ids.length < 4;) {
     const [largest] = known.get(at.id).nodes;
-    at = Math.abs(largest.delta_ns) * 2 > Math.abs(at.delta_ns) || at.children === 1
-      ? largest : null;
+    const dominates = at.children === 1 || Math.abs(largest.delta_ns) * 2 > Math.abs(at.delta_ns);
+    if (!dominates || largest.children === 0 || largest.children > FEW) break;
+    ids.push(largest.id);
+    at = largest;
   }
   return ids.join(".");
 }

@@ -25,21 +25,26 @@ function Name({ node }) {
 const calls_text = ({ base_calls: base, cand_calls: cand }) => (base === cand ? count(base)
   : `${count(base)} → ${count(cand)}`);
 
-const columns_of = (scale_ns) => [
+const scale_of = ({ root, first }) =>
+  Math.max(1, ...[root, ...first].map(({ delta_ns }) => Math.abs(delta_ns)));
+
+const columns_of = (scale_ns, floor_ns) => [
   { key: "path", label: "Module", cell: (node) => html`<${Name} node=${node} />` },
   { key: "base_ns", label: "Base", unit: "ms", num: true, priority: 2,
     cell: ({ base_ns }) => ms(base_ns), title: ({ base_ns }) => `${count(base_ns)} ns` },
   { key: "cand_ns", label: "Candidate", unit: "ms", num: true, priority: 2,
     cell: ({ cand_ns }) => ms(cand_ns), title: ({ cand_ns }) => `${count(cand_ns)} ns` },
   { key: "delta_ns", label: "Difference", unit: "ms", num: true,
-    cell: ({ delta_ns }) => html`<${DeltaCell} ns=${delta_ns} scale_ns=${scale_ns} />` },
+    cell: ({ delta_ns }) => html`<${DeltaCell} ns=${delta_ns} scale_ns=${scale_ns}
+      floor_ns=${floor_ns} />` },
   { key: "delta_self_ns", label: "Of its own", unit: "ms", num: true, priority: 2,
-    cell: ({ delta_self_ns }) => html`<${Delta} ns=${delta_self_ns} />` },
+    cell: ({ delta_self_ns }) => html`<${Delta} ns=${delta_self_ns}
+      floor_ns=${floor_ns} />` },
   { key: "base_calls", label: "Calls per step", num: true, priority: 3, cell: calls_text },
 ];
 
-/** @param {{query: any}} props with the chosen candidate only */
-export function Modules({ query }) {
+/** @param {{query: any, floor_ns: number}} props query: with the chosen candidate only */
+export function Modules({ query, floor_ns }) {
   const [view, change] = use_query({ modules: "" });
   const { resource, frame, rows, links } = use_compare_table(query, "modules");
   const tree = useMemo(() => module_tree(rows), [rows]);
@@ -47,7 +52,7 @@ export function Modules({ query }) {
       links=${links} />`} note="owned time per step, with all modules below; largest change first">
     <${Loaded} resource=${resource}>${() => (tree ? html`<${Tree} root=${tree.root}
       first=${tree.first} known=${tree.known} base="" sort="" label="Modules of both sides"
-      columns=${columns_of(Math.abs(tree.root.delta_ns) || 1)} help=${frame.help}
+      columns=${columns_of(scale_of(tree), floor_ns)} help=${frame.help}
       open=${view.modules || open_at_first(tree)}
       onopen=${(open) => change({ modules: open || "none" }, { replace: true })} />`
       : html`<p class="empty-line">Neither side has recorded modules: they need

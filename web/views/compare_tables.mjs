@@ -8,13 +8,13 @@ import { Delta, DeltaCell, tone_of } from "../charts/delta.mjs";
 import { Card, ExportLinks, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
-import { counted_states, group_text, pair_text, rank_text, ranked_findings, with_size }
-  from "./pair_model.mjs";
+import { counted_states, group_text, pair_text, rank_statistics, rank_text, ranked_findings,
+  shown_ranks, with_size } from "./pair_model.mjs";
 
 const all_rows = (frame) => Array.from({ length: frame.length }, (_, i) => i);
 
 /** A card with a table of one of the comparison's tables; its order is in the address. */
-function PairCard({ title, table, query, note, sort, prepare, columns, empty, head }) {
+function PairCard({ title, table, query, note, sort, prepare, columns, empty, head, floor_ns }) {
   const key = `${table}_sort`;
   const [view, change] = use_query({ [key]: sort });
   const { resource, rows, links, frame: raw } = use_compare_table(query, table);
@@ -24,14 +24,14 @@ function PairCard({ title, table, query, note, sort, prepare, columns, empty, he
   return html`<${Card} title=${title} flush=${true} note=${note}
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Loaded} resource=${resource}>${() => html`${head?.(rows)}<${Table} caption=${title}
-      frame=${frame} rows=${order} columns=${columns(frame)} sort=${view[key]}
+      frame=${frame} rows=${order} columns=${columns(frame, floor_ns)} sort=${view[key]}
       onsort=${(next) => change({ [key]: next })}
       empty=${html`<p class="empty-line">${empty}</p>`} />`}<//><//>`;
 }
 
 const largest = (frame, key) => Math.max(0, ...(frame.columns[key] ?? []).map(Math.abs));
 
-function comm_columns(frame) {
+function comm_columns(frame, floor_ns) {
   const at = (row) => row_at(frame, row);
   const scale_ns = largest(frame, "delta_exposed_ns");
   const pair = (key, write) => (row) => pair_text(at(row)[`base_${key}`], at(row)[`cand_${key}`],
@@ -42,7 +42,7 @@ function comm_columns(frame) {
     { key: "dtype", label: "Type", priority: 3 },
     { key: "size_class", label: "Size", priority: 2, sort: false },
     { key: "base_calls", label: "Calls per step", kind: "number", priority: 2, width_px: 130,
-      cell: pair("calls", number) },
+      cell: pair("calls", count) },
     { key: "base_ns", label: "Total", kind: "ms", priority: 3, width_px: 150,
       cell: pair("ns", ms) },
     { key: "base_exposed_ns", label: "Exposed", kind: "ms", width_px: 150, priority: 2,
@@ -50,18 +50,19 @@ function comm_columns(frame) {
     { key: "base_bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 3,
       width_px: 150, cell: pair("bus_gbps", number) },
     { key: "size_ns", label: "Exposed, difference", kind: "ms", width_px: 230, cell: (row) =>
-      html`<${DeltaCell} ns=${at(row).delta_exposed_ns ?? 0} scale_ns=${scale_ns} />` },
+      html`<${DeltaCell} ns=${at(row).delta_exposed_ns ?? 0} scale_ns=${scale_ns}
+        floor_ns=${floor_ns} />` },
   ];
 }
 
 /** @param {{query: any}} props with the chosen candidate only */
-export const Communication = ({ query }) => html`<${PairCard} title="Communication"
-  table="collectives" query=${query} sort="-size_ns" columns=${comm_columns}
+export const Communication = ({ query, floor_ns }) => html`<${PairCard} title="Communication"
+  table="collectives" query=${query} sort="-size_ns" columns=${comm_columns} floor_ns=${floor_ns}
   note="of the rank that stands for each run; exposed is what no compute hid"
   prepare=${(rows) => rows.map((row) => with_size(row, row.delta_exposed_ns))}
   empty="Neither side communicated." />`;
 
-function rank_columns(frame) {
+function rank_columns(frame, floor_ns) {
   const at = (row) => row_at(frame, row);
   const scale_ns = largest(frame, "delta_ns");
   const late = (row) => pair_text(at(row).base_lateness_ns, at(row).cand_lateness_ns, ms);
@@ -72,14 +73,21 @@ function rank_columns(frame) {
     { key: "base_lateness_ns", label: "Keeps others waiting", kind: "ms", priority: 2,
       width_px: 180, cell: late },
     { key: "size_ns", label: "Difference", kind: "ms", width_px: 230, cell: (row) =>
-      html`<${DeltaCell} ns=${at(row).delta_ns ?? 0} scale_ns=${scale_ns} />` },
+      html`<${DeltaCell} ns=${at(row).delta_ns ?? 0} scale_ns=${scale_ns}
+        floor_ns=${floor_ns} />` },
   ];
 }
 
-/** @param {{query: any}} props */
-export const Ranks = ({ query }) => html`<${PairCard} title="Ranks" table="ranks" query=${query}
-  sort="-size_ns" columns=${rank_columns} note="median steady step of each rank"
-  prepare=${(rows) => rows.map((row) => with_size(row, row.delta_ns))}
+const RankStatistics = (rows) => {
+  const told = rank_statistics(rows, (ns) => ms(ns, 4));
+  return told && html`<p class="card-line">${told}</p>`;
+};
+
+/** @param {{query: any, floor_ns: number}} props */
+export const Ranks = ({ query, floor_ns }) => html`<${PairCard} title="Ranks" table="ranks"
+  query=${query} sort="-size_ns" columns=${rank_columns} floor_ns=${floor_ns}
+  note="median steady step of each rank" head=${RankStatistics}
+  prepare=${(rows) => shown_ranks(rows).map((row) => with_size(row, row.delta_ns))}
   empty="No ranks to compare." />`;
 
 /** More memory is worse only near the capacity; it is coloured as a change all the same. */

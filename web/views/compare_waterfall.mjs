@@ -41,7 +41,7 @@ function Path({ path, go }) {
         row_label(row)}</span>`}</span>`)}</nav>`;
 }
 
-function Level({ waterfall, names }) {
+function Level({ waterfall, names, floor_ns }) {
   const { tree, place, go } = waterfall;
   const level = useMemo(() => waterfall_level(tree, place), [tree, place.bar, place.cat,
     place.node]);
@@ -57,19 +57,20 @@ function Level({ waterfall, names }) {
     : html`<p class="empty-line">Nothing below this.</p>`;
   return html`<${Path} path=${path} go=${move} />
     ${columns.length === 0 ? nothing : html`<${Waterfall} level=${level} caption=${caption}
-      names=${names} onopen=${move}
+      names=${names} floor_ns=${floor_ns} onopen=${move}
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
 }
 
 /**
- * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string]}} props
+ * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string],
+ *          floor_ns: number}} props
  */
-export function WaterfallCard({ waterfall, names }) {
+export function WaterfallCard({ waterfall, names, floor_ns }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
   return html`<${Card} title="Where the time went" actions=${links}
       note="milliseconds per step; open a column for what it is made of">
     <${Loaded} resource=${waterfall.resource}>${() =>
-      html`<${Level} waterfall=${waterfall} names=${names} />`}<//>
+      html`<${Level} waterfall=${waterfall} names=${names} floor_ns=${floor_ns} />`}<//>
     <p class="chart-foot">Medians do not add up, so this stands on means over the steady steps of
       the rank that stands for each run.</p><//>`;
 }

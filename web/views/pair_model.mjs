@@ -19,6 +19,20 @@ export function group_text({ role, group_size }) {
 export const rank_text = ({ rank, statistic }) => (missing(rank) ? (statistic ?? "–")
   : String(rank));
 
+/** Single ranks where both sides have the same ones, else the statistics. */
+export function shown_ranks(rows) {
+  const single = rows.filter(({ rank }) => !missing(rank));
+  return single.length > 0 ? single : rows;
+}
+
+/** "min 29.0 → 29.5, max 30.0 → 31.0 ms" where there are single ranks beside it, or "". */
+export function rank_statistics(rows, write) {
+  const of = rows.filter(({ rank }) => missing(rank));
+  if (of.length === 0 || rows.length - of.length < 2) return "";
+  return `${of.map(({ statistic, base_step_ns, cand_step_ns }) =>
+    `${statistic} ${pair_text(base_step_ns, cand_step_ns, write)}`).join(", ")} ms`;
+}
+
 /** A row that can be sorted by the size of its change. */
 export const with_size = (row, delta) => ({ ...row, size_ns: Math.abs(delta ?? 0) });
 

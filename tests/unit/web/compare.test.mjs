@@ -10,8 +10,8 @@ import { hidden_as, hidden_text, is_unmatched, match_words, name_of, only_in, pe
 import { module_tree, open_at_first } from "../../../web/views/compare_module_model.mjs";
 import { gate_command, quoted } from "../../../web/views/gate_model.mjs";
 import { candidate_rows, stacks_of } from "../../../web/views/many_model.mjs";
-import { counted_states, group_text, pair_text, rank_text, ranked_findings }
-  from "../../../web/views/pair_model.mjs";
+import { counted_states, group_text, pair_text, rank_statistics, rank_text, ranked_findings,
+  shown_ranks } from "../../../web/views/pair_model.mjs";
 import { differ_text, ordered_settings, setting_text, source_mark }
   from "../../../web/views/setting_model.mjs";
 import { choices, is_ready, is_series, keys_of, series_key, side_name, swapped, with_candidate }
@@ -170,6 +170,8 @@ test("a change is called by its level, with what tells it from others in small p
     types: '["c10::BFloat16","c10::BFloat16"]' })),
   { name: "aten::mm", more: "2×3, 3×4 · BFloat16, BFloat16" });
   assert.deepEqual(name_of(change({ level: "kernel" })), { name: "nv → amd", more: "aten::mm" });
+  const idle = change({ bar: "idle_other", op: null, category: "idle", match: "category" });
+  assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: other", "–"]);
   assert.deepEqual(name_of(change({ level: "category" })),
     { name: "gemm", more: "GEMM / matmul" });
 });
@@ -194,6 +196,9 @@ test("modules form a tree by depth and order, largest change first", () => {
   assert.deepEqual(tree.first.map(({ name }) => name), ["M", "L"]);
   assert.deepEqual(tree.known.get(1).nodes.map(({ name }) => name), ["b", "a"]);
   assert.equal(open_at_first(tree), "0.1");
+  const wide = module_tree([...rows.slice(0, 2), ...Array.from({ length: 13 }, (_, i) =>
+    ({ path: `M/${i}`, depth: 2, delta_ns: 8 - i, base_ns: 0 }))]);
+  assert.equal(open_at_first(wide), "0", "too many to open unasked");
   assert.equal(module_tree([]), null);
   assert.equal(module_tree(rows.slice(0, 1)), null);
 });
@@ -244,6 +249,15 @@ test("pairs are written once where both sides agree", () => {
   assert.equal(group_text({ role: null, group_size: null }), "–");
   assert.equal(rank_text({ rank: 0 }), "0");
   assert.equal(rank_text({ rank: null, statistic: "max" }), "max");
+});
+
+test("ranks are shown one by one, with statistics beside them or in their place", () => {
+  const ranks = [0, 1].map((rank) => ({ rank, statistic: null }));
+  const max = { rank: null, statistic: "max", base_step_ns: 1, cand_step_ns: 2 };
+  assert.deepEqual(shown_ranks([...ranks, max]), ranks);
+  assert.deepEqual(shown_ranks([max]), [max]);
+  assert.equal(rank_statistics([...ranks, max], String), "max 1 → 2 ms");
+  assert.equal(rank_statistics([max], String), "");
 });
 
 test("new findings come before fixed ones, and unchanged ones last", () => {
