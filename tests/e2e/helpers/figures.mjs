@@ -30,34 +30,50 @@ export function grouped(rows, columns) {
   return groups;
 }
 
-const SUMMED = ["base_ns", "cand_ns", "delta_ns"];
+const LEVELS = ["bar", "category", "op", "shape", "kernel"];
+const SUMMED = ["base_ns", "cand_ns", "delta_ns", "base_total_ns", "cand_total_ns"];
+const SIDES = ["base", "cand"];
 
-/** Children of one level must sum to their parents in every column of time. */
-function assert_level(parents, children, columns) {
-  const groups = grouped(children, columns);
-  for (const parent of parents) {
-    const key = JSON.stringify(columns.map((column) => parent[column]));
-    const below = groups.get(key) ?? [];
-    for (const column of SUMMED) {
-      const what = `${parent.level} ${key}: ${column} of ${below.length} rows below`;
-      assert.equal(sum(below.map((row) => row[column])), parent[column], what);
-    }
-    groups.delete(key);
-  }
-  assert.deepEqual([...groups.keys()], [], "rows without a parent");
+function assert_row(row) {
+  const what = JSON.stringify(row);
+  assert.ok(SUMMED.every((column) => Number.isSafeInteger(row[column])), what);
+  assert.equal(row.delta_ns, row.cand_ns - row.base_ns, what);
+  assert.equal(row.delta_ns, row.calls_effect_ns + row.per_call_effect_ns, what);
 }
 
-/** The waterfall stands on the means and sums exactly at every level. */
-export function assert_waterfall(rows, summary) {
-  const level = (name) => rows.filter((row) => row.level === name);
-  const bars = level("bar");
-  assert.deepEqual(bars.map(({ bar }) => bar).sort(), [...BARS].sort());
-  for (const row of rows) {
-    assert.ok(SUMMED.every((column) => Number.isInteger(row[column])), JSON.stringify(row));
-    assert.equal(row.delta_ns, row.cand_ns - row.base_ns, JSON.stringify(row));
+/** The parts of every row sum to it, and are of the next level. */
+function assert_tree(rows) {
+  const below = grouped(rows, ["parent"]);
+  for (const parent of rows.filter(({ level }) => level !== "kernel")) {
+    const parts = below.get(JSON.stringify([parent.id])) ?? [];
+    const next = LEVELS[LEVELS.indexOf(parent.level) + 1];
+    if (!parts.length) {
+      assert.deepEqual(SUMMED.filter((column) => parent[column] !== 0), [],
+        `nothing is below ${JSON.stringify(parent)}`);
+      continue;
+    }
+    for (const part of parts) assert.equal(part.level, next, JSON.stringify(part));
+    for (const column of SUMMED)
+      assert.equal(sum(parts.map((row) => row[column])), parent[column],
+        `${column} of ${parts.length} rows below ${JSON.stringify(parent)}`);
   }
-  assert.equal(sum(bars.map((row) => row.delta_ns)), summary.delta_mean_ns);
-  assert.equal(sum(bars.map((row) => row.base_ns)), Math.round(summary.base_mean_ns));
-  assert_level(bars, level("category"), ["bar"]);
-  assert_level(level("category"), level("row"), ["bar", "category"]);
+}
+
+/** The waterfall of one candidate: the means of both sides, exactly, at every level. */
+export function assert_waterfall(rows, summary) {
+  const ids = new Set(rows.map(({ id }) => id));
+  assert.equal(ids.size, rows.length, "ids are unique");
+  const bars = rows.filter(({ level }) => level === "bar");
+  assert.deepEqual(bars.map(({ bar }) => bar).sort(), [...BARS].sort());
+  rows.forEach(assert_row);
+  for (const row of rows)
+    assert.ok(row.level === "bar" ? row.parent === null : ids.has(row.parent), JSON.stringify(row));
+  assert_tree(rows);
+  for (const level of LEVELS) {
+    const own = rows.filter((row) => row.level === level);
+    assert.equal(sum(own.map((row) => row.delta_ns)), summary.delta_mean_ns, level);
+    for (const side of SIDES)
+      assert.equal(sum(own.map((row) => row[`${side}_ns`])), Math.round(summary[`${side}_mean_ns`]),
+        `${side} at level ${level}`);
+  }
 }
