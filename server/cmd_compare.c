@@ -81,12 +81,13 @@ static int code_of(enum gate gate)
     return 2;
 }
 
-static bool judge(const struct file_side sides[2], const struct compare_choices *chosen,
+static bool judge(struct file_side sides[2], const struct compare_choices *chosen,
                   struct arena *arena, int *verdict, struct err *err)
 {
     struct compare_options how = options_of(chosen);
     struct report report = {.arena = arena};
     struct gate_answer answer;
+    file_sides_shorten(sides, 2);
     if (!analyse_compare(&sides[0].side, &sides[1].side, 1, &how, &report, err))
         return false;
     struct gate_question question = {.pair = {.report = &report,

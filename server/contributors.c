@@ -235,17 +235,15 @@ static size_t row_count(const struct table *table)
     return table ? table->row_count : 0;
 }
 
-// Sign of the difference of the means.
-static int direction_of(const struct compared_pair *pair)
+static int64_t whole_of(const struct compared_pair *pair)
 {
     const struct table *summary;
     int64_t row = contributors_summary_row(pair, &summary);
-    int64_t delta = row < 0 ? 0 : table_cell(summary, (size_t)row, "delta_mean_ns")->i;
-    return (delta > 0) - (delta < 0);
+    return row < 0 ? 0 : table_cell(summary, (size_t)row, "delta_mean_ns")->i;
 }
 
 bool contributors_find(const struct compared_pair *pair, struct arena *arena,
-                       struct contributor *found, size_t room, size_t *count, struct err *err)
+                       struct contributors *found, struct err *err)
 {
     const struct table *waterfall = report_find(pair->report, table_compare_waterfall.name);
     const struct table *collectives = report_find(pair->report, table_compare_collectives.name);
@@ -258,10 +256,6 @@ bool contributors_find(const struct compared_pair *pair, struct arena *arena,
     bool has_collectives = add_collectives(&all, collectives), has_causes = add_causes(&all);
     add_rows(&all, waterfall, has_collectives, has_causes);
     qsort(all.at, all.count, sizeof *all.at, by_size);
-    int direction = direction_of(pair);
-    *count = 0;
-    for (size_t i = 0; i < all.count && *count < room; i++)
-        if (direction == 0 || (all.at[i].delta_ns > 0) == (direction > 0))
-            found[(*count)++] = all.at[i];
+    *found = (struct contributors){.at = all.at, .count = all.count, .whole_ns = whole_of(pair)};
     return true;
 }

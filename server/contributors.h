@@ -22,12 +22,14 @@ struct contributor {
     int64_t delta_ns; // of a mean step
 };
 
-// Writes at most `room` contributors that go the way of the whole difference (that grew, of one
-// that grew), largest first; of no difference the largest either way. Those below a microsecond
-// are left out. Returns false with ERR_LIMIT.
+// All contributors, largest first, but for those below a microsecond. ERR_LIMIT.
+struct contributors {
+    struct contributor *at;
+    size_t count;
+    int64_t whole_ns; // difference of the mean steps
+};
 MUST_CHECK bool contributors_find(const struct compared_pair *pair, struct arena *arena,
-                                  struct contributor *found, size_t room, size_t *count,
-                                  struct err *err);
+                                  struct contributors *found, struct err *err);
 
 // The candidate's row of figures; -1 when there is none.
 int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary);

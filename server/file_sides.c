@@ -197,6 +197,7 @@ static bool make_side(struct file_side *side, const struct file_side_options *op
 {
     struct compare_setting *meta;
     struct compare_run *runs = arena_array(arena, side->count, sizeof *runs, err);
+    side->named = runs;
     if (!runs || !make_meta(options->tokens_per_step, arena, &meta, err))
         return false;
     for (size_t i = 0; i < side->count; i++) {
@@ -227,4 +228,26 @@ void file_side_free(struct file_side *side)
         rank_files_free(&side->runs[i].files);
         arena_free(&side->runs[i].arena);
     }
+}
+
+// How many bytes of folders two paths begin with alike.
+static size_t shared_folders(const char *one, const char *other, size_t most)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < most && one[i] && one[i] == other[i]; i++)
+        if (one[i] == '/' && one[i + 1])
+            shared = i + 1;
+    return shared;
+}
+
+void file_sides_shorten(struct file_side *sides, size_t count)
+{
+    const char *first = sides[0].runs[0].name;
+    size_t shared = strlen(first);
+    for (size_t side = 0; side < count; side++)
+        for (size_t i = 0; i < sides[side].count; i++)
+            shared = shared_folders(first, sides[side].runs[i].name, shared);
+    for (size_t side = 0; side < count; side++)
+        for (size_t i = 0; i < sides[side].count; i++)
+            sides[side].named[i].name = str_of(sides[side].runs[i].name + shared);
 }

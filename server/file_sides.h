@@ -17,7 +17,8 @@ struct file_run {
 struct file_side {
     struct file_run *runs;
     size_t count;
-    struct compare_side side; // of these runs
+    struct compare_run *named; // the same for a comparison
+    struct compare_side side;  // of these
 };
 
 struct file_side_options {
@@ -35,5 +36,8 @@ MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                const struct file_side_options *options, struct arena *arena,
                                struct err *err);
 void file_side_free(struct file_side *side);
+
+// Takes the folders that all runs of some sides share off their names.
+void file_sides_shorten(struct file_side *sides, size_t count);
 
 #endif

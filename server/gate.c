@@ -230,13 +230,6 @@ static const char *reason_word(const struct judgement *judgement)
     return "why: noise or not, the largest parts of the difference are ";
 }
 
-static int64_t mean_delta(const struct gate_question *question)
-{
-    const struct table *summary;
-    int64_t row = contributors_summary_row(&question->pair, &summary);
-    return row < 0 ? 0 : table_cell(summary, (size_t)row, "delta_mean_ns")->i;
-}
-
 // "aten::mm +14.5 ms (69 % of the mean step's +21.0 ms)"
 static void put_contributor(const struct contributor *one, int64_t whole_ns, bool first,
                             struct buf *out)
@@ -253,20 +246,46 @@ static void put_contributor(const struct contributor *one, int64_t whole_ns, boo
     buf_putc(out, ')');
 }
 
+// Those that go the way of the whole difference, from a hundredth of it; of no difference all.
+static bool is_reason(const struct contributors *all, const struct contributor *one)
+{
+    return all->whole_ns == 0 || (double)one->delta_ns / (double)all->whole_ns >= 0.01;
+}
+
+// When the reasons told are clearly more than the whole, the largest that goes against them.
+static void put_opposite(const struct contributors *all, int64_t told_ns, struct buf *out)
+{
+    if (fabs((double)told_ns) <= 1.05 * fabs((double)all->whole_ns) || all->whole_ns == 0)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        if ((all->at[i].delta_ns > 0) != (all->whole_ns > 0)) {
+            buf_printf(out, "; against that %s ", all->at[i].name);
+            put_signed_time(out, all->at[i].delta_ns);
+            return;
+        }
+}
+
 static bool put_reasons(const struct gate_question *question, const struct gate_answer *answer,
                         struct arena *arena, struct buf *out, struct err *err)
 {
-    struct contributor found[MAX_CONTRIBUTORS];
+    struct contributors all;
     size_t count = 0;
-    if (!contributors_find(&question->pair, arena, found, MAX_CONTRIBUTORS, &count, err))
+    int64_t told_ns = 0;
+    if (!contributors_find(&question->pair, arena, &all, err))
         return false;
-    if (count == 0) {
-        buf_puts(out, "why: no operator, collective or cause of idle time changed by 1 us or more");
-        return true;
+    for (size_t i = 0; i < all.count && count < MAX_CONTRIBUTORS; i++) {
+        if (!is_reason(&all, &all.at[i]))
+            continue;
+        buf_puts(out, count ? "" : reason_word(&answer->judgement));
+        put_contributor(&all.at[i], all.whole_ns, count++ == 0, out);
+        told_ns += all.at[i].delta_ns;
     }
-    buf_puts(out, reason_word(&answer->judgement));
-    for (size_t i = 0; i < count; i++)
-        put_contributor(&found[i], mean_delta(question), i == 0, out);
+    if (count)
+        put_opposite(&all, told_ns, out);
+    else
+        buf_puts(out, all.count ? "why: many small parts, none a hundredth of the difference"
+                                : "why: no operator, collective or cause of idle time changed by "
+                                  "1 us or more");
     return true;
 }
 
@@ -348,8 +367,9 @@ static void put_advice(const struct gate_question *question, const struct gate_a
         put_missing_uploads(question, judgement, arena, out);
     else if (answer->gate == GATE_UNDECIDED)
         buf_puts(out, "; more repeats of both sides narrow the interval");
-    else if (answer->gate == GATE_FAIL)
-        buf_puts(out, "; the page shows each part, if it is meant so make the candidate the base");
+    else if (answer->gate == GATE_FAIL && !question->of_files)
+        buf_puts(out, "; the page shows every part; if the change is meant, pin the candidate as "
+                      "the new baseline");
 }
 
 static void put_settings(const struct gate_question *question, struct arena *arena, struct buf *out)

@@ -199,8 +199,8 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
             "why: aten::mm +14.5 ms (71 % of the mean step's +20.5 ms), exposed all_reduce +4.10 "
             "ms (20 %), idle by data_loading +2.20 ms (11 %)",
             "evidence: 4 runs per side, exact Mann-Whitney p = 0.029 (below 0.05 is significant); "
-            "settings that differ: torch; the page shows each part, if it is meant so make the "
-            "candidate the base"});
+            "settings that differ: torch; the page shows every part; if the change is meant, pin "
+            "the candidate as the new baseline"});
     tear_down(&f);
 }
 
@@ -328,6 +328,22 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
     tear_down(&f);
 }
 
+static void parts_that_go_against_the_difference_are_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, regression);
+    add_op(&f, "gemm", STR("aten::mm"), 30 * MS);
+    add_op(&f, "gemm", STR("aten::bmm"), 100000);
+    add_op(&f, "attention", STR("flash_attn"), -9 * MS);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_string_equal(f.answer.lines[1], "why: aten::mm +30.0 ms (146 % of the mean step's +20.5 "
+                                           "ms); against that flash_attn -9.00 ms");
+    tear_down(&f);
+}
+
 static void names_from_traces_can_command_no_terminal(void **state)
 {
     (void)state;
@@ -361,6 +377,7 @@ int main(void)
         cmocka_unit_test(the_history_of_the_series_is_evidence_of_a_single_run),
         cmocka_unit_test(the_same_run_on_both_sides_passes),
         cmocka_unit_test(a_side_without_steps_is_undecided_and_says_so),
+        cmocka_unit_test(parts_that_go_against_the_difference_are_told),
         cmocka_unit_test(names_from_traces_can_command_no_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
