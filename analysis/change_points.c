@@ -158,8 +158,8 @@ static bool test_change(struct series *series, size_t level, double *p_value, st
     if (at - before < CHANGE_POINTS_MIN_RUNS || end - at < CHANGE_POINTS_MIN_RUNS ||
         change < log1p(CHANGE_POINTS_MIN_SHARE))
         return true;
-    return mann_whitney_test(series->logs + before, at - before, series->logs + at, end - at,
-                             p_value, err);
+    return mann_whitney_test((struct samples){series->logs + before, at - before},
+                             (struct samples){series->logs + at, end - at}, p_value, err);
 }
 
 static void join_level(struct series *series, size_t level)

@@ -104,18 +104,19 @@ static void rank_values(struct ranking *ranking)
     }
 }
 
-static bool ranking_make(struct ranking *ranking, const double *a, size_t a_count, const double *b,
-                         size_t b_count, struct err *err)
+static bool ranking_make(struct ranking *ranking, struct samples a, struct samples b,
+                         struct err *err)
 {
-    size_t total = a_count + b_count;
-    *ranking = (struct ranking){.total = total, .chosen = a_count < b_count ? a_count : b_count};
+    size_t total = a.count + b.count;
+    *ranking = (struct ranking){.total = total, .chosen = a.count < b.count ? a.count : b.count};
     ranking->values = calloc(total, sizeof *ranking->values);
     ranking->doubled_ranks = calloc(total, sizeof *ranking->doubled_ranks);
     if (!ranking->values || !ranking->doubled_ranks)
         return err_set(err, ERR_LIMIT, "out of memory for the ranks of %zu values", total);
     for (size_t i = 0; i < total; i++)
-        ranking->values[i] = i < a_count ? (struct ranked_value){a[i], a_count <= b_count}
-                                         : (struct ranked_value){b[i - a_count], a_count > b_count};
+        ranking->values[i] = i < a.count
+                                 ? (struct ranked_value){a.at[i], a.count <= b.count}
+                                 : (struct ranked_value){b.at[i - a.count], a.count > b.count};
     rank_values(ranking);
     return true;
 }
@@ -148,14 +149,13 @@ static double normal_p(const struct ranking *ranking)
     return variance > 0 && apart > 0 ? special_t_two_sided(apart / sqrt(variance), INFINITY) : 1;
 }
 
-bool mann_whitney_test(const double *a, size_t a_count, const double *b, size_t b_count,
-                       double *p_value, struct err *err)
+bool mann_whitney_test(struct samples a, struct samples b, double *p_value, struct err *err)
 {
     *p_value = 1;
-    if (a_count == 0 || b_count == 0)
+    if (a.count == 0 || b.count == 0)
         return true;
     struct ranking ranking;
-    bool done = ranking_make(&ranking, a, a_count, b, b_count, err);
+    bool done = ranking_make(&ranking, a, b, err);
     if (done && is_exact(ranking.total, ranking.chosen))
         done = exact_p(&ranking, p_value, err);
     else if (done)
@@ -212,23 +212,23 @@ static double middle_of(const double *ascending, size_t count)
     return low + (high - low) / 2;
 }
 
-bool mann_whitney_shift(const double *a, size_t a_count, const double *b, size_t b_count,
-                        double alpha, struct shift *shift, struct err *err)
+bool mann_whitney_shift(struct samples a, struct samples b, double alpha, struct shift *shift,
+                        struct err *err)
 {
     *shift = (struct shift){.median = NAN, .low = NAN, .high = NAN};
-    size_t pairs = a_count * b_count, k;
+    size_t pairs = a.count * b.count, k;
     if (pairs == 0)
         return true;
-    bool exact = is_exact(a_count + b_count, a_count < b_count ? a_count : b_count);
+    bool exact = is_exact(a.count + b.count, a.count < b.count ? a.count : b.count);
     if (!exact)
-        k = normal_rank(a_count, b_count, alpha);
-    else if (!exact_rank(a_count, b_count, alpha, &k, err))
+        k = normal_rank(a.count, b.count, alpha);
+    else if (!exact_rank(a.count, b.count, alpha, &k, err))
         return false;
     double *differences = room_for(pairs, err);
     if (!differences)
         return false;
     for (size_t i = 0; i < pairs; i++)
-        differences[i] = b[i / a_count] - a[i % a_count];
+        differences[i] = b.at[i / a.count] - a.at[i % a.count];
     qsort(differences, pairs, sizeof *differences, compare_doubles);
     shift->median = middle_of(differences, pairs);
     shift->has_interval = k > 0;

@@ -11,12 +11,17 @@
 // most this: for any 64 runs. Beyond, they are normal, see COMPARE.md.
 #define MANN_WHITNEY_EXACT 2500
 
+struct samples {
+    const double *at;
+    size_t count;
+};
+
 // Two-sided p-value that two samples of finite values come from one distribution: the share of all
 // ways to deal the values to the sides whose sum of midranks is as far from its mean as the one
 // seen. Equal values share their ranks, the distribution stays exact. Beyond the limit above:
 // normal, corrected for ties and continuity. 1 where a side is empty.
-MUST_CHECK bool mann_whitney_test(const double *a, size_t a_count, const double *b, size_t b_count,
-                                  double *p_value, struct err *err);
+MUST_CHECK bool mann_whitney_test(struct samples a, struct samples b, double *p_value,
+                                  struct err *err);
 
 // The smallest p-value that counts of two sides allow: 2 a! b! / (a + b)!, at most 1.
 double mann_whitney_least_p(size_t a_count, size_t b_count);
@@ -30,7 +35,7 @@ struct shift {
 // The interval holds the shift with probability 1 - alpha or more: it lasts between the differences
 // whose ranks the Mann-Whitney distribution of values without ties gives (Lehmann 1975, 2.6). Too
 // few values for alpha: none. ERR_LIMIT when memory is short.
-MUST_CHECK bool mann_whitney_shift(const double *a, size_t a_count, const double *b, size_t b_count,
-                                   double alpha, struct shift *shift, struct err *err);
+MUST_CHECK bool mann_whitney_shift(struct samples a, struct samples b, double alpha,
+                                   struct shift *shift, struct err *err);
 
 #endif

@@ -2,8 +2,6 @@
 // The verdict on two sides: exact test, else fence of the history, else unknown; and the gate.
 #include "analysis/verdict.h"
 
-#include "analysis/mann_whitney.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,6 +58,11 @@ static bool fill_side(struct side *side, struct samples samples, const char *nam
     return true;
 }
 
+static struct samples logs_of(const struct side *side)
+{
+    return (struct samples){side->logs, side->count};
+}
+
 static bool are_equal(const struct side *base, const struct side *cand)
 {
     return base->count == cand->count && base->median_ns == cand->median_ns &&
@@ -86,8 +89,7 @@ static bool judge_repeats(const struct side *base, const struct side *cand,
                           const struct verdict_limits *limits, const struct shift *shift,
                           struct judgement *judgement, struct err *err)
 {
-    if (!mann_whitney_test(base->logs, base->count, cand->logs, cand->count, &judgement->p_value,
-                           err))
+    if (!mann_whitney_test(logs_of(base), logs_of(cand), &judgement->p_value, err))
         return false;
     judgement->method = "mann_whitney";
     judgement->verdict = judgement->p_value <= limits->alpha ? VERDICT_SIGNIFICANT : VERDICT_NOISE;
@@ -119,8 +121,7 @@ static bool judge_sides(const struct side *base, const struct side *cand,
                         struct err *err)
 {
     struct shift shift;
-    if (!mann_whitney_shift(base->logs, base->count, cand->logs, cand->count, limits->alpha, &shift,
-                            err))
+    if (!mann_whitney_shift(logs_of(base), logs_of(cand), limits->alpha, &shift, err))
         return false;
     judgement->shift_share = expm1(shift.median);
     if (are_equal(base, cand))

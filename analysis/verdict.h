@@ -4,18 +4,12 @@
 #define ANALYSIS_VERDICT_H
 
 #include "analysis/history_fence.h"
+#include "analysis/mann_whitney.h"
 #include "ingest/base/err.h"
 
 #include <stddef.h>
 
 #define VERDICT_MAX_RUNS 1024 // of a side
-
-// What a side measured: the step time of each of its runs in ns. The unit of evidence is the run.
-// Values that are not above zero or not finite are of runs without steps: they are left out.
-struct samples {
-    const double *at;
-    size_t count;
-};
 
 // relevant = significant and |shift| >= max(relevant_share of the base's step, relevant_ns).
 struct verdict_limits {
@@ -61,11 +55,13 @@ struct judgement {
     const char *method;
 };
 
-// history holds the step times of earlier runs of the base's series, oldest first; it may be empty.
-// The exact test is taken as soon as the counts of runs allow a p-value of alpha at all (4 against
-// 4, 3 against 5 and 2 against 8 for 0.05); else the fence of the history, if there is one; else
-// the noise is unknown. A side without any step time: unknown, all figures NaN.
-// ERR_USAGE for limits out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs of a side.
+// A side holds the step time of each of its runs in ns: the unit of evidence is the run. Values
+// that are not above zero or not finite are of runs without steps: they are left out. history holds
+// the step times of earlier runs of the base's series, oldest first; it may be empty. The exact
+// test is taken as soon as the counts of runs allow a p-value of alpha at all (4 against 4, 3
+// against 5 and 2 against 8 for 0.05); else the fence of the history, if there is one; else the
+// noise is unknown. A side without any step time: unknown, all figures NaN. ERR_USAGE for limits
+// out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs of a side.
 MUST_CHECK bool verdict_judge(struct samples base, struct samples cand, struct samples history,
                               const struct verdict_limits *limits, struct judgement *judgement,
                               struct err *err);
