@@ -37,13 +37,33 @@ bool api_finish_json(struct request *request, struct response *response, const c
     return true;
 }
 
-bool api_parse_tag(struct str text, struct run_tag *tag, struct err *err)
+bool api_parse_pair(const char *what, struct str text, struct run_tag *tag, struct err *err)
 {
     size_t equals = str_find(text, STR("="));
     if (equals == 0 || equals == SIZE_MAX)
-        return err_set(err, ERR_USAGE, "found tag '%.*s', expected key=value",
+        return err_set(err, ERR_USAGE, "found %s '%.*s', expected key=value", what,
                        (int)(text.len < 60 ? text.len : 60), text.at);
     tag->key = (struct str){text.at, equals};
     tag->value = (struct str){text.at + equals + 1, text.len - equals - 1};
+    return true;
+}
+
+bool api_read_tags(const struct request *request, struct run_tag **tags, size_t *count,
+                   struct err *err)
+{
+    *count = 0;
+    *tags = arena_array(request->arena, request->query.count + 1, sizeof(**tags), err);
+    if (!*tags)
+        return false;
+    for (size_t i = 0; i < request->query.count; i++) {
+        const struct query_param *param = &request->query.params[i];
+        if (!str_equal(param->name, STR("tag")))
+            continue;
+        struct run_tag *tag = &(*tags)[(*count)++];
+        if (str_find(param->value, STR("=")) == SIZE_MAX)
+            *tag = (struct run_tag){param->value, STR("")};
+        else if (!api_parse_pair("tag", param->value, tag, err))
+            return false;
+    }
     return true;
 }

@@ -120,4 +120,11 @@ MUST_CHECK bool api_upload_json(const struct request *request, const struct api_
 MUST_CHECK bool api_parse_pair(const char *what, struct str text, struct run_tag *pair,
                                struct err *err);
 
+// All tag=key=value and tag=key (any value) of a query. ERR_USAGE.
+MUST_CHECK bool api_read_tags(const struct request *request, struct run_tag **tags, size_t *count,
+                              struct err *err);
+
+// Brings what is said of series up to date before it is shown (api_series.c).
+void api_judge_series(const struct request *request);
+
 #endif

@@ -9,8 +9,8 @@ static const char *const no_parameters[] = {NULL};
 
 static bool check_members(json_t *object, struct err *err)
 {
-    static const char *const known[] = {"name",       "project", "note",  "tags",
-                                        "world_size", "step",    "warmup"};
+    static const char *const known[] = {"name",       "project", "note",   "tags",
+                                        "world_size", "step",    "warmup", "meta"};
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach(object, name, value)
@@ -21,7 +21,7 @@ static bool check_members(json_t *object, struct err *err)
         if (!found)
             return err_set(err, ERR_USAGE,
                            "found member '%.40s', expected name, project, note, "
-                           "tags, world_size, step or warmup",
+                           "tags, meta, world_size, step or warmup",
                            name);
     }
     return true;
@@ -108,6 +108,35 @@ static bool read_tags(json_t *object, const struct run *run, struct arena *arena
     return !changes || json_is_null(changes) || merge_tags(changes, tags, arena, err);
 }
 
+// Changes of metadata: {"key": "value", "gone": null}. The object has to live on.
+struct settings {
+    struct run_tag *at;
+    size_t count;
+};
+
+static bool read_meta(json_t *object, struct arena *arena, struct settings *meta, struct err *err)
+{
+    json_t *changes = json_object_get(object, "meta");
+    const char *name = NULL;
+    json_t *value = NULL;
+    if (!changes || json_is_null(changes))
+        return true;
+    if (!json_is_object(changes))
+        return err_set(err, ERR_USAGE, "found meta that is not an object of texts");
+    meta->at = arena_array(arena, json_object_size(changes) + 1, sizeof(*meta->at), err);
+    if (!meta->at)
+        return false;
+    json_object_foreach(changes, name, value)
+    {
+        if (!json_is_string(value) && !json_is_null(value))
+            return err_set(err, ERR_USAGE, "found meta '%.40s' with a value that is not a text",
+                           name);
+        meta->at[meta->count++] =
+            (struct run_tag){str_of(name), {json_string_value(value), json_string_length(value)}};
+    }
+    return true;
+}
+
 // --- which version the client saw ---------------------------------------------------------------
 
 static bool refuse_changed(struct response *response, struct err *err)
@@ -167,14 +196,18 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     struct arena *arena = request->arena;
     struct run_request wanted = {.world_size = STORE_ANY};
     struct tags tags = {0};
+    struct settings meta = {0};
     int64_t warmup = -1;
     if (!check_members(object, err) || !json_body_text(object, "name", arena, &wanted.name, err) ||
         !json_body_text(object, "project", arena, &wanted.project, err) ||
         !json_body_text(object, "note", arena, &wanted.note, err) ||
         !read_world_size(object, &wanted.world_size, err) ||
         !json_body_text(object, "step", arena, &wanted.step_pattern, err) ||
-        !read_warmup(object, &warmup, err) || !read_tags(object, NULL, arena, &tags, err))
+        !read_warmup(object, &warmup, err) || !read_tags(object, NULL, arena, &tags, err) ||
+        !read_meta(object, arena, &meta, err))
         return false;
+    wanted.meta = meta.at;
+    wanted.meta_count = meta.count;
     wanted.warmup_steps = &warmup;
     wanted.tags = tags.at;
     wanted.tag_count = tags.count;
@@ -203,13 +236,14 @@ static bool patch(struct request *request, json_t *object, const struct run *run
     struct arena *arena = request->arena;
     struct str name, project, note, step;
     struct tags tags = {0};
+    struct settings meta = {0};
     int64_t world_size = STORE_ANY, warmup = -1;
     if (!check_members(object, err) || !json_body_text(object, "name", arena, &name, err) ||
         !json_body_text(object, "project", arena, &project, err) ||
         !json_body_text(object, "note", arena, &note, err) ||
         !read_world_size(object, &world_size, err) ||
         !json_body_text(object, "step", arena, &step, err) || !read_warmup(object, &warmup, err) ||
-        !read_tags(object, run, arena, &tags, err))
+        !read_tags(object, run, arena, &tags, err) || !read_meta(object, arena, &meta, err))
         return false;
     struct run_patch change = {
         .name = json_object_get(object, "name") ? &name : NULL,
@@ -217,6 +251,8 @@ static bool patch(struct request *request, json_t *object, const struct run *run
         .note = json_object_get(object, "note") ? &note : NULL,
         .tags = json_object_get(object, "tags") ? tags.at : NULL,
         .tag_count = tags.count,
+        .meta = meta.at,
+        .meta_count = meta.count,
         .world_size = json_object_get(object, "world_size") ? &world_size : NULL,
         .step_pattern = json_object_get(object, "step") ? &step : NULL,
         .warmup_steps = json_object_get(object, "warmup") ? &warmup : NULL,

@@ -79,17 +79,28 @@ static bool progress_json(const struct request *request, const struct run *run, 
     return true;
 }
 
-static void tags_json(const struct run *run, struct buf *out)
+static void pairs_json(const struct run_tag *pairs, size_t count, struct buf *out)
 {
     buf_putc(out, '{');
-    for (size_t i = 0; i < run->tag_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i)
             buf_putc(out, ',');
-        buf_json(out, run->tags[i].key);
+        buf_json(out, pairs[i].key);
         buf_putc(out, ':');
-        buf_json(out, run->tags[i].value);
+        buf_json(out, pairs[i].value);
     }
     buf_putc(out, '}');
+}
+
+static void baselines_json(const struct run *run, struct buf *out)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < run->baseline_count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        buf_json(out, run->baselines[i]);
+    }
+    buf_putc(out, ']');
 }
 
 static void parts_json(const struct run *run, struct buf *out)
@@ -139,7 +150,11 @@ static void identity_json(const struct run *run, struct buf *out)
     key(out, "warmup");
     api_count_json(run->warmup_steps, out);
     key(out, "tags");
-    tags_json(run, out);
+    pairs_json(run->tags, run->tag_count, out);
+    key(out, "meta");
+    pairs_json(run->meta, run->meta_count, out);
+    key(out, "baselines");
+    baselines_json(run, out);
     key(out, "note");
     buf_json(out, run->note);
 }

@@ -108,26 +108,6 @@ static bool reply_table(struct request *request, struct response *response,
 
 // --- the list -----------------------------------------------------------------------------------
 
-static bool read_tags(const struct request *request, struct run_query *query, struct err *err)
-{
-    struct run_tag *tags =
-        arena_array(request->arena, request->query.count + 1, sizeof(*tags), err);
-    if (!tags)
-        return false;
-    for (size_t i = 0; i < request->query.count; i++) {
-        const struct query_param *param = &request->query.params[i];
-        if (!str_equal(param->name, STR("tag")))
-            continue;
-        struct run_tag *tag = &tags[query->tag_count++];
-        if (str_find(param->value, STR("=")) == SIZE_MAX)
-            *tag = (struct run_tag){param->value, STR("")}; // any value
-        else if (!api_parse_tag(param->value, tag, err))
-            return false;
-    }
-    query->tags = tags;
-    return true;
-}
-
 // "14d" ago.
 static bool read_since(const struct request *request, struct run_query *query, struct err *err)
 {
@@ -161,7 +141,11 @@ static bool read_query(const struct request *request, const struct table_request
                                 .limit = table->query.limit,
                                 .offset = table->query.offset};
     memcpy(query->sorts, table->query.sorts, sizeof(query->sorts));
-    return read_tags(request, query, err) && read_since(request, query, err);
+    struct run_tag *tags = NULL;
+    if (!api_read_tags(request, &tags, &query->tag_count, err))
+        return false;
+    query->tags = tags;
+    return read_since(request, query, err);
 }
 
 static bool reply_json(struct request *request, struct response *response,

@@ -3,6 +3,7 @@
 #include "server/jobs.h"
 
 #include "server/pipeline.h"
+#include "server/store_tracking.h"
 
 #include "ingest/base/log.h"
 
@@ -104,6 +105,15 @@ static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
            store_finish_run(store, &work->job, &report, err);
 }
 
+// What a run that ended means for its series. It is done though this fails; then the next one that
+// ends, or a look at the series, catches up.
+static void judge_series(const struct work *work)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (work->job.kind == JOB_RUN && !store_judge_series(work->jobs->config.store, &err))
+        log_warn("series of %s: %s", work->job.run_id.at, err.msg);
+}
+
 static bool is_stopping(struct jobs *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
@@ -186,6 +196,7 @@ static void run_job(uv_work_t *request)
     cores_release(&work->jobs->cores);
     if (!ok)
         settle(work, &err);
+    judge_series(work);
 }
 
 // --- dispatch, on the loop's thread -------------------------------------------------------------

@@ -48,6 +48,16 @@ const struct route routes[] = {
     {"GET", RUN "/summary", api_get_summary, NULL},
     {"GET", RUN "/timeline", api_get_timeline, NULL},
 
+    {"GET", "/api/v1/baselines", api_list_baselines, NULL},
+    {"GET", "/api/v1/baselines/{baseline}", api_get_baseline, NULL},
+    {"PUT", "/api/v1/baselines/{baseline}", api_put_baseline, NULL},
+    {"DELETE", "/api/v1/baselines/{baseline}", api_delete_baseline, NULL},
+    {"GET", "/api/v1/series", api_list_series, NULL},
+    {"GET", "/api/v1/series/{series}/points", api_get_points, NULL},
+    {"GET", "/api/v1/series/{series}/changes", api_get_level_changes, NULL},
+    {"GET", "/api/v1/alerts", api_list_alerts, NULL},
+    {"PATCH", "/api/v1/alerts/{alert}", api_patch_alert, NULL},
+
     {"GET", RUN "/breakdown", api_get_table, &table_run_breakdown},
     {"GET", RUN "/steps", api_get_table, &table_run_steps},
     {"GET", RUN "/step_stats", api_get_table, &table_run_step_stats},

@@ -160,26 +160,6 @@ MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t exp
 // No more ranks will come: the run is complete with those that are there. More are still welcome.
 MUST_CHECK bool store_finalize_run(struct store *store, struct str id, struct err *err);
 
-// A run that others are held against, under a name of its own: "@baseline:name" finds it.
-struct baseline {
-    struct str name;
-    struct str run_id, run_name, project;
-    struct cell step_median_ns;
-    int64_t set_ns;
-};
-// By name.
-MUST_CHECK bool store_list_baselines(struct store *store, struct arena *arena,
-                                     struct baseline **baselines, size_t *count, struct err *err);
-// ERR_NOT_FOUND.
-MUST_CHECK bool store_find_baseline(struct store *store, struct str name, struct arena *arena,
-                                    struct baseline *baseline, struct err *err);
-// Pins the name to the run, and to no other any more. ERR_USAGE for a name that cannot be one,
-// ERR_NOT_FOUND when the run is gone, ERR_CONFLICT when there are too many.
-MUST_CHECK bool store_set_baseline(struct store *store, struct str name, struct str run_id,
-                                   struct err *err);
-// ERR_NOT_FOUND.
-MUST_CHECK bool store_drop_baseline(struct store *store, struct str name, struct err *err);
-
 // A finding that someone put aside, for a reason, until it is taken back.
 struct dismissal {
     struct str finding, reason; // its id in the run's table of findings

@@ -1,62 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that others are held against, each under a name.
 #include "server/store_sql.h"
+#include "server/tracking_tables.h"
 
 #include "ingest/base/clock.h"
 
-#define SELECT_BASELINES                                                               \
-    "SELECT baseline.name, run.id, run.name, run.project, run.step_median_ns, set_ns " \
-    "FROM baseline JOIN run ON run.id = run_id "
-
-static void read_baseline(struct stmt *stmt, struct arena *arena, struct baseline *baseline)
-{
-    *baseline = (struct baseline){.name = sql_text(stmt, 0, arena),
-                                  .run_id = sql_text(stmt, 1, arena),
-                                  .run_name = sql_text(stmt, 2, arena),
-                                  .project = sql_text(stmt, 3, arena),
-                                  .step_median_ns = sql_cell(stmt, 4, COLUMN_I64, arena),
-                                  .set_ns = sql_i64(stmt, 5)};
-}
-
-bool store_list_baselines(struct store *store, struct arena *arena, struct baseline **baselines,
-                          size_t *count, struct err *err)
+bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
+                          struct table *table, struct err *err)
 {
     struct txn txn;
-    *baselines = NULL;
-    *count = 0;
+    *table = (struct table){.desc = &table_baselines};
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, SELECT_BASELINES "ORDER BY baseline.name", err);
-    while (sql_row(&stmt)) {
-        *baselines = sql_grow(arena, *baselines, *count, sizeof **baselines, err);
-        if (!*baselines) {
-            stmt.failed = true;
-            break;
-        }
-        read_baseline(&stmt, arena, &(*baselines)[(*count)++]);
-    }
-    return txn_end(&txn, sql_end(&stmt), err);
-}
-
-static bool refuse_unknown(struct str name, struct err *err)
-{
-    return err_set(err, ERR_NOT_FOUND, "no baseline '%.*s'", (int)(name.len < 80 ? name.len : 80),
-                   name.at);
-}
-
-bool store_find_baseline(struct store *store, struct str name, struct arena *arena,
-                         struct baseline *baseline, struct err *err)
-{
-    struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
-        return false;
-    struct stmt stmt = sql_begin(txn.db, SELECT_BASELINES "WHERE baseline.name = ?", err);
-    sql_bind_text(&stmt, name);
-    bool found = sql_row(&stmt);
-    if (found)
-        read_baseline(&stmt, arena, baseline);
-    bool ok = sql_end(&stmt) && (found || refuse_unknown(name, err));
-    return txn_end(&txn, ok, err);
+    struct stmt stmt = sql_begin(
+        txn.db,
+        name.len
+            ? "SELECT baseline.name, run.id, run.name, run.project, run.step_median_ns, set_ns "
+              "FROM baseline JOIN run ON run.id = run_id WHERE baseline.name = ?"
+            : "SELECT baseline.name, run.id, run.name, run.project, run.step_median_ns, set_ns "
+              "FROM baseline CROSS JOIN run ON run.id = run_id ORDER BY baseline.name",
+        err);
+    if (name.len)
+        sql_bind_text(&stmt, name);
+    return txn_end(&txn, sql_end_table(&stmt, arena, table), err);
 }
 
 // A run shows its baselines, so it changes with them.
@@ -110,7 +76,9 @@ static bool drop_baseline(sqlite3 *db, struct str name, struct err *err)
         return false;
     struct stmt stmt = sql_begin(db, "DELETE FROM baseline WHERE name = ?", err);
     sql_bind_text(&stmt, name);
-    return sql_run(&stmt) && (sqlite3_changes(db) == 1 || refuse_unknown(name, err));
+    return sql_run(&stmt) &&
+           (sqlite3_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "no baseline '%.*s'",
+                                                (int)(name.len < 80 ? name.len : 80), name.at));
 }
 
 bool store_drop_baseline(struct store *store, struct str name, struct err *err)

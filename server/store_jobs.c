@@ -189,6 +189,20 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
+// A run counts in its series once its analysis ended well. While it is analysed again it counts as
+// before.
+static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE run SET point_ns = CASE WHEN status IN ('done', 'partial') "
+                  "THEN step_median_ns WHEN status IN ('failed', 'empty') THEN NULL "
+                  "ELSE point_ns END WHERE id = ?",
+                  err);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
 static bool mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -202,7 +216,7 @@ static bool mark_run(sqlite3 *db, struct str run_id, const char *error, struct e
     else
         sql_bind_null(&stmt);
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && settle_point(db, run_id, err);
 }
 
 bool store_finish_run(struct store *store, const struct job *job, const struct report *report,

@@ -29,7 +29,8 @@ static bool check_count(const struct run_tag *meta, struct err *err)
 {
     int64_t number = 0;
     return (str_to_i64(meta->value, &number) && number > 0) ||
-           err_set(err, ERR_USAGE, "found %s '%.*s', expected a whole number above 0", meta->key.at,
+           err_set(err, ERR_USAGE, "found %.*s '%.*s', expected a whole number above 0",
+                   (int)meta->key.len, meta->key.at,
                    (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
 }
 

@@ -2,6 +2,8 @@
 // Statements: binding, stepping and reading with one error kept for the end.
 #include "server/store_sql.h"
 
+#include "ingest/base/clock.h"
+
 #include <openssl/rand.h>
 
 static enum err_code code_of(int rc)
@@ -174,6 +176,37 @@ struct cell sql_cell(struct stmt *stmt, int column, enum column_type type, struc
     case COLUMN_TEXT: return cell_text(sql_text(stmt, column, arena));
     }
     return cell_null();
+}
+
+static struct cell read_cell(struct stmt *stmt, int column, enum column_type type,
+                             struct arena *arena)
+{
+    char time[CLOCK_RFC3339_SIZE];
+    bool is_time = type == COLUMN_TEXT && sqlite3_column_type(stmt->at, column) == SQLITE_INTEGER;
+    if (!is_time)
+        return sql_cell(stmt, column, type, arena);
+    clock_rfc3339(sql_i64(stmt, column), time);
+    struct str text = str_of(time);
+    text.at = arena_strdup(arena, text, stmt->err);
+    stmt->failed = stmt->failed || !text.at;
+    return stmt->failed ? cell_null() : cell_text(text);
+}
+
+bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table)
+{
+    unsigned width = table->desc->column_count;
+    while (sql_row(stmt)) {
+        table->cells = sql_grow(arena, table->cells, table->row_count, width * sizeof *table->cells,
+                                stmt->err);
+        if (!table->cells) {
+            stmt->failed = true;
+            break;
+        }
+        struct cell *row = &table->cells[table->row_count++ * width];
+        for (unsigned i = 0; i < width && !stmt->failed; i++)
+            row[i] = read_cell(stmt, (int)i, table->desc->columns[i].type, arena);
+    }
+    return sql_end(stmt);
 }
 
 bool sql_new_id(char prefix, char id[STORE_ID_SIZE], struct err *err)

@@ -4,7 +4,7 @@
 #ifndef SERVER_STORE_SQL_H
 #define SERVER_STORE_SQL_H
 
-#include "server/store.h"
+#include "server/store_tracking.h"
 
 #include <sqlite3.h>
 
@@ -68,6 +68,10 @@ struct str sql_text(struct stmt *stmt, int column, struct arena *arena);
 // Borrowed until the next row.
 struct str sql_bytes(const struct stmt *stmt, int column);
 struct cell sql_cell(struct stmt *stmt, int column, enum column_type type, struct arena *arena);
+
+// Adds all rows to a table, whose columns are the statement's, and ends it. A whole number for a
+// column of text is a time; it becomes RFC 3339.
+MUST_CHECK bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table);
 
 // --- small things -------------------------------------------------------------------------------
 

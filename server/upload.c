@@ -142,13 +142,23 @@ static bool read_replace(const struct request *request, struct upload_form *form
     return !text.at || upload_form_set_replace(form, text, err);
 }
 
+static bool read_meta(const struct request *request, struct upload_form *form, struct err *err)
+{
+    for (size_t i = 0; i < request->query.count; i++)
+        if (str_equal(request->query.params[i].name, STR("meta")) &&
+            !upload_form_add_meta(form, request->query.params[i].value, err))
+            return false;
+    return true;
+}
+
 static bool take_raw(struct request *request, struct response *response, int64_t rank,
                      struct err *err)
 {
     struct upload_form *form = upload_form_new(request, err);
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
     bool ok = form && filename && read_replace(request, form, err) &&
-              name_run(request, form, err) && store_check_run(&form->run, err) &&
+              read_meta(request, form, err) && name_run(request, form, err) &&
+              store_check_run(&form->run, err) &&
               upload_form_read_raw(request, form, str_of(filename), err);
     if (ok) {
         form->parts[0].rank = rank;
@@ -160,7 +170,7 @@ static bool take_raw(struct request *request, struct response *response, int64_t
 
 bool upload_put(struct request *request, struct response *response, struct err *err)
 {
-    static const char *const known[] = {"wait", "replace", NULL};
+    static const char *const known[] = {"wait", "replace", "meta", NULL};
     struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
     int64_t seconds = 0, rank = -1;
     struct str text = request->captures[1];

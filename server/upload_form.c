@@ -18,6 +18,7 @@ struct upload_form *upload_form_new(struct request *request, struct err *err)
     form->run.world_size = STORE_ANY;
     form->run.name = form->run.project = form->run.note = form->run.step_pattern = STR("");
     form->run.tags = form->tags;
+    form->run.meta = form->meta;
     return form;
 }
 
@@ -218,7 +219,14 @@ static bool add_tag(struct upload_form *form, struct str text, struct err *err)
 {
     if (form->run.tag_count == UPLOAD_MAX_TAGS)
         return err_set(err, ERR_USAGE, "found more than %zu tags", UPLOAD_MAX_TAGS);
-    return api_parse_tag(text, &form->tags[form->run.tag_count++], err);
+    return api_parse_pair("tag", text, &form->tags[form->run.tag_count++], err);
+}
+
+bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err)
+{
+    if (form->run.meta_count == STORE_MAX_META)
+        return err_set(err, ERR_USAGE, "found more than %zu meta fields", STORE_MAX_META);
+    return api_parse_pair("meta", text, &form->meta[form->run.meta_count++], err);
 }
 
 bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err)
@@ -247,12 +255,14 @@ static bool set_field(struct upload_form *form, struct str name, struct str text
         return set_warmup(form, text, err);
     else if (str_equal(name, STR("tag")))
         return add_tag(form, text, err);
+    else if (str_equal(name, STR("meta")))
+        return upload_form_add_meta(form, text, err);
     else if (str_equal(name, STR("replace")))
         return upload_form_set_replace(form, text, err);
     else
         return err_set(err, ERR_USAGE,
                        "found field '%.*s', expected trace, run, rank, project, "
-                       "tag, note, world_size, step, warmup or replace",
+                       "tag, meta, note, world_size, step, warmup or replace",
                        (int)(name.len < 40 ? name.len : 40), name.at);
     return true;
 }

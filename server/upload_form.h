@@ -9,8 +9,9 @@
 #define UPLOAD_MAX_TAGS  ((size_t)32)
 
 struct upload_form {
-    struct run_request run; // tags point into this form
+    struct run_request run; // tags and meta point into this form
     struct run_tag tags[UPLOAD_MAX_TAGS];
+    struct run_tag meta[STORE_MAX_META];
     bool replace;
     int64_t warmup_steps;            // what run.warmup_steps points to, when given
     int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
@@ -33,6 +34,9 @@ MUST_CHECK bool upload_form_read(struct request *request, struct response *respo
 // Reads the whole body as the one file.
 MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form *form,
                                      struct str filename, struct err *err);
+
+// Takes "key=value". ERR_USAGE for everything else.
+MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err);
 
 // Takes "true" or "false". ERR_USAGE for everything else.
 MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err);

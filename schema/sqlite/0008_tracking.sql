@@ -43,6 +43,7 @@ CREATE TABLE series (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX series_by_last ON series (last_ns DESC, project, series);
 CREATE INDEX series_by_project ON series (project, last_ns DESC, series);
+CREATE INDEX series_by_name ON series (series, project);
 CREATE INDEX series_to_judge ON series (project, series) WHERE judged < changed;
 
 INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged)
@@ -122,9 +123,3 @@ CREATE INDEX alert_by_created ON alert (created_ns DESC);
 CREATE INDEX alert_by_status ON alert (status, created_ns DESC);
 CREATE INDEX alert_by_series ON alert (project, series, status, created_ns DESC);
 CREATE INDEX alert_by_previous ON alert (previous_id);
-
--- What was decided of an alert changes how its series is judged.
-CREATE TRIGGER alert_decided AFTER UPDATE OF status ON alert
-    WHEN old.status <> new.status AND new.handled = 1 BEGIN
-    UPDATE series SET changed = changed + 1 WHERE project = new.project AND series = new.series;
-END;

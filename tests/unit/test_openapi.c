@@ -4,6 +4,7 @@
 #include "analysis/analysis.h"
 #include "analysis/compare.h"
 #include "server/routes.h"
+#include "server/tracking_tables.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -162,12 +163,13 @@ static bool has_name(const struct table_desc *const *tables, const char *name)
     return *tables != NULL;
 }
 
-// Calls visit with the name and schema of every table that the API shows: those of runs and
-// comparisons, and the details of a trace that a run has no table for.
+// Calls visit with the name and schema of every table that the API shows: those of runs,
+// comparisons and tracking, and the details of a trace that a run has no table for.
 static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *schemas)
 {
-    const struct table_desc *const *const lists[] = {run_tables, compare_tables, trace_tables};
-    for (size_t list = 0; list < 3; list++)
+    const struct table_desc *const *const lists[] = {run_tables, compare_tables, tracking_tables,
+                                                     trace_tables};
+    for (size_t list = 0; list < 4; list++)
         for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
             if (lists[list] == trace_tables && has_name(run_tables, (*desc)->name))
                 continue;
