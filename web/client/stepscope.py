@@ -165,6 +165,12 @@ def _shown(value: Any, unit: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
+def _has_holes(column: List[Any]) -> bool:
+    """Whether a column holds whole numbers of which some are missing."""
+    kinds = {type(value) for value in column}
+    return kinds == {int, type(None)}
+
+
 class Table:
     """All rows of a table.
 
@@ -205,13 +211,18 @@ class Table:
         return list(self)
 
     def df(self) -> Any:
-        """The rows as a pandas DataFrame, whose `attrs` hold units and help. Needs pandas."""
+        """The rows as a pandas DataFrame, whose `attrs` hold units and help. Needs pandas.
+
+        Whole numbers stay whole where some are missing (dtype Int64).
+        """
         try:
             import pandas
         except ImportError as error:
             raise ImportError(
                 "df() needs pandas (pip install pandas); rows() and columns do not") from error
-        frame = pandas.DataFrame(self.columns)
+        frame = pandas.DataFrame({
+            name: pandas.array(column, dtype="Int64") if _has_holes(column) else column
+            for name, column in self.columns.items()})
         frame.attrs.update(units=self.units, help=self.help)
         return frame
 

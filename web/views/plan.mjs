@@ -10,8 +10,8 @@ import { PlainTable } from "../charts/plain_table.mjs";
 import { Card, CopyButton, Loading, ProblemNotice } from "../widgets.mjs";
 import { PlanForm, SetupTable } from "./plan_form.mjs";
 import {
-  DEFAULTS, FIRST_SETUPS, part_rows, plan_path, PARTS, read_setup, scale_of, setup_label,
-  verdict_of, write_setup,
+  DEFAULTS, part_rows, plan_path, PARTS, read_setups, scale_of, setup_label, verdict_of,
+  write_setup,
 } from "./plan_model.mjs";
 
 /** A plan or a problem for each setup; those before stay while new ones are asked for. */
@@ -108,11 +108,14 @@ function Result({ shown, paths }) {
       as 1e9 bytes. Once there is a run, its memory page shows what was really used.</p>`;
 }
 
+/** Those in the address, which may be ahead of what is shown. */
+const setups_now = () => read_setups(new URLSearchParams(location.search).getAll("on"));
+
 export default function Plan() {
   use_title("Memory planner");
   const [query, change] = use_query(DEFAULTS);
   const gpus = use_api("/plan?parameters=1").data?.gpus ?? [];
-  const setups = (query.on.length > 0 ? query.on : FIRST_SETUPS).map(read_setup);
+  const setups = read_setups(query.on);
   const paths = setups.map((setup) => plan_path(query, setup));
   const replies = use_plans(setups, paths);
   const shown = replies.filter(({ plan }) => plan);
@@ -122,7 +125,7 @@ export default function Plan() {
       anything runs.</p>
     <${PlanForm} query=${query} change=${change} />
     <${SetupTable} setups=${setups} gpus=${gpus}
-      onchange=${(next) => change({ on: next.map(write_setup) })} />
+      onchange=${(update) => change({ on: update(setups_now()).map(write_setup) })} />
     ${replies.length === 0 && html`<${Loading} />`}
     <${Problems} replies=${replies} />
     ${shown.length > 0 && html`<${Result} shown=${shown} paths=${paths} />`}`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory planner's questions: the model, how it is trained, and on which GPUs.
-import { html } from "../ui.mjs";
+import { html, useState } from "../ui.mjs";
 import { Card } from "../widgets.mjs";
 import { preset_of, PRESETS, strategy_label } from "./plan_model.mjs";
 
@@ -43,10 +43,16 @@ function Choice({ value, options, onchange, label }) {
       html`<option key=${key} value=${key}>${text}</option>`)}</select>`;
 }
 
-/** A field that reports when it is left or Enter is pressed. */
+/** A field that reports when it is left or Enter is pressed; replies do not undo what is typed. */
 function Text({ value, onchange, label }) {
-  return html`<input value=${value} aria-label=${label} inputmode="decimal" autocomplete="off"
-    spellcheck=${false} onChange=${(event) => onchange(event.target.value.trim())} />`;
+  const [typed, set_typed] = useState(/** @type {string|null} */ (null));
+  const commit = (event) => {
+    set_typed(null);
+    onchange(event.target.value.trim());
+  };
+  return html`<input value=${typed ?? value} aria-label=${label} inputmode="decimal"
+    autocomplete="off" spellcheck=${false} onChange=${commit}
+    onInput=${(event) => set_typed(event.target.value)} />`;
 }
 
 function Fields({ fields, query, change }) {
@@ -79,7 +85,7 @@ const COUNTS = [["dp", "GPUs that share data"], ["tp", "GPUs that share tensors"
 function SetupRow({ setup, number, gpus, onchange, onremove }) {
   const listed = gpus.some(({ gpu }) => gpu === setup.gpu);
   const names = [...(listed ? [] : [setup.gpu]), ...gpus.map(({ gpu }) => gpu)];
-  const set = (name) => (value) => onchange({ ...setup, [name]: value });
+  const set = (name) => (value) => onchange({ [name]: value });
   return html`<tr><td><${Choice} label=${`GPU of setup ${number}`} value=${setup.gpu}
       options=${names.map((name) => [name, name])} onchange=${set("gpu")} /></td>
     <td><${Choice} label=${`Sharding of setup ${number}`} value=${setup.strategy}
@@ -91,15 +97,17 @@ function SetupRow({ setup, number, gpus, onchange, onremove }) {
 }
 
 /**
- * @param {{setups: import("./plan_model.mjs").Setup[], gpus: {gpu: string}[],
- *          onchange: (setups: import("./plan_model.mjs").Setup[]) => void}} props
+ * @typedef {import("./plan_model.mjs").Setup} Setup
+ * @param {{setups: Setup[], gpus: {gpu: string}[],
+ *          onchange: (update: (now: Setup[]) => Setup[]) => void}} props
+ * `update` makes the next setups of those in the address, which may be newer than what is shown.
  */
 export function SetupTable({ setups, gpus, onchange }) {
-  const put = (i) => (setup) => onchange(setups.with(i, setup));
-  const remove = (i) => setups.length > 1 && (() => onchange(setups.toSpliced(i, 1)));
+  const put = (i) => (patch) => onchange((now) => now.with(i, { ...now[i], ...patch }));
+  const remove = (i) => setups.length > 1 && (() => onchange((now) => now.toSpliced(i, 1)));
   return html`<${Card} title="Setups" note="side by side" flush actions=${html`<button
       type="button" class="small" disabled=${setups.length >= 8}
-      onClick=${() => onchange([...setups, setups[setups.length - 1]])}>Add one</button>`}>
+      onClick=${() => onchange((now) => [...now, now[now.length - 1]])}>Add one</button>`}>
     <div class="table-region" role="group" tabindex="0" aria-label="Setups to compare">
     <table class="plan-setups"><thead><tr><th scope="col">GPU</th><th scope="col">Shared out</th>
       ${COUNTS.map(([name, help]) => html`<th scope="col" key=${name} title=${help}>${name}</th>`)}

@@ -46,6 +46,9 @@ export function read_setup(text) {
     pp: pp || "1" };
 }
 
+/** The setups of an address. @param {string[]} texts @returns {Setup[]} */
+export const read_setups = (texts) => (texts.length > 0 ? texts : FIRST_SETUPS).map(read_setup);
+
 /** @param {Setup} setup */
 export const write_setup = ({ gpu, strategy, dp, tp, pp }) => [gpu, strategy, dp, tp, pp].join(",");
 
