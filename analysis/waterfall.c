@@ -1,393 +1,223 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches the parts of two runs by operator, then kernel, then category, and writes them level by
-// level with per-step figures that sum exactly.
+// Matches the parts of two sides and writes them level by level, every level an exact sum.
 #include "analysis/waterfall.h"
 
-#include "analysis/sort.h"
 #include "analysis/tables.h"
-#include "ingest/trace/strtab.h"
+#include "analysis/waterfall_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BASE, CAND, SIDES };
+#define MOST_NS 0x1p60 // of an effect: a hostile trace has any number of calls
 
-#define MOST_NS 0x1p61 // of an effect: a hostile trace has any number of calls
-
-// What one line of the waterfall says, for both sides.
-struct item {
-    enum bar bar;
-    str_id category, op; // 0: none
-    str_id key;          // what rows are matched by
-    const char *match;
-    str_id kernel[SIDES];   // the one with most of its time
-    int64_t most_ns[SIDES]; // that time
-    int64_t total_ns[SIDES], calls[SIDES], ns[SIDES];
-    bool has[SIDES];
-};
-
-struct waterfall {
-    const struct waterfall_side *sides;
-    struct report *report;
-    struct strtab texts;
-    struct item *items; // by bar and category from match_all on
-    size_t count, cap;
-    double matched, all; // device time per step
-};
-
-static const struct cell *cell_of(const struct table *table, size_t row, const char *column)
-{
-    return table_cell(table, row, column);
-}
-
-static bool intern(struct waterfall *fall, const struct cell *cell, str_id *id, struct err *err)
-{
-    *id = 0;
-    if (cell->null)
-        return true;
-    struct str text = cell->s;
-    text.len = text.len > STRTAB_MAX_LEN ? STRTAB_MAX_LEN : text.len;
-    return strtab_intern(&fall->texts, text, id, err);
-}
-
-static enum bar bar_of(struct str word)
-{
-    int b = 0;
-    while (b < BAR_IDLE_OTHER && !str_equal(word, str_of(category_bar_word((enum bar)b))))
-        b++;
-    return (enum bar)b;
-}
-
-// The row's text key: by operator, else by the kernel's name.
-static bool make_key(struct waterfall *fall, struct item *item, const struct cell *kernel,
-                     struct err *err)
-{
-    const struct str name = item->op       ? strtab_get(&fall->texts, item->op)
-                            : kernel->null ? STR("")
-                                           : kernel->s;
-    struct buf key = {0};
-    buf_printf(&key, "%d %u %c ", (int)item->bar, item->category, item->op ? 'o' : 'k');
-    buf_add_str(&key, name);
-    if (key.len > STRTAB_MAX_LEN)
-        key.len = STRTAB_MAX_LEN;
-    bool ok = buf_ok(&key, err) &&
-              strtab_intern(&fall->texts, (struct str){key.at, key.len}, &item->key, err);
-    buf_free(&key);
-    return ok;
-}
-
-static bool read_row(struct waterfall *fall, int side, size_t row, struct err *err)
-{
-    const struct table *table = fall->sides[side].parts;
-    const struct cell *kernel = cell_of(table, row, "kernel");
-    struct item item = {.bar = bar_of(cell_of(table, row, "bar")->s)};
-    if (!intern(fall, cell_of(table, row, "category"), &item.category, err) ||
-        !intern(fall, cell_of(table, row, "op"), &item.op, err) ||
-        !intern(fall, kernel, &item.kernel[side], err) || !make_key(fall, &item, kernel, err))
-        return false;
-    item.has[side] = true;
-    item.total_ns[side] = item.most_ns[side] = cell_of(table, row, "owned_ns")->i;
-    item.calls[side] = cell_of(table, row, "calls")->i;
-    fall->items[fall->count++] = item;
-    return true;
-}
-
-static bool read_sides(struct waterfall *fall, struct err *err)
-{
-    for (int side = 0; side < SIDES; side++)
-        for (size_t i = 0; fall->sides[side].parts && i < fall->sides[side].parts->row_count; i++)
-            if (!read_row(fall, side, i, err))
-                return false;
-    return true;
-}
-
-static void join(struct item *into, const struct item *from)
-{
-    for (int side = 0; side < SIDES; side++) {
-        if (!from->has[side])
-            continue;
-        if (!into->has[side] || from->most_ns[side] > into->most_ns[side]) {
-            into->most_ns[side] = from->most_ns[side];
-            into->kernel[side] = from->kernel[side];
-        }
-        into->has[side] = true;
-        into->total_ns[side] += from->total_ns[side];
-        into->calls[side] += from->calls[side];
-    }
-}
-
-static int compare_groups(const struct item *x, const struct item *y)
-{
-    if (x->bar != y->bar)
-        return x->bar < y->bar ? -1 : 1;
-    return (x->category > y->category) - (x->category < y->category);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const struct item *x = a, *y = b;
-    int order = compare_groups(x, y);
-    return order ? order : (x->key > y->key) - (x->key < y->key);
-}
-
-static void sort_items(struct item *items, size_t count, int (*compare)(const void *, const void *))
-{
-    if (count)
-        qsort(items, count, sizeof *items, compare);
-}
-
-// Joins items of equal keys, in place; returns how many are left.
-static size_t join_equal(struct item *items, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept && compare_keys(&items[kept - 1], &items[i]) == 0)
-            join(&items[kept - 1], &items[i]);
-        else
-            items[kept++] = items[i];
-    }
-    return kept;
-}
-
-static size_t end_of_group(const struct item *items, size_t count)
-{
-    size_t end = 0;
-    while (end < count && compare_groups(&items[end], &items[0]) == 0)
-        end++;
-    return end;
-}
-
-static const char *rung_of(const struct item *item, bool both)
-{
-    if (!both)
-        return "unmatched";
-    if (item->bar >= BAR_IDLE_HOST_WAIT)
-        return "category"; // idle time has neither operator nor kernel
-    return item->op ? "op" : "kernel";
-}
-
-// Names the rung of each row of one category. What only one side has is joined into one row when
-// both sides have such rows, and stays unmatched otherwise. Returns how many rows are left.
-static size_t match_group(struct item *items, size_t count)
-{
-    bool left[SIDES] = {false, false};
-    for (size_t i = 0; i < count; i++) {
-        bool both = items[i].has[BASE] && items[i].has[CAND];
-        items[i].match = rung_of(&items[i], both);
-        left[BASE] |= !both && items[i].has[BASE];
-        left[CAND] |= !both && items[i].has[CAND];
-    }
-    if (!left[BASE] || !left[CAND])
-        return count;
-    struct item rest = {.bar = items[0].bar, .category = items[0].category, .match = "category"};
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (items[i].has[BASE] && items[i].has[CAND])
-            items[kept++] = items[i];
-        else
-            join(&rest, &items[i]);
-    }
-    items[kept++] = rest;
-    return kept;
-}
-
-static void match_all(struct waterfall *fall)
-{
-    sort_items(fall->items, fall->count, compare_keys);
-    size_t count = join_equal(fall->items, fall->count), kept = 0;
-    for (size_t from = 0; from < count;) {
-        size_t end = end_of_group(fall->items + from, count - from);
-        size_t rows = match_group(fall->items + from, end);
-        memmove(fall->items + kept, fall->items + from, rows * sizeof *fall->items);
-        kept += rows;
-        from += end;
-    }
-    fall->count = kept;
-}
-
-struct waterfall_effects waterfall_split(const int64_t ns[2], const int64_t calls[2],
-                                         const int64_t steps[2])
+struct waterfall_effects waterfall_split(const int64_t ns[SIDES], const double calls[SIDES])
 {
     struct waterfall_effects effects = {.per_call_ns = ns[CAND] - ns[BASE]};
-    if (calls[BASE] == 0 && calls[CAND] == 0)
+    if (calls[BASE] <= 0 && calls[CAND] <= 0)
         return effects;
-    if (calls[BASE] == 0 || calls[CAND] == 0) {
+    if (calls[BASE] <= 0 || calls[CAND] <= 0) {
         effects.calls_ns = effects.per_call_ns;
-    } else if (steps[BASE] && steps[CAND]) {
-        double base = (double)calls[BASE] / (double)steps[BASE];
-        double cand = (double)calls[CAND] / (double)steps[CAND];
-        double effect_ns = (cand / base - 1) * (double)ns[BASE];
+    } else {
+        double effect_ns = (calls[CAND] / calls[BASE] - 1) * (double)ns[BASE];
         effects.calls_ns = llround(fmin(fmax(effect_ns, -MOST_NS), MOST_NS));
     }
     effects.per_call_ns -= effects.calls_ns;
     return effects;
 }
 
-static void add_text(struct row *row, const struct waterfall *fall, str_id id)
+static double per_step(const struct compare_pool *pool)
 {
-    row_text_if(row, id != 0, strtab_get(&fall->texts, id));
+    return pool->steps ? compare_pool_factor(pool) / (double)pool->steps : 0;
 }
 
-static bool write_item(struct waterfall *fall, const char *level, const struct item *item,
-                       struct err *err)
+static void count_matched(const struct fall *fall, double matched[RUNG_COUNT])
 {
-    int64_t steps[SIDES] = {fall->sides[BASE].steps, fall->sides[CAND].steps};
-    struct waterfall_effects effects = waterfall_split(item->ns, item->calls, steps);
-    struct row row = {0};
-    row_i64(&row, 1);
-    row_null(&row);
-    row_null(&row);
-    row_word(&row, level);
-    row_word(&row, category_bar_word(item->bar));
-    add_text(&row, fall, item->category);
-    add_text(&row, fall, item->op);
-    row_null(&row);
-    row_null(&row);
-    add_text(&row, fall, item->kernel[BASE]);
-    add_text(&row, fall, item->kernel[CAND]);
-    row_word(&row, item->match);
-    row_i64(&row, item->total_ns[BASE]);
-    row_i64(&row, item->total_ns[CAND]);
-    row_i64(&row, steps[BASE]);
-    row_i64(&row, steps[CAND]);
-    row_i64(&row, item->ns[BASE]);
-    row_i64(&row, item->ns[CAND]);
-    row_i64(&row, item->ns[CAND] - item->ns[BASE]);
-    row_i64(&row, item->calls[BASE]);
-    row_i64(&row, item->calls[CAND]);
-    row_i64(&row, effects.calls_ns);
-    row_i64(&row, effects.per_call_ns);
-    while (row.count < table_compare_waterfall.column_count)
-        row_null(&row);
-    return row_end(&row, &table_compare_waterfall, fall->report, err);
-}
-
-// Shares the parent's time per step out over its children, on both sides.
-static bool share_out(const int64_t ns[SIDES], struct item *items, size_t count, struct err *err)
-{
-    int64_t *weights = calloc(2 * count + 1, sizeof *weights);
-    if (!weights)
-        return err_set(err, ERR_LIMIT, "out of memory for %zu rows", count);
-    bool ok = true;
-    for (int side = 0; ok && side < SIDES; side++) {
-        for (size_t i = 0; i < count; i++)
-            weights[i] = items[i].total_ns[side];
-        ok = parts_share_out(ns[side], weights, weights + count, count, err);
-        for (size_t i = 0; i < count; i++)
-            items[i].ns[side] = weights[count + i];
+    memset(matched, 0, RUNG_COUNT * sizeof *matched);
+    for (size_t i = 0; i < fall->leaf_count; i++) {
+        const struct leaf *leaf = &fall->leaves[i];
+        for (int side = 0; side < SIDES; side++)
+            if (leaf->bar < BAR_DEVICE_COUNT)
+                matched[leaf->rung] += (double)leaf->ns[side] * per_step(fall->pair->sides[side]);
     }
-    free(weights);
-    return ok;
 }
+
+// --- order --------------------------------------------------------------------------------------
 
 // The largest differences first.
 static int compare_deltas(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct fall_node *x = a, *y = b;
     int64_t dx = llabs(x->ns[CAND] - x->ns[BASE]), dy = llabs(y->ns[CAND] - y->ns[BASE]);
     if (dx != dy)
         return dx > dy ? -1 : 1;
-    return (x->key > y->key) - (x->key < y->key);
+    dx = x->total_ns[BASE] + x->total_ns[CAND];
+    dy = y->total_ns[BASE] + y->total_ns[CAND];
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first); // as they were built
 }
 
-static void count_matched(struct waterfall *fall, const struct item *items, size_t count)
+static void sort_children(struct fall *fall)
 {
-    for (size_t i = 0; i < count; i++) {
-        double ns = (double)items[i].ns[BASE] + (double)items[i].ns[CAND];
-        if (items[i].bar >= BAR_IDLE_HOST_WAIT)
-            continue;
-        fall->all += ns;
-        if (items[i].has[BASE] && items[i].has[CAND] && strcmp(items[i].match, "category") != 0)
-            fall->matched += ns;
-    }
+    for (int level = LEVEL_BAR; level < LEVEL_KERNEL; level++)
+        for (size_t i = 0; i < fall->levels[level].count; i++) {
+            const struct fall_node *node = &fall->levels[level].at[i];
+            if (node->count > 1)
+                qsort(fall->levels[level + 1].at + node->first, node->count, sizeof *node,
+                      compare_deltas);
+        }
 }
 
-static bool write_rows(struct waterfall *fall, const struct item *category, struct item *rows,
-                       size_t count, struct err *err)
+// --- rows ---------------------------------------------------------------------------------------
+
+// Rows are written into one block, and each text is copied once.
+struct writer {
+    const struct fall *fall;
+    struct table table;
+    struct str *copies; // per text, none yet where NULL
+    int64_t id;         // of the last row
+};
+
+static bool begin_rows(struct writer *writer, const struct fall *fall, struct err *err)
 {
-    if (!write_item(fall, "category", category, err) || !share_out(category->ns, rows, count, err))
-        return false;
-    sort_items(rows, count, compare_deltas);
-    count_matched(fall, rows, count);
-    for (size_t i = 0; i < count; i++)
-        if (!write_item(fall, "row", &rows[i], err))
+    const struct pair *pair = fall->pair;
+    const struct table *before = report_find(pair->report, table_compare_waterfall.name);
+    size_t rows = 0;
+    for (int level = 0; level < LEVEL_COUNT; level++)
+        rows += fall->levels[level].count;
+    *writer = (struct writer){.fall = fall,
+                              .table = {.desc = &table_compare_waterfall, .row_cap = rows},
+                              .id = before ? (int64_t)before->row_count : 0};
+    size_t cells = rows * table_compare_waterfall.column_count;
+    writer->table.cells = arena_room(pair->report->arena, cells, sizeof(struct cell), err);
+    writer->copies = arena_array(pair->scratch, fall->texts.count + 1, sizeof(struct str), err);
+    return writer->table.cells && writer->copies;
+}
+
+static bool add_text(struct writer *writer, struct row *row, str_id id, struct err *err)
+{
+    struct str *copy = &writer->copies[id];
+    if (id && !copy->at) {
+        struct str text = strtab_get(&writer->fall->texts, id);
+        const char *at = arena_strdup(writer->fall->pair->report->arena, text, err);
+        if (!at)
             return false;
+        *copy = (struct str){at, text.len};
+    }
+    row_text_if(row, id != 0, *copy);
     return true;
 }
 
-// One line for all rows of a category.
-static struct item sum_up(const struct item *rows, size_t count)
-{
-    struct item sum = {.bar = rows[0].bar, .category = rows[0].category, .match = "category"};
-    for (size_t i = 0; i < count; i++)
-        join(&sum, &rows[i]);
-    sum.kernel[BASE] = sum.kernel[CAND] = 0;
-    return sum;
-}
-
-// The bar's rows lie at items[0 .. count - 1], category by category.
-static bool write_bar(struct waterfall *fall, struct item *bar, struct item *items, size_t count,
+static bool add_names(struct writer *writer, struct row *row, const struct fall_node *node,
                       struct err *err)
 {
-    struct item *categories = calloc(count + 1, sizeof *categories);
-    if (!categories)
-        return err_set(err, ERR_LIMIT, "out of memory for %zu rows", count);
-    size_t found = 0;
-    for (size_t from = 0, end; from < count; from += end) {
-        end = end_of_group(items + from, count - from);
-        categories[found] = sum_up(items + from, end);
-        join(bar, &categories[found++]);
-    }
-    bar->kernel[BASE] = bar->kernel[CAND] = 0;
-    bool ok = write_item(fall, "bar", bar, err) && share_out(bar->ns, categories, found, err);
-    for (size_t c = 0, from = 0; ok && c < found; c++) {
-        size_t rows = end_of_group(items + from, count - from);
-        ok = write_rows(fall, &categories[c], items + from, rows, err);
-        from += rows;
-    }
-    free(categories);
-    return ok;
+    struct group_key shape = {0, 0};
+    if (node->shape)
+        shape = writer->fall->shapes.keys[node->shape - 1];
+    return add_text(writer, row, node->category, err) && add_text(writer, row, node->op, err) &&
+           add_text(writer, row, (str_id)shape.a, err) &&
+           add_text(writer, row, (str_id)shape.b, err) &&
+           add_text(writer, row, node->kernel[BASE], err) &&
+           add_text(writer, row, node->kernel[CAND], err);
 }
 
-static bool write_all(struct waterfall *fall, struct err *err)
+static const char *match_word(const struct fall_node *node, enum level level)
 {
-    struct parts means[SIDES] = {{.total_comm_ns = 0}, {.total_comm_ns = 0}};
+    static const char *const words[RUNG_COUNT] = {"module", "shape",    "op",
+                                                  "kernel", "category", "unmatched"};
+    return level == LEVEL_BAR ? "bar" : level == LEVEL_CATEGORY ? "category" : words[node->rung];
+}
+
+static void add_times(struct row *row, const struct fall_node *node, const struct pair *pair)
+{
+    double calls[SIDES];
     for (int side = 0; side < SIDES; side++)
-        if (fall->sides[side].steps)
-            means[side] = parts_per_step(&fall->sides[side].total, fall->sides[side].steps);
-    size_t from = 0;
-    for (int b = 0; b < BAR_COUNT; b++) {
-        struct item bar = {.bar = (enum bar)b, .match = "bar"};
-        size_t end = from;
-        while (end < fall->count && fall->items[end].bar == bar.bar)
-            end++;
-        for (int side = 0; side < SIDES; side++)
-            bar.ns[side] = means[side].bar_ns[b];
-        if (!write_bar(fall, &bar, fall->items + from, end - from, err))
-            return false;
-        from = end;
-    }
+        calls[side] = (double)node->calls[side] * per_step(pair->sides[side]);
+    struct waterfall_effects effects = waterfall_split(node->ns, calls);
+    row_i64(row, node->total_ns[BASE]);
+    row_i64(row, node->total_ns[CAND]);
+    row_i64(row, pair->sides[BASE]->steps);
+    row_i64(row, pair->sides[CAND]->steps);
+    row_i64(row, node->ns[BASE]);
+    row_i64(row, node->ns[CAND]);
+    row_i64(row, node->ns[CAND] - node->ns[BASE]);
+    row_i64(row, node->calls[BASE]);
+    row_i64(row, node->calls[CAND]);
+    row_i64(row, effects.calls_ns);
+    row_i64(row, effects.per_call_ns);
+}
+
+static bool add_row(struct writer *writer, const struct fall_node *node, enum level level,
+                    int64_t parent, struct err *err)
+{
+    static const char *const words[LEVEL_COUNT] = {"bar", "category", "op", "shape", "kernel"};
+    struct row row = {.count = 0};
+    row_i64(&row, writer->fall->pair->number);
+    row_i64(&row, ++writer->id);
+    row_i64_if(&row, level != LEVEL_BAR, parent);
+    row_word(&row, words[level]);
+    row_word(&row, category_bar_word((enum bar)node->bar));
+    if (!add_names(writer, &row, node, err))
+        return false;
+    row_word(&row, match_word(node, level));
+    add_times(&row, node, writer->fall->pair);
+    row_f64(&row, node->p_value);
+    row_f64(&row, node->q_value);
+    row_word(&row, verdict_word(node->verdict));
+    row_bool(&row, node->relevant);
+    memcpy(writer->table.cells + writer->table.row_count++ * row.count, row.cells,
+           row.count * sizeof *row.cells);
     return true;
 }
 
-bool waterfall_write(const struct waterfall_side sides[2], struct report *report,
-                     double *matched_share, struct err *err)
+// Rows of one level that are still to be written, and the row above them.
+struct cursor {
+    uint32_t next, end;
+    int64_t parent;
+};
+
+// Each row before those below it.
+static bool write_rows(struct writer *writer, struct err *err)
 {
-    struct budget budget = {0};
-    struct waterfall fall = {.sides = sides, .report = report};
-    for (int side = 0; side < SIDES; side++)
-        fall.cap += sides[side].parts ? sides[side].parts->row_count : 0;
-    if (!strtab_init(&fall.texts, &budget, err))
-        return false;
-    fall.items = calloc(fall.cap + 1, sizeof *fall.items);
-    bool ok = fall.items || err_set(err, ERR_LIMIT, "out of memory for %zu rows", fall.cap);
-    ok = ok && read_sides(&fall, err);
-    if (ok) {
-        match_all(&fall);
-        ok = write_all(&fall, err);
+    const struct fall_level *levels = writer->fall->levels;
+    struct cursor at[LEVEL_COUNT + 1] = {{0, (uint32_t)levels[LEVEL_BAR].count, 0}};
+    for (int level = LEVEL_BAR; level >= LEVEL_BAR;) {
+        if (at[level].next == at[level].end) {
+            level--;
+            continue;
+        }
+        const struct fall_node *node = &levels[level].at[at[level].next++];
+        if (!add_row(writer, node, (enum level)level, at[level].parent, err))
+            return false;
+        if (level == LEVEL_KERNEL)
+            continue;
+        level++;
+        at[level] = (struct cursor){node->first, node->first + node->count, writer->id};
     }
-    *matched_share = fall.all > 0 ? fall.matched / fall.all : 0;
-    free(fall.items);
+    return report_append(writer->fall->pair->report, &writer->table, err);
+}
+
+bool waterfall_write(const struct pair *pair, double matched[RUNG_COUNT], struct err *err)
+{
+    struct budget own = {.limit = 0};
+    struct budget *budget = pair->report->arena->budget ? pair->report->arena->budget : &own;
+    struct fall fall = {.pair = pair, .budget = budget};
+    struct writer writer;
+    if (!strtab_init(&fall.texts, budget, err))
+        return false;
+    groups_init(&fall.shapes, budget);
+    groups_init(&fall.places, budget);
+    groups_init(&fall.keys, budget);
+    bool ok = waterfall_read(&fall, err) && waterfall_match(&fall, err) &&
+              waterfall_build(&fall, err) && waterfall_judge(&fall, err);
+    if (ok) {
+        count_matched(&fall, matched);
+        sort_children(&fall);
+        ok = begin_rows(&writer, &fall, err) && write_rows(&writer, err);
+    }
+    groups_free(&fall.keys);
+    groups_free(&fall.places);
+    groups_free(&fall.shapes);
     strtab_free(&fall.texts);
     return ok;
 }

@@ -71,11 +71,12 @@ static int64_t sum_of(const struct table *table, const char *level, const char *
     return sum;
 }
 
-static void compare_with_itself(const struct report *run, struct arena *arena)
+static void compare_with_itself(const struct report *run, const struct report *rank,
+                                struct arena *arena)
 {
     struct report report = {.arena = arena};
     struct err err;
-    const struct compare_run one = {.run = run, .rank = run};
+    const struct compare_run one = {.run = run, .rank = rank};
     const struct compare_side side = {.runs = &one, .run_count = 1};
     const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
     if (!analyse_compare(&side, &side, 1, &options, &report, &err))
@@ -85,9 +86,14 @@ static void compare_with_itself(const struct report *run, struct arena *arena)
     int64_t mean_ns = table_cell(summary, 0, "base_mean_ns")->i;
     check(sum_of(fall, "bar", "base_ns") == mean_ns);
     check(sum_of(fall, "category", "base_ns") == mean_ns);
-    check(sum_of(fall, "row", "cand_ns") == mean_ns);
+    check(sum_of(fall, "op", "base_ns") == mean_ns);
+    check(sum_of(fall, "shape", "cand_ns") == mean_ns);
+    check(sum_of(fall, "kernel", "cand_ns") == mean_ns);
     for (size_t i = 0; i < fall->row_count; i++)
         check(table_cell(fall, i, "delta_ns")->i == 0);
+    const struct table *modules = report_find(&report, "compare_modules");
+    for (size_t i = 0; modules && i < modules->row_count; i++)
+        check(table_cell(modules, i, "delta_ns")->i == 0);
 }
 
 // What was saved loads as it was.
@@ -136,7 +142,7 @@ static void analyse(const struct trace *trace, const struct analysis_options *op
     if (!analyse_reports(ranks, 2, &run, &err))
         return;
     check_parts(&run, "ranks");
-    compare_with_itself(&run, arena);
+    compare_with_itself(&run, &report, arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,6 @@
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/compare.h"
-#include "analysis/waterfall.h"
 
 #include <math.h>
 
@@ -79,19 +78,9 @@ static void begin_crew(struct crew *crew)
     crew->report.arena = &crew->arena;
 }
 
-// The parts of the first rank stand for the run, as comparisons want them.
-static void take_parts(struct crew *crew)
-{
-    const struct table *parts = report_find(&crew->hands[0].report, "parts");
-    for (size_t i = 0; parts && i < parts->row_count; i++)
-        assert_true(report_add(&crew->report, parts->desc,
-                               parts->cells + i * parts->desc->column_count, &crew->err));
-}
-
 static void join_crew(struct crew *crew)
 {
     assert_true(analyse_reports(crew->ranks, crew->count, &crew->report, &crew->err));
-    take_parts(crew);
 }
 
 static void end_crew(struct crew *crew)
@@ -175,7 +164,7 @@ static void settings_and_missing_ranks_are_those_of_the_run(void **state)
         add_rank(&crew, r, 1, (const struct work[]){{"aten::mm", "sgemm", 100}, {0}});
     join_crew(&crew);
     const struct table *settings = report_find(&crew.report, "environment");
-    assert_int_equal(settings->row_count, 2); // backend and world size, each once
+    assert_int_equal(settings->row_count, 4); // what the file says and what follows, each once
     assert_int_equal(table_cell(settings, 0, "ranks")->i, 3);
     const struct table *quality = report_find(&crew.report, "quality");
     assert_true(str_equal(table_cell(quality, 0, "item")->s, STR("missing_ranks")));
@@ -223,30 +212,22 @@ static void a_run_without_ranks_is_refused(void **state)
     end_crew(&crew);
 }
 
-// Rows of a level under a parent sum to it, on both sides and in the difference.
+// The rows below each row sum to it, on both sides and in the difference.
 static void check_sums(const struct table *fall)
 {
     static const char *const columns[] = {"base_ns",       "cand_ns",       "delta_ns",
                                           "base_total_ns", "cand_total_ns", "base_calls"};
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-        int64_t bar = 0, category = 0; // what is left of the parent
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         for (size_t i = 0; i < fall->row_count; i++) {
-            int64_t value = table_cell(fall, i, columns[c])->i;
-            struct str level = table_cell(fall, i, "level")->s;
-            if (str_equal(level, STR("bar"))) {
-                assert_int_equal(bar, 0);
-                bar = value;
-            } else if (str_equal(level, STR("category"))) {
-                assert_int_equal(category, 0);
-                bar -= value;
-                category = value;
-            } else {
-                category -= value;
+            int64_t own = table_cell(fall, i, columns[c])->i, below = 0;
+            bool leaf = str_equal(table_cell(fall, i, "level")->s, STR("kernel"));
+            for (size_t k = 0; k < fall->row_count; k++) {
+                const struct cell *parent = table_cell(fall, k, "parent");
+                if (!parent->null && parent->i == table_cell(fall, i, "id")->i)
+                    below += table_cell(fall, k, columns[c])->i;
             }
+            assert_int_equal(below, leaf ? 0 : own);
         }
-        assert_int_equal(bar, 0);
-        assert_int_equal(category, 0);
-    }
 }
 
 static size_t find_row(const struct table *fall, const char *match, const char *op)
@@ -254,7 +235,7 @@ static size_t find_row(const struct table *fall, const char *match, const char *
     for (size_t i = 0; i < fall->row_count; i++) {
         const struct cell *own = table_cell(fall, i, "op");
         bool same = op ? !own->null && str_equal(own->s, str_of(op)) : own->null;
-        if (same && str_equal(table_cell(fall, i, "level")->s, STR("row")) &&
+        if (same && str_equal(table_cell(fall, i, "level")->s, STR("op")) &&
             str_equal(table_cell(fall, i, "match")->s, str_of(match)))
             return i;
     }
@@ -276,14 +257,13 @@ static const struct work cand_work[] = {
     {"aten::sub", "sub_cand", 33}, {NULL, "flash_attn_fwd", 205},     {0},
 };
 
-// Compares two runs whose tables all lie in one report each.
-static void compare_pair(const struct report *base, const struct report *cand,
-                         struct report *report)
+static void compare_crews(const struct crew *base, const struct crew *cand, struct report *report)
 {
-    const struct compare_run runs[2] = {{.run = base, .rank = base}, {.run = cand, .rank = cand}};
+    const struct compare_run runs[2] = {{.run = &base->report, .rank = &base->hands[0].report},
+                                        {.run = &cand->report, .rank = &cand->hands[0].report}};
     const struct compare_side sides[2] = {{.runs = runs, .run_count = 1},
                                           {.runs = runs + 1, .run_count = 1}};
-    const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
+    const struct compare_options options = {.limits = verdict_default_limits()};
     struct err err;
     assert_true(analyse_compare(&sides[0], &sides[1], 1, &options, report, &err));
 }
@@ -297,7 +277,7 @@ static void compare_works(struct crew *base, struct crew *cand, struct report *r
     join_crew(base);
     join_crew(cand);
     report->arena = &base->arena;
-    compare_pair(&base->report, &cand->report, report);
+    compare_crews(base, cand, report);
 }
 
 static void a_waterfall_sums_exactly_and_matches_by_operator_first(void **state)
@@ -336,7 +316,7 @@ static void a_run_compared_with_itself_differs_in_nothing(void **state)
     add_rank(&crew, 0, 3, base_work);
     join_crew(&crew);
     struct report report = {.arena = &crew.arena};
-    compare_pair(&crew.report, &crew.report, &report);
+    compare_crews(&crew, &crew, &report);
     const struct table *fall = report_find(&report, "compare_waterfall");
     for (size_t i = 0; i < fall->row_count; i++) {
         assert_int_equal(table_cell(fall, i, "delta_ns")->i, 0);
@@ -361,7 +341,7 @@ static void a_run_without_device_events_compares_as_nothing(void **state)
     join_crew(&base);
     join_crew(&cand);
     struct report report = {.arena = &base.arena};
-    compare_pair(&base.report, &cand.report, &report);
+    compare_crews(&base, &cand, &report);
     check_sums(report_find(&report, "compare_waterfall"));
     assert_true(cell_of(&report, "compare_summary", 0, "base_step_ns")->null);
     assert_true(cell_of(&report, "compare_summary", 0, "speedup")->null);
@@ -370,33 +350,6 @@ static void a_run_without_device_events_compares_as_nothing(void **state)
                                 STR("the base has no steps")));
     end_crew(&base);
     end_crew(&cand);
-}
-
-static void a_change_is_what_calls_and_what_each_call_make(void **state)
-{
-    (void)state;
-    // 10 calls of 10 ns per step become 15 calls of 8 ns: 5 x 10 more, 15 x 2 less.
-    struct waterfall_effects effects =
-        waterfall_split((int64_t[]){100, 120}, (int64_t[]){20, 60}, (int64_t[]){2, 4});
-    assert_int_equal(effects.calls_ns, 50);
-    assert_int_equal(effects.per_call_ns, -30);
-    effects = waterfall_split((int64_t[]){0, 120}, (int64_t[]){0, 60}, (int64_t[]){2, 4});
-    assert_int_equal(effects.calls_ns, 120);
-    assert_int_equal(effects.per_call_ns, 0);
-    effects = waterfall_split((int64_t[]){7, 5}, (int64_t[]){0, 0}, (int64_t[]){2, 4});
-    assert_int_equal(effects.calls_ns, 0);
-    assert_int_equal(effects.per_call_ns, -2);
-}
-
-static void the_effect_of_any_number_of_calls_is_bounded(void **state)
-{
-    (void)state;
-    // One call of an hour becomes as many calls as a trace can hold: the parts still sum.
-    int64_t hour_ns = INT64_C(3600000000000);
-    struct waterfall_effects effects = waterfall_split(
-        (int64_t[]){hour_ns, 5}, (int64_t[]){1, INT64_C(4000000000)}, (int64_t[]){4000000, 1});
-    assert_int_equal(effects.calls_ns, INT64_C(1) << 61);
-    assert_int_equal(effects.calls_ns + effects.per_call_ns, 5 - hour_ns);
 }
 
 int main(void)
@@ -411,8 +364,6 @@ int main(void)
         cmocka_unit_test(a_waterfall_sums_exactly_and_matches_by_operator_first),
         cmocka_unit_test(a_run_compared_with_itself_differs_in_nothing),
         cmocka_unit_test(a_run_without_device_events_compares_as_nothing),
-        cmocka_unit_test(a_change_is_what_calls_and_what_each_call_make),
-        cmocka_unit_test(the_effect_of_any_number_of_calls_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peaks of memory of both sides, device by device.
+#include "analysis/compare_pair.h"
+#include "analysis/tables.h"
+
+#define MAX_DEVICES 64 // of both sides together; a rank has one, seldom more
+
+enum peak { ALLOCATED, RESERVED, CAPACITY, PEAK_COUNT };
+
+struct device {
+    struct str name;
+    int64_t bytes[SIDES][PEAK_COUNT]; // the largest of the runs, -1 when not known
+};
+
+struct devices {
+    struct device at[MAX_DEVICES];
+    size_t count;
+};
+
+static struct device *find_device(struct devices *devices, struct str name)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        if (str_equal(devices->at[i].name, name))
+            return &devices->at[i];
+    if (devices->count == MAX_DEVICES)
+        return NULL;
+    struct device *device = &devices->at[devices->count++];
+    *device = (struct device){.name = name, .bytes = {{-1, -1, -1}, {-1, -1, -1}}};
+    return device;
+}
+
+static void read_side(struct devices *devices, const struct compare_side *from, int side)
+{
+    static const char *const columns[PEAK_COUNT] = {"peak_allocated_bytes", "peak_reserved_bytes",
+                                                    "capacity_bytes"};
+    for (size_t r = 0; r < from->run_count; r++) {
+        const struct table *memory = report_find(from->runs[r].rank, "memory");
+        for (size_t i = 0; memory && i < memory->row_count; i++) {
+            struct device *device = find_device(devices, table_cell(memory, i, "device")->s);
+            for (int p = 0; device && p < PEAK_COUNT; p++) {
+                const struct cell *cell = table_cell(memory, i, columns[p]);
+                if (!cell->null && cell->i > device->bytes[side][p])
+                    device->bytes[side][p] = cell->i;
+            }
+        }
+    }
+}
+
+static bool add_device(const struct pair *pair, const struct device *device, struct err *err)
+{
+    struct row row = {0};
+    row_i64(&row, pair->number);
+    row_text(&row, device->name);
+    for (int p = 0; p < PEAK_COUNT; p++) {
+        int64_t base = device->bytes[BASE][p], cand = device->bytes[CAND][p];
+        row_i64_if(&row, base >= 0, base);
+        row_i64_if(&row, cand >= 0, cand);
+        if (p != CAPACITY)
+            row_i64_if(&row, base >= 0 && cand >= 0, cand - base);
+    }
+    return row_end(&row, &table_compare_memory, pair->report, err);
+}
+
+bool compare_memory_write(const struct pair *pair, struct err *err)
+{
+    struct devices devices = {.count = 0};
+    for (int side = 0; side < SIDES; side++)
+        read_side(&devices, pair->sides[side]->side, side);
+    for (size_t i = 0; i < devices.count; i++)
+        if (!add_device(pair, &devices.at[i], err))
+            return false;
+    return true;
+}
