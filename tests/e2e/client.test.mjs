@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { sum } from "./helpers/figures.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { root, run_shell, run_status, skipped, temporary } from "./helpers/tools.mjs";
-import { generate, small_job } from "./helpers/traces.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const PYTHON = process.env.STEPSCOPE_PYTHON ?? "python3";
 const RUNNER = join(root, "tests/e2e/helpers/run_notebook.py");
@@ -220,6 +220,19 @@ points = hub.points(run.info["series"])`,
     "'fast' in series['series'], " +
     "points['run'] == [run.id], hub.changes('fast').total, hub.alerts(status='new').total]");
   assert.deepEqual(found, [{ commit: "c1" }, true, true, false, true, true, 0, 0]);
+});
+
+test("a slow run of a series raises an alert, which the client acknowledges", async () => {
+  writeFileSync(join(folder, "usual.json"), small_json({ kernel_us: 2000 }));
+  writeFileSync(join(folder, "slower.json"), small_json({ kernel_us: 3000 }));
+  const [found, seen, left] = await value_of(`for day in range(1, 10):
+    hub.upload(f"nightly@{day}", "usual.json")
+slow = hub.upload("nightly@10", "slower.json")
+found = hub.alerts(series="nightly", status="new").rows()
+seen = hub.set_alert(found[0]["id"], "acknowledged", "known")`,
+  "[[row['run'] == slow.id for row in found], [seen['status'], seen['comment']], " +
+    "hub.alerts(series='nightly', status='new').total]");
+  assert.deepEqual([found, seen, left], [[true], ["acknowledged", "known"], 0]);
 });
 
 test("texts of uploads are only text where a notebook shows them", async () => {

@@ -44,7 +44,7 @@ _CHUNK = 1 << 20        # bytes of a file sent at a time
 _MOST_FILES = 32        # of one upload, which takes 128 fields and files; more are sent as several
 _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
-_POLL_S = 0.5           # between two looks at a run that is still analysed
+_POLL_S = (0.05, 1.0)   # between two looks at a run that is still analysed: first, at most
 _TRACES = (".json", ".json.gz", ".json.zst")
 
 
@@ -290,10 +290,12 @@ class Run:
         timeout: seconds. Raises TimeoutError when they are over, Problem when the run failed.
         """
         end = time.monotonic() + timeout
+        pause, longest = _POLL_S
         while self.refresh().status in ("pending", "running"):
             if time.monotonic() > end:
                 raise TimeoutError(f"run {self.name} is still {self.status} after {timeout:g} s")
-            time.sleep(_POLL_S)
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
         if self.status == "failed":
             raise Problem(422, {"title": f"run {self.name} failed", "type": "run-failed",
                                 "detail": self.info.get("error") or "no trace could be analysed"})
