@@ -77,6 +77,14 @@ static bool rename_row(const struct table_desc *desc, size_t copy, struct arena 
     return true;
 }
 
+// Parts sum to bars, so that the copies of one share its time and calls.
+static void share_out(const struct table_desc *desc, size_t copies, struct cell *row)
+{
+    static const char *const shared[] = {"owned_ns", "calls"};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        row[table_column(desc, shared[i])].i /= (int64_t)copies;
+}
+
 static bool vary_table(const struct table *from, int64_t factor, int64_t kernels,
                        struct report *report, struct err *err)
 {
@@ -87,6 +95,9 @@ static bool vary_table(const struct table *from, int64_t factor, int64_t kernels
         struct cell row[TABLE_MAX_COLUMNS];
         memcpy(row, &from->cells[i % from->row_count * width], width * sizeof *row);
         vary_row(from->desc, factor, row);
+        if (strcmp(from->desc->name, "parts") == 0)
+            share_out(from->desc,
+                      rows / from->row_count + (i % from->row_count < rows % from->row_count), row);
         if (grows && !rename_row(from->desc, i / from->row_count, report->arena, row, err))
             return false;
         if (!report_add(report, from->desc, row, err))
