@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands out in a series: planted outliers and changes are told once, noise is not, and alerts
+// that are stored already are met again.
+#include "server/series_judge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_POINTS = 64, MAX_ALERTS = 16 };
+
+struct history {
+    struct arena arena;
+    struct series_point points[MAX_POINTS];
+    struct series_alert alerts[MAX_ALERTS];
+    struct series_state state;
+    struct series_judgement judgement;
+};
+
+static int set_up(void **state)
+{
+    struct history *h = calloc(1, sizeof *h);
+    arena_init(&h->arena, NULL);
+    h->state = (struct series_state){.points = h->points, .alerts = h->alerts};
+    *state = h;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct history *h = *state;
+    arena_free(&h->arena);
+    free(h);
+    return 0;
+}
+
+static const double base_ns = 100e6;
+
+// Noise of one percent, always the same.
+static double noise(size_t i)
+{
+    static const double shares[] = {0.000, 0.006,  -0.004, 0.009,  -0.007, 0.003, -0.009,
+                                    0.005, -0.002, 0.008,  -0.006, 0.001,  0.007};
+    return 1 + shares[i % (sizeof shares / sizeof *shares)];
+}
+
+static void run_on(struct history *h, const char *gpu, double share)
+{
+    size_t i = h->state.point_count++;
+    assert_true(i < MAX_POINTS);
+    h->points[i] = (struct series_point){
+        .run_id = STR("r"), .gpu = str_of(gpu), .ranks = 8, .step_ns = base_ns * share * noise(i)};
+}
+
+static void run(struct history *h, size_t count, double share)
+{
+    for (size_t i = 0; i < count; i++)
+        run_on(h, "H100", share);
+}
+
+static void judge(struct history *h)
+{
+    struct err err = {0};
+    if (!series_judge(&h->state, &h->arena, &h->judgement, &err))
+        fail_msg("%s", err.msg);
+}
+
+// Stores what was judged, as the database would.
+static void store(struct history *h)
+{
+    h->state.alert_count = 0;
+    for (size_t i = 0; i < h->judgement.alert_count; i++)
+        if (!h->judgement.alerts[i].dropped) {
+            assert_true(h->state.alert_count < MAX_ALERTS);
+            h->alerts[h->state.alert_count] = h->judgement.alerts[i];
+            h->alerts[h->state.alert_count++].id = STR("a");
+        }
+}
+
+static void judge_and_store(struct history *h)
+{
+    judge(h);
+    store(h);
+}
+
+static void check_alert(const struct history *h, size_t i, size_t at, enum alert_kind kind,
+                        enum alert_status status)
+{
+    assert_true(i < h->state.alert_count);
+    assert_int_equal(h->alerts[i].at, at);
+    assert_int_equal(h->alerts[i].kind, kind);
+    assert_int_equal(h->alerts[i].status, status);
+}
+
+// --- single runs --------------------------------------------------------------------------------
+
+static void noise_raises_no_alert(void **state)
+{
+    struct history *h = *state;
+    run(h, 40, 1);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+    assert_int_equal(h->judgement.change_count, 0);
+    assert_true(fabs(h->judgement.change_share) < 0.02);
+}
+
+static void fewer_than_eight_runs_before_tell_nothing(void **state)
+{
+    struct history *h = *state;
+    run(h, 7, 1);
+    run(h, 1, 1.5);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+}
+
+static void a_run_beyond_the_fence_is_an_outlier(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.3);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    check_alert(h, 0, 12, ALERT_OUTLIER, ALERT_NEW);
+    assert_int_equal(h->alerts[0].previous, 11);
+    assert_true(fabs(h->alerts[0].before_ns / base_ns - 1) < 0.01);
+    assert_true(h->points[12].outlier);
+    assert_false(h->points[11].outlier);
+}
+
+static void an_outlier_is_fixed_once_the_step_is_back(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.3);
+    judge_and_store(h);
+    run(h, 1, 1);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    check_alert(h, 0, 12, ALERT_OUTLIER, ALERT_FIXED);
+    assert_false(h->points[13].outlier);
+}
+
+static void a_faster_run_is_an_outlier_too(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 0.8);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    assert_true(h->alerts[0].after_ns < h->alerts[0].before_ns);
+}
+
+// --- levels -------------------------------------------------------------------------------------
+
+static void a_planted_change_is_told_once_as_its_runs_come(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    for (int i = 0; i < 10; i++) {
+        run(h, 1, 1.1);
+        judge_and_store(h);
+        assert_int_equal(h->state.alert_count, 1);
+        assert_int_equal(h->alerts[0].at, 12);
+        assert_int_equal(h->alerts[0].status, ALERT_NEW);
+    }
+    check_alert(h, 0, 12, ALERT_CHANGE, ALERT_NEW);
+    assert_true(fabs(h->alerts[0].after_ns / h->alerts[0].before_ns - 1.1) < 0.01);
+    assert_int_equal(h->judgement.change_count, 1);
+    assert_int_equal(h->judgement.changes[0].at, 12);
+    assert_string_equal(h->judgement.changes[0].reason, "step_time");
+}
+
+static void a_slower_level_is_fixed_by_its_way_back_without_another_alert(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 8, 1.1);
+    judge_and_store(h);
+    for (int i = 0; i < 8; i++) {
+        run(h, 1, 1);
+        judge_and_store(h);
+    }
+    size_t open = 0;
+    for (size_t i = 0; i < h->state.alert_count; i++)
+        open += h->alerts[i].status == ALERT_NEW;
+    assert_int_equal(open, 0);
+    check_alert(h, 0, 12, ALERT_CHANGE, ALERT_FIXED);
+    assert_int_equal(h->judgement.change_count, 2);
+}
+
+static void losing_what_was_faster_is_an_alert(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 8, 0.9);
+    run(h, 8, 1);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 2);
+    check_alert(h, 0, 12, ALERT_CHANGE, ALERT_FIXED);
+    check_alert(h, 1, 20, ALERT_CHANGE, ALERT_NEW);
+}
+
+// --- what people decide -------------------------------------------------------------------------
+
+static void decide(struct history *h, size_t alert, enum alert_status status)
+{
+    assert_true(alert < h->state.alert_count);
+    h->alerts[alert].status = status;
+    h->alerts[alert].handled = true;
+}
+
+static void what_was_called_noise_is_told_no_more(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.1);
+    judge_and_store(h);
+    decide(h, 0, ALERT_NOISE);
+    run(h, 8, 1);
+    run(h, 1, 1.09);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    check_alert(h, 0, 12, ALERT_OUTLIER, ALERT_NOISE);
+    run(h, 1, 1.4); // beyond that noise
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 2);
+}
+
+static void a_new_level_begins_with_what_was_expected(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.2);
+    judge_and_store(h);
+    decide(h, 0, ALERT_EXPECTED);
+    run(h, 1, 1.2);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    assert_false(h->points[13].outlier);
+    run(h, 1, 1); // off the new level
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 2);
+    check_alert(h, 1, 14, ALERT_OUTLIER, ALERT_NEW);
+}
+
+static void an_alert_that_holds_no_more_goes_unless_someone_decided(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.3);
+    judge_and_store(h);
+    h->points[12].step_ns = base_ns; // analysed again
+    judge(h);
+    assert_true(h->judgement.alerts[0].dropped);
+    decide(h, 0, ALERT_ACKNOWLEDGED);
+    judge(h);
+    assert_false(h->judgement.alerts[0].dropped);
+    assert_int_equal(h->judgement.alerts[0].status, ALERT_ACKNOWLEDGED);
+}
+
+static void the_same_state_is_judged_alike(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 8, 1.1);
+    run(h, 1, 1.6);
+    judge_and_store(h);
+    size_t count = h->state.alert_count;
+    struct series_alert before[MAX_ALERTS];
+    memcpy(before, h->alerts, sizeof before);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, count);
+    for (size_t i = 0; i < count; i++)
+        check_alert(h, i, before[i].at, before[i].kind, before[i].status);
+}
+
+// --- other hardware -----------------------------------------------------------------------------
+
+static void runs_on_another_gpu_are_held_against_their_own_kind(void **state)
+{
+    struct history *h = *state;
+    for (int i = 0; i < 24; i++) {
+        bool other = i % 2;
+        run_on(h, other ? "MI300X" : "H100", other ? 1.5 : 1);
+    }
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+    assert_int_equal(h->judgement.change_count, 1);
+    assert_string_equal(h->judgement.changes[0].reason, "gpu");
+    assert_int_equal(h->judgement.changes[0].at, 1);
+    assert_true(isnan(h->judgement.changes[0].p_value));
+    assert_true(fabs(h->judgement.change_share) < 0.02);
+}
+
+static void a_series_without_points_says_nothing(void **state)
+{
+    struct history *h = *state;
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+    assert_true(isnan(h->judgement.change_share));
+    run(h, 1, 1);
+    judge_and_store(h);
+    assert_true(isnan(h->judgement.change_share));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(noise_raises_no_alert),
+        CASE(fewer_than_eight_runs_before_tell_nothing),
+        CASE(a_run_beyond_the_fence_is_an_outlier),
+        CASE(an_outlier_is_fixed_once_the_step_is_back),
+        CASE(a_faster_run_is_an_outlier_too),
+        CASE(a_planted_change_is_told_once_as_its_runs_come),
+        CASE(a_slower_level_is_fixed_by_its_way_back_without_another_alert),
+        CASE(losing_what_was_faster_is_an_alert),
+        CASE(what_was_called_noise_is_told_no_more),
+        CASE(a_new_level_begins_with_what_was_expected),
+        CASE(an_alert_that_holds_no_more_goes_unless_someone_decided),
+        CASE(the_same_state_is_judged_alike),
+        CASE(runs_on_another_gpu_are_held_against_their_own_kind),
+        CASE(a_series_without_points_says_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
