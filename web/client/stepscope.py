@@ -460,8 +460,12 @@ class Comparison:
         return self.table("findings", **filters)
 
     def __repr__(self) -> str:
-        return "\n".join(str(one.get("verdict_text") or one.get("verdict"))
-                         for one in self.summaries)
+        texts = [str(one.get("verdict_text") or one["verdict"]) for one in self.summaries]
+        if len(texts) == 1:
+            return texts[0]
+        return "\n".join(f"{i}. {', '.join(run['name'] for run in candidate['runs'])}: {text}"
+                         for i, (candidate, text) in
+                         enumerate(zip(self.info["candidates"], texts), 1))
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<li>{html.escape(line)}</li>" for line in repr(self).split("\n"))
