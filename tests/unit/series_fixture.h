@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series of runs with given step times in a store.
+#ifndef TESTS_UNIT_SERIES_FIXTURE_H
+#define TESTS_UNIT_SERIES_FIXTURE_H
+
+#include "server/store_tracking.h"
+#include "tests/unit/store_fixture.h"
+
+// A run name@number that comes and is analysed: one trace whose median step is step_ns.
+static inline void add_run(struct fixture *f, const char *series, int number, int64_t step_ns)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s@%d", series, number);
+    add(f, name, (char)('A' + number), 0, "rank0.json");
+    struct job job = claim(f);
+    struct report report = {.arena = &f->arena};
+    struct trace_result result = {.report = &report, .rank = 0, .world_size = 1};
+    assert_int_equal(job.kind, JOB_TRACE);
+    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+    const struct table_desc *desc = run_table("summary");
+    struct cell row[TABLE_MAX_COLUMNS];
+    for (unsigned i = 0; i < desc->column_count; i++)
+        row[i] = cell_null();
+    row[table_column(desc, "step_median_ns")] = cell_i64(step_ns);
+    row[table_column(desc, "gpu")] = cell_text(STR("H100"));
+    assert_ok(f, report_add(&report, desc, row, &f->err));
+    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+}
+
+// Runs from number on, with noise of about one percent around 100 ms times share.
+static inline void add_runs(struct fixture *f, const char *series, int number, int count,
+                            double share)
+{
+    static const double noise[] = {0, 0.006, -0.004, 0.009, -0.007, 0.003, -0.009, 0.005};
+    for (int i = number; i < number + count; i++)
+        add_run(f, series, i, (int64_t)(100e6 * share * (1 + noise[i % 8])));
+}
+
+static inline void judge(struct fixture *f)
+{
+    assert_ok(f, store_judge_series(f->store, &f->err));
+}
+
+static inline struct table alerts(struct fixture *f, const char *status)
+{
+    struct table table;
+    struct alert_query query = {.status = str_of(status)};
+    assert_ok(f, store_list_alerts(f->store, &query, &f->arena, &table, &f->err));
+    return table;
+}
+
+static inline void decide(struct fixture *f, struct str id, const char *status, const char *comment)
+{
+    struct str texts[2] = {str_of(status ? status : ""), str_of(comment ? comment : "")};
+    struct alert_patch patch = {status ? &texts[0] : NULL, comment ? &texts[1] : NULL};
+    assert_ok(f, store_patch_alert(f->store, id, &patch, &f->err));
+}
+
+#endif
