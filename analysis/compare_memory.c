@@ -17,10 +17,20 @@ struct devices {
     size_t count;
 };
 
+// The number of an accelerator: what vendors call cuda:0 and hip:0 is the same place in a job.
+static struct str number_of(struct str name)
+{
+    const struct str prefixes[] = {STR("cuda:"), STR("hip:")};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (str_starts_with(name, prefixes[i]))
+            return (struct str){name.at + prefixes[i].len, name.len - prefixes[i].len};
+    return name;
+}
+
 static struct device *find_device(struct devices *devices, struct str name)
 {
     for (size_t i = 0; i < devices->count; i++)
-        if (str_equal(devices->at[i].name, name))
+        if (str_equal(number_of(devices->at[i].name), number_of(name)))
             return &devices->at[i];
     if (devices->count == MAX_DEVICES)
         return NULL;
