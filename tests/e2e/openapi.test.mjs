@@ -18,9 +18,10 @@ before(async () => {
   const slow = await generate(small_job("--slow", "120"));
   await server.analysed("b", slow.files);
   await server.settled("a");
+  await server.send("PUT", "/baselines/main", { run: "b" });
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
   const own = { page: `${reply.json.run}/kernels`, tree, path: "app.mjs", file: "stepscope.py" };
-  names = { run: "a", rank: "0", upload: reply.json.upload, ...own };
+  names = { run: "a", baseline: "main", series: "a", rank: "0", upload: reply.json.upload, ...own };
 });
 after(() => server?.stop());
 

@@ -320,7 +320,7 @@ test("many clients upload ranks of one run at once", async () => {
 
 /** The curl lines of the README that upload, comments cut off. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
-  .filter((line) => line.startsWith("curl ") && !line.includes("/compare/"))
+  .filter((line) => line.startsWith("curl ") && !/\/(compare|client)\//.test(line))
   .map((line) => line.replace(/\s+#.*$/, ""));
 
 test("every curl line of the README that uploads works as it stands", async () => {
