@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar above every page: where one can go, the compare tray, theme and help.
 import { html, useState } from "../ui.mjs";
+import { use_api } from "../api.mjs";
+import { address } from "../address.mjs";
 import { use_store } from "../hooks.mjs";
+import { count } from "../format.mjs";
 import { compare_address, tray } from "../tray.mjs";
 import { apply_theme, chosen_theme } from "./theme.mjs";
 
@@ -18,6 +21,16 @@ function ThemeButton() {
   const label = `Theme: ${theme}. Switch to ${THEMES[theme]}`;
   return html`<button type="button" class="icon" aria-label=${label} title=${label}
     onClick=${change}>${THEME_MARK[theme]}</button>`;
+}
+
+const ALERTS_POLL_MS = 30000;
+
+/** The link's text with how many alerts nobody has looked at. */
+function AlertsText() {
+  const { data } = use_api(address("/alerts", { status: "new", limit: 1 }), () => ALERTS_POLL_MS);
+  const news = data?.total ?? 0;
+  return html`Alerts${news > 0 && html`<span class="count count-news"
+    aria-label="${count(news)} new">${count(news)}</span>`}`;
 }
 
 function Mark() {
@@ -39,6 +52,8 @@ export function TopBar({ route, onhelp }) {
     <nav aria-label="Main"><ul>
       ${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
       ${link(compare_address(picked), compare, route.page === "compare")}
+      ${link("/trends", "Trends", route.page === "trends")}
+      ${link("/alerts", html`<${AlertsText} />`, route.page === "alerts")}
       ${link("/plan", "Plan", route.page === "plan")}
       ${link("/upload", "Upload", route.page === "upload")}
       ${link("/docs/api", "API", route.page === "api")}

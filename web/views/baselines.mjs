@@ -5,7 +5,6 @@ import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
 import { run_path } from "../address.mjs";
 import { ms_unit } from "../format.mjs";
-import { tone_of } from "../charts/delta.mjs";
 import { Dialog, ProblemNotice } from "../widgets.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "./baseline_model.mjs";
@@ -70,18 +69,21 @@ export function BaselineStrip({ baselines }) {
   if (baselines.length === 0) return null;
   return html`<ul class="baseline-strip" aria-label="Baselines">${baselines.map((one) => html`
     <li key=${one.name}><span class="star-set" aria-hidden="true">★</span> <strong>${one.name}
-      </strong> <a href=${run_path(one.run)}>${one.run_name}</a>
-      <span class="faint">${ms_unit(one.step_median_ns, 4)}</span></li>`)}</ul>`;
+      </strong> <a href=${run_path(one.run)}>${one.run_name}</a>${" "}<span class="faint">${
+        ms_unit(one.step_median_ns, 4)}</span></li>`)}</ul>`;
 }
 
-/** How a run compares with its baseline; links to the comparison, which knows of noise. */
-export function BaselineDelta({ run, baselines, chosen }) {
+/**
+ * How a run compares with its baseline; links to the comparison, which knows of noise. Without a
+ * colour, which would claim that it is more than noise.
+ */
+export function BaselineDelta({ run, baselines, chosen, none = "–" }) {
   const baseline = baseline_of(run, baselines, chosen);
   if (baseline?.run === run.id) return html`<span class="faint">baseline</span>`;
   const delta = delta_of(run, baseline);
-  if (!delta) return html`<span class="faint">–</span>`;
+  if (!delta) return none && html`<span class="faint">${none}</span>`;
   const text = delta_sentence(delta);
-  return html`<a class="delta-chip ${tone_of(delta.share)}" title=${text}
+  return html`<a class="delta-chip" title=${text}
     href=${compare_runs(baseline.run, run.id)}><span aria-hidden="true">${delta_mark(delta.share)}
     </span><span class="visually-hidden">${text}</span>
     <span class="delta-verdict" aria-hidden="true">noise unknown</span></a>`;

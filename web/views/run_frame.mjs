@@ -8,6 +8,8 @@ import { use_now, use_store, use_title } from "../hooks.mjs";
 import { toggle_in_tray, tray } from "../tray.mjs";
 import { ago, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
+import { meta_entries } from "./meta_model.mjs";
+import { short_commit } from "./trends_model.mjs";
 
 // In groups: what it comes to, the work, what holds it up, where the figures come from.
 const TABS = [
@@ -22,6 +24,7 @@ const TABS = [
 const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "timeline", "idle",
   "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
+const META_SHOWN = 6; // the page of data has them all
 
 /** API path of one of a run's resources. @param {string} run */
 export function run_api(run, name = "") {
@@ -46,6 +49,7 @@ function Identity({ run, summary }) {
   const now = use_now();
   const gpu = run.gpu ?? summary?.gpu;
   const ranks = run.world_size ?? run.received;
+  const meta = meta_entries(run.meta);
   return html`<ul class="identity">
     <li><code>${run.id}</code></li>
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
@@ -54,6 +58,9 @@ function Identity({ run, summary }) {
     <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>
     </li>
     <li><${Tags} tags=${run.tags} /></li>
+    ${meta.length > 0 && html`<li><ul class="tags meta" aria-label="Metadata">${
+      meta.slice(0, META_SHOWN).map(([key, value]) => html`<li key=${key} title="${key}=${value}">
+        <span>${key}</span>${key === "commit" ? short_commit(value) : value}</li>`)}</ul></li>`}
   </ul>`;
 }
 

@@ -17,10 +17,13 @@ import { uploads } from "../uploads.mjs";
 import {
   Command, Dialog, Empty, ExportLinks, Loaded, ProblemNotice, SearchBox, Status, Tags,
 } from "../widgets.mjs";
+import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
 import { shown_project } from "./run_frame.mjs";
+import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
+import { short_commit } from "./trends_model.mjs";
 import { first_curl } from "./upload.mjs";
 
-const DEFAULTS = { q: "", sort: "-created", cursor: "" };
+const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "" };
 const PAGE_ROWS = 100;
 const BUSY_POLL_MS = 1500;
 const IDLE_POLL_MS = 8000;
@@ -31,12 +34,16 @@ function poll_ms(reply) {
   return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
 }
 
-function RunName({ run }) {
+function RunName({ run, delta }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
       status=${run.status} progress=${run.progress} /></span>`}
+      ${delta && html`<span class="only-narrow">${delta}</span>`}
       ${shown_project(run) && html`<span>${run.project}</span>`}
-      <${Tags} tags=${run.tags} /></span>
+      ${(run.baselines ?? []).map((name) => html`<span class="chip chip-baseline" key=${name}><span
+        aria-hidden="true">★ </span>${name}</span>`)}
+      <${Tags} tags=${run.tags} />${run.meta?.commit && html`<code class="run-commit"
+        title="commit ${run.meta.commit}">${short_commit(run.meta.commit)}</code>`}</span>
     ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
 }
 
@@ -66,20 +73,31 @@ function SelectBox({ run, picked }) {
 }
 
 /** @returns {import("../table.mjs").Column[]} */
-function columns_of(frame, picked, now) {
+function columns_of({ frame, picked, now, tracking, onstar }) {
   const at = (row) => row_at(frame, row);
+  const { baselines, lines, chosen } = tracking;
+  const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
+    baselines=${baselines} chosen=${chosen} none=${none} />`;
   const parts = (run) => run.parts && total_of(parts_of(run.parts)) > 0;
   return [
     { key: "name", label: "Run", className: "name-cell", width_px: 300,
       cell: (row) => html`
-      <span class="with-select"><${SelectBox} run=${at(row)} picked=${picked} />
-      <${RunName} run=${at(row)} /></span>` },
+      <span class="with-select"><span class="row-marks"><${SelectBox} run=${at(row)}
+        picked=${picked} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
+      <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
     { key: "gpu", label: "GPU", sort: false, priority: 2,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
+    baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
+      width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of two single "
+        + "runs says nothing of noise: the comparison does",
+      cell: (row) => delta(row) },
+    lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 3,
+      width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",
+      cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
       width_px: 320,
       help: "Shares of the seven parts in a step of the headline rank",
@@ -92,7 +110,7 @@ function columns_of(frame, picked, now) {
     { key: "created", label: "Age", kind: "count",
       cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${
         age(at(row).created, now)}</time>` },
-  ];
+  ].filter(Boolean);
 }
 
 function DeleteDialog({ picked, onclose }) {
@@ -164,16 +182,30 @@ function Pager({ reply, cursor, total }) {
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
-function RunsTable({ reply, query, change, picked }) {
+function RunsTable({ reply, query, change, picked, baselines }) {
   const now = use_now();
   const frame = useMemo(() => frame_of(reply), [reply]);
-  const columns = columns_of(frame, picked, now);
+  const [starred, set_starred] = useState(null);
+  const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
+  const columns = columns_of({ frame, picked, now, tracking, onstar: set_starred });
   const is_picked = (wanted) => picked.some(({ id }) => id === wanted);
   return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
       onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
       row_class=${(row) => (is_picked(frame.columns.id[row]) ? "picked" : "")} />
+    ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
+      onclose=${() => set_starred(null)} />`}
     <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
     <${Legend} parts=${PARTS} />`;
+}
+
+/** Which baseline the runs are held against, where there is a choice. */
+function BaselineChoice({ value, baselines, onchange }) {
+  if (baselines.length < 2) return null;
+  return html`<label class="pick">Against <select value=${value}
+      onChange=${(event) => onchange(event.target.value)}>
+    <option value="">the baseline of each series</option>
+    ${baselines.map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}
+  </select></label>`;
 }
 
 /** Asks again when one of this page's uploads has arrived. */
@@ -194,6 +226,7 @@ export default function Runs() {
   const resource = use_api(path, poll_ms);
   use_reload_on_upload(resource.reload);
   const picked = use_store(tray);
+  const baselines = use_baselines();
   const moving = resource.data?.items.filter(is_moving).length ?? 0;
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
   return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
@@ -204,12 +237,16 @@ export default function Runs() {
       <${SearchBox} label="Search runs" value=${text} oninput=${set_text}
         oncommit=${(q) => change({ q, cursor: "" })}
         placeholder="Search names, or gpu:MI300X tag:branch=main since:14d" />
+      <${BaselineChoice} value=${query.base} baselines=${baselines}
+        onchange=${(base) => change({ base })} />
       <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
       <a class="button" href="/upload">Upload</a></div>
+    <${BaselineStrip} baselines=${baselines} />
     <${Loaded} resource=${resource}>${(reply) =>
       reply.items.length === 0
         ? query.q ? html`<${NoMatch} q=${query.q} />` : html`<${FirstRun} />`
-        : html`<${RunsTable} reply=${reply} query=${query} change=${change} picked=${picked} />`}
+        : html`<${RunsTable} reply=${reply} query=${query} change=${change} picked=${picked}
+          baselines=${baselines} />`}
     <//>
     <${SelectionBar} picked=${picked} />`;
 }

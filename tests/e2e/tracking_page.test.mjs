@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs over time in a real browser: a planted change as trends, alerts and baselines show it, by
+// mouse and by keyboard, with all state in the address; metadata given and edited.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  axe_faults, launch, NARROW, on_clean_page, settle, visit, WIDE,
+} from "./helpers/browser.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { until } from "./helpers/tools.mjs";
+import { generate, small_json } from "./helpers/traces.mjs";
+
+const HOSTILE = "<img src=x onerror=alert(1)>";
+const PLANTED_AT = 13; // the first run of llama with slower products
+const RUNS = 20;
+const COMMIT = (number) => String(number).padStart(40, "c0ffee");
+
+let server;
+let browser;
+/** Ids of llama's runs, oldest first. */
+const ids = [];
+
+/** One run of a series of 20, whose products are slower from some run on. */
+async function add_run(number) {
+  const { files } = await generate(["--ranks", "1", "--world", "1", "--steps", "8", "--layers", "2",
+    "--seed", String(number), "--slow", number < PLANTED_AT ? "100" : "gemm=115"]);
+  const run = await server.analysed(`llama@${number}`, files,
+    { project: "llm", tag: "branch=main", meta: `commit=${COMMIT(number)}` });
+  ids.push(run.id);
+}
+
+before(async () => {
+  server = await start_server();
+  browser = await launch();
+  for (let number = 1; number <= RUNS; number++) await add_run(number);
+  for (const number of [1, 2]) {
+    const data = small_json({ kernel_us: 20 + number });
+    await server.analysed(`${HOSTILE}@${number}`, [{ data, filename: "rank0.json" }],
+      { project: "odd" });
+  }
+  await server.analysed("lone", [{ data: small_json(), filename: "rank0.json" }],
+    { project: "odd" });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
+
+const SERIES = "/trends?project=llm&series=llama";
+const query_of = (page) => new URL(page.url()).searchParams;
+const chart = (page) => page.getByRole("application");
+const readout = (page) => page.locator(".trend-chart .readout");
+const points_of = async () => (await server.get("/series/llama/points?project=llm")).items;
+
+/** Waits until an element's text fits. */
+const says = (locator, pattern) => until(`it says ${pattern}`, async () =>
+  pattern.test((await locator.first().textContent()) ?? ""));
+
+test("trends draw every series of two runs, list the others, and link to each", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/trends");
+    const cards = page.locator(".small-card");
+    await cards.nth(1).waitFor();
+    await page.locator(".small-card svg[role=img]").nth(1).waitFor();
+    assert.equal(await cards.count(), 2);
+    assert.match(await cards.first().innerText(), /^llama\n/, "what has an alert comes first");
+    assert.match(await page.locator(".small-card svg").first().getAttribute("aria-label"),
+      /Median step of 20 runs of llama.*1 change of level/);
+    assert.equal(await page.getByRole("link", { name: "lone" }).count(), 1);
+    assert.equal(await page.locator(".small-card img").count(), 0, "names stay text");
+    await page.getByRole("link", { name: "llama", exact: true }).click();
+    await page.waitForURL(`**${SERIES}`);
+    await page.getByRole("heading", { level: 1, name: "llama" }).waitFor();
+  }));
+
+test("series are chosen by words, tags and project, and the address keeps the choice", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/trends");
+    await page.getByRole("searchbox").fill("tag:branch=main");
+    await page.waitForURL(/q=tag/);
+    await until("one is left", async () => await page.locator(".small-card").count() === 1);
+    await visit(page, "/trends");
+    await page.getByLabel("Project").selectOption("odd");
+    await page.waitForURL(/project=odd/);
+    await page.reload();
+    await settle(page);
+    await says(page.locator(".small-card h2"), /img src=x/);
+    assert.equal(await page.getByRole("link", { name: "llama", exact: true }).count(), 0);
+    await visit(page, "/trends?q=nothing-like-it");
+    await says(page.locator(".empty"), /No series matches/);
+  }));
+
+test("the planted change is marked in words where it was planted", () =>
+  on_page({}, async (page) => {
+    const { items } = await server.get("/series/llama/changes?project=llm");
+    assert.deepEqual(items.map(({ run }) => run), [ids[PLANTED_AT - 1]]);
+    const size = `${(items[0].change_share * 100).toFixed(1)} %`;
+    await visit(page, SERIES);
+    await says(page.locator(".trend-change-mark"), new RegExp(`▲ ${size} slower`));
+    const line = page.locator(".changes li");
+    await says(line, new RegExp(`▲ ${size} slower since llama@${PLANTED_AT}`));
+    assert.match(await line.getByRole("link", { name: /Compare/ }).getAttribute("href"),
+      new RegExp(`base=${ids[PLANTED_AT - 2]}&cand=${ids[PLANTED_AT - 1]}$`));
+    assert.match(await line.innerText(), /c0ffee/, "the commit is told");
+  }));
+
+test("the table below the chart has every run with the figures of the API", () =>
+  on_page({}, async (page) => {
+    const points = await points_of();
+    await visit(page, `${SERIES}&sort=created`);
+    const rows = page.locator(".card:last-of-type tbody tr");
+    await until("all rows are there", async () => await rows.count() === points.length);
+    const titles = await page.locator('.card:last-of-type tbody td span[title$=" ns"]')
+      .evaluateAll((cells) => cells.map(({ title }) => Number(title.replace(/,| ns$/g, ""))));
+    assert.deepEqual(titles.filter((_, i) => i % (titles.length / points.length) === 0),
+      points.map((point) => point.step_median_ns));
+    assert.match(await rows.nth(PLANTED_AT - 1).innerText(), /new level, ▲/);
+  }));
+
+test("the keyboard walks the chart, chooses two runs to compare, and opens one", () =>
+  on_page({}, async (page) => {
+    await visit(page, SERIES);
+    await chart(page).focus();
+    await page.keyboard.press("Home");
+    await says(readout(page), /^llama@1, commit/);
+    await page.keyboard.press("ArrowRight");
+    await says(readout(page), /^llama@2, .*than the run before|as before/);
+    await page.keyboard.press("Space");
+    await page.waitForURL(new RegExp(`pick=${ids[1]}`));
+    await says(page.locator(".pick-bar"), /choose one more/);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Space");
+    await page.waitForURL(/pick=[^&]*(,|%2C)/);
+    await page.reload();
+    await settle(page);
+    const link = page.getByRole("link", { name: "Compare", exact: true }).last();
+    assert.equal(await link.getAttribute("href"), `/compare?base=${ids[1]}&cand=${ids[RUNS - 1]}`);
+    await chart(page).focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/runs/${ids[0]}`);
+  }));
+
+/** The place of a run in the chart, by its number. */
+async function place_of(page, number) {
+  const box = await chart(page).boundingBox();
+  const pitch = (box.width - 64) / RUNS;
+  return { x: box.x + 54 + (number - 0.5) * pitch, y: box.y + 120 };
+}
+
+test("the pointer opens a run, and a drag from one to another chooses both", () =>
+  on_page({}, async (page) => {
+    await visit(page, SERIES);
+    const from = await place_of(page, 17);
+    const to = await place_of(page, 4);
+    await page.mouse.move(from.x, from.y);
+    await says(readout(page), /^llama@17,/);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 4 });
+    await page.mouse.up();
+    await until("both are chosen", () => query_of(page).get("pick") === `${ids[16]},${ids[3]}`);
+    await says(page.locator(".pick-bar"), /Base\s+llama@4\s+→\s+candidate\s+llama@17/);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await until("none is", () => query_of(page).get("pick") === null);
+    await page.getByLabel("Choose llama@9 to compare").check();
+    await until("one is", () => query_of(page).get("pick") === ids[8]);
+    await chart(page).scrollIntoViewIfNeeded();
+    const place = await place_of(page, 4);
+    await page.mouse.click(place.x, place.y);
+    await page.waitForURL(`**/runs/${ids[3]}`);
+  }));
+
+test("an alert is triaged: out of the inbox, off the count, with what was said of it", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/alerts");
+    const alert = page.locator(".alert");
+    await says(alert, new RegExp(`▲ .* slower in llama[^]*since llama@${PLANTED_AT}`));
+    assert.equal(await alert.count(), 1);
+    const news = page.getByRole("banner").getByLabel("1 new");
+    await news.waitFor();
+    await alert.getByRole("button", { name: "Comment" }).click();
+    await page.getByLabel("Comment", { exact: true }).fill(`${HOSTILE} on it`);
+    await page.keyboard.press("Enter");
+    await says(page.locator(".alert-comment"), /<img src=x.*on it/);
+    await alert.getByRole("button", { name: "Acknowledge" }).click();
+    await says(page.locator(".alerts-none"), /No new alerts/);
+    await news.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Acknowledged/ }).click();
+    await page.waitForURL(/status=acknowledged/);
+    assert.equal(await alert.count(), 1);
+    const [row] = (await server.get("/alerts")).items;
+    assert.equal(row.status, "acknowledged");
+    assert.equal(row.comment, `${HOSTILE} on it`);
+    await alert.getByRole("button", { name: "Reopen" }).click();
+    await news.waitFor();
+  }));
+
+test("an alert leads to its series, where it can be triaged too, and to the comparison", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/alerts");
+    assert.match(await page.locator(".alert").getByRole("link", { name: /Compare/ })
+      .getAttribute("href"), new RegExp(`base=${ids[PLANTED_AT - 2]}&cand=${ids[PLANTED_AT - 1]}$`));
+    await page.locator(".alert").getByRole("link", { name: "llama", exact: true }).click();
+    await page.waitForURL(`**${SERIES}`);
+    await page.locator(".trend-flag").waitFor();
+    assert.equal(await page.locator(".alert").count(), 1);
+  }));
+
+test("a star makes a run the baseline of its series, whose noise is not guessed", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/?q=llama");
+    await page.getByRole("button", { name: "Make llama@12 a baseline" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill("not a name");
+    assert.ok(await dialog.getByRole("button", { name: "Set", exact: true }).isDisabled());
+    await dialog.getByRole("textbox").fill("main");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await says(page.locator(".baseline-strip"), /main llama@12/);
+    const chip = page.locator("tbody tr", { hasText: "llama@13" }).locator("td .delta-chip");
+    await says(chip, /▲ \d+\.\d %[^]*slower than llama@12[^]*noise unknown/);
+    assert.match(await chip.getAttribute("href"), new RegExp(`base=${ids[11]}&cand=${ids[12]}$`));
+    assert.equal((await server.get("/baselines")).items[0].run, ids[11]);
+    await page.getByRole("button", { name: /llama@12 is baseline main/ }).click();
+    await dialog.getByRole("button", { name: "Unset main" }).click();
+    await page.locator(".baseline-strip").waitFor({ state: "detached" });
+    assert.deepEqual((await server.get("/baselines")).items, []);
+  }));
+
+test("the list of runs shows the line of a series once there are two runs, and leads to it", () =>
+  on_page({}, async (page) => {
+    const asked = [];
+    page.on("request", (request) => /\/points/.test(request.url()) && asked.push(request.url()));
+    await visit(page, "/");
+    const link = page.getByRole("link", { name: "Trend of llama, 20 runs" });
+    await link.first().locator("svg").waitFor();
+    assert.equal(new Set(asked).size, asked.length, "a series is asked for once");
+    assert.equal(await page.locator("tbody tr", { hasText: "lone" }).locator(".series-cell").count(),
+      0);
+    await link.first().click();
+    await page.waitForURL(`**${SERIES}`);
+  }));
+
+test("metadata is shown with where it is from, edited with help, and refused with a reason", () =>
+  on_page({}, async (page) => {
+    await visit(page, `/runs/${ids[0]}/data`);
+    const row = page.getByRole("table", { name: "Environment" }).locator("tr");
+    await says(row.filter({ hasText: "commit" }), /c0ffee[^]*given/);
+    await says(row.filter({ hasText: "gpu" }), /H100[^]*trace/);
+    const field = (name) => page.getByLabel(`Value of ${name}`);
+    await page.getByRole("button", { name: "batch_size", exact: true }).click();
+    await page.keyboard.type("512");
+    await page.getByRole("button", { name: "data", exact: true }).click();
+    await field("data").fill(HOSTILE.slice(0, 20));
+    const sent = [];
+    page.on("request", (request) => request.method() === "PATCH" && sent.push(request.postData()));
+    await field("data").fill("synthetic");
+    await page.getByRole("button", { name: "Save" }).click();
+    await says(row.filter({ hasText: "batch_size" }), /512[^]*given/);
+    assert.deepEqual(JSON.parse(sent[0]).meta, { batch_size: "512", data: "synthetic" });
+    await page.getByRole("button", { name: "Remove commit" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await until("it is gone", async () =>
+      (await server.get(`/runs/${ids[0]}`)).meta.commit === undefined);
+    assert.deepEqual((await server.get(`/runs/${ids[0]}`)).meta,
+      { batch_size: "512", data: "synthetic" });
+  }));
+
+for (const [width, viewport, colorScheme] of [["wide", WIDE, "light"], ["wide", WIDE, "dark"],
+  ["narrow", NARROW, "light"], ["narrow", NARROW, "dark"]]) {
+  test(`trends, alerts and baselines, ${width} and ${colorScheme}, fit and have no barrier`, () =>
+    on_page({ viewport, colorScheme }, async (page) => {
+      const faults = [];
+      await server.send("PUT", "/baselines/main", { run: ids[3] });
+      for (const path of ["/trends", `${SERIES}&pick=${ids[2]},${ids[15]}`, "/alerts",
+        "/alerts?status=all", "/", `/runs/${ids[1]}/data`]) {
+        await visit(page, path);
+        const over = await page.evaluate(() =>
+          document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        if (over > 0) faults.push(`${path}: ${over} pixels wider than the window`);
+        faults.push(...(await axe_faults(page)).map((fault) => `${path}: ${fault}`));
+      }
+      assert.deepEqual(faults, []);
+    }));
+}
