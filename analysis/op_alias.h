@@ -9,4 +9,8 @@
 // the one given.
 struct str op_alias_name(struct str op);
 
+// The operators that have another name, sorted; index is below the count.
+size_t op_alias_count(void);
+struct str op_alias_at(size_t index);
+
 #endif
