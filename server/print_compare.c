@@ -109,19 +109,27 @@ static int by_size(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : (a->row > b->row) - (a->row < b->row);
 }
 
-static size_t collect(const struct gate_question *question, const struct table *waterfall,
-                      struct change *changes)
+// Changes of operators that stand out of the noise, or of which that is not known.
+struct changes {
+    struct change *at;
+    size_t count, noise; // told, and left out as noise
+};
+
+static void collect(const struct gate_question *question, const struct table *waterfall,
+                    struct changes *changes)
 {
-    size_t count = 0;
     for (size_t row = 0; row < shown_rows(waterfall); row++) {
-        bool is_op = shown_is(waterfall, row, "level", "op");
         int64_t delta_ns = shown_count(waterfall, row, "delta_ns");
-        if (is_op && delta_ns && is_shown(question, waterfall, row))
-            changes[count++] = (struct change){row, delta_ns};
+        if (!delta_ns || !shown_is(waterfall, row, "level", "op") ||
+            !is_shown(question, waterfall, row))
+            continue;
+        if (shown_is(waterfall, row, "verdict", "within noise"))
+            changes->noise++;
+        else
+            changes->at[changes->count++] = (struct change){row, delta_ns};
     }
-    if (count)
-        qsort(changes, count, sizeof *changes, by_size);
-    return count;
+    if (changes->count)
+        qsort(changes->at, changes->count, sizeof *changes->at, by_size);
 }
 
 static void print_change(const struct table *waterfall, size_t row, FILE *out)
@@ -141,15 +149,19 @@ static void print_change(const struct table *waterfall, size_t row, FILE *out)
 static void print_changes(const struct gate_question *question, FILE *out)
 {
     const struct table *waterfall = find(question, &table_compare_waterfall);
-    struct change *changes = calloc(shown_rows(waterfall) + 1, sizeof *changes);
-    size_t count = changes ? collect(question, waterfall, changes) : 0;
-    if (count)
+    struct changes changes = {.at = calloc(shown_rows(waterfall) + 1, sizeof *changes.at)};
+    if (changes.at)
+        collect(question, waterfall, &changes);
+    if (changes.count)
         fputs("\nlargest changes\n        base  candidate     change\n", out);
-    for (size_t i = 0; i < count && i < MAX_CHANGES; i++)
-        print_change(waterfall, changes[i].row, out);
-    if (count > MAX_CHANGES)
-        fprintf(out, "  of %zu; --format json has all\n", count);
-    free(changes);
+    for (size_t i = 0; i < changes.count && i < MAX_CHANGES; i++)
+        print_change(waterfall, changes.at[i].row, out);
+    if (changes.count > MAX_CHANGES)
+        fprintf(out, "  and %zu more; --format json has all\n", changes.count - MAX_CHANGES);
+    if (changes.noise)
+        fprintf(out, "%s%zu operator%s changed within noise\n", changes.count ? "  " : "\n",
+                changes.noise, shown_plural((int64_t)changes.noise));
+    free(changes.at);
 }
 
 static void print_matched(const struct gate_question *question, FILE *out)

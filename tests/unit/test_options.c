@@ -14,6 +14,7 @@ struct values {
     const char *listen, *format;
     uint64_t memory_bytes;
     int64_t count, wait_s;
+    double share;
 };
 
 #define AT(member) offsetof(struct values, member)
@@ -23,6 +24,7 @@ static const struct option table[] = {
     {"--format", NULL, "text", "FORMAT", "how", "text|json", OPTION_CHOICE, AT(format)},
     {"--memory", NULL, "4G", "BYTES", "how much", NULL, OPTION_BYTES, AT(memory_bytes)},
     {"--count", NULL, NULL, "COUNT", "how many", NULL, OPTION_INT, AT(count)},
+    {"--share", NULL, "0.03", "SHARE", "which part", NULL, OPTION_NUMBER, AT(share)},
     {"--wait", NULL, "2m", "TIME", "how long", NULL, OPTION_SECONDS, AT(wait_s)},
 };
 static const struct option_set set = {"test", "Tests.", "FILE...", table,
@@ -60,6 +62,7 @@ static void defaults_hold_until_somebody_says_otherwise(void **state)
     assert_true(values.memory_bytes == (uint64_t)4 << 30);
     assert_int_equal(values.wait_s, 120);
     assert_int_equal(values.count, 0);
+    assert_true(values.share > 0.0299 && values.share < 0.0301);
     release(argv, words);
 }
 
@@ -126,6 +129,9 @@ static void mistakes_are_named_and_the_nearest_option_suggested(void **state)
     expect_error("--count", "-1", "a whole number");
     expect_error("--format", "xml", "text|json");
     expect_error("--wait", "5x", "a duration");
+    for (int i = 0; i < 6; i++)
+        expect_error("--share", ((const char *[]){"3%", "nan", "0x1", "", "1e999", "1 2"})[i],
+                     "a number such as 0.03");
     expect_error("--count", NULL, "the end of the command line");
 }
 
