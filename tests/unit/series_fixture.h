@@ -38,7 +38,7 @@ static inline void add_runs(struct fixture *f, const char *series, int number, i
         add_run(f, series, i, (int64_t)(100e6 * share * (1 + noise[i % 8])));
 }
 
-static inline void judge(struct fixture *f)
+static inline void judge_all(struct fixture *f)
 {
     assert_ok(f, store_judge_series(f->store, &f->err));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
 // for those listed here with their reason, and no statement of the store escapes this test.
-#include "tests/unit/store_fixture.h"
+#include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
 
@@ -185,9 +185,87 @@ static void dismiss_a_finding(struct fixture *f, struct str run_id)
     assert_ok(f, store_take_back_dismissal(f->store, run_id, finding, &f->err));
 }
 
+static void list_series_in_every_way(struct fixture *f)
+{
+    struct run_tag pair = {STR("k"), STR("v")}, any = {STR("k"), STR("")};
+    struct series_query queries[] = {
+        {.search = STR("")},
+        {.project = STR("p")},
+        {.search = STR("x")},
+        {.tags = &pair, .tag_count = 1},
+        {.tags = &any, .tag_count = 1},
+    };
+    struct table table;
+    struct series_key key = {STR(""), STR("s")}, full = {STR("default"), STR("s")};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        assert_ok(f, store_list_series(f->store, &queries[i], &f->arena, &table, &f->err));
+    assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
+    assert_ok(f, store_find_series(f->store, &full, &f->arena, &f->err));
+    assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 13);
+    assert_ok(f, store_list_level_changes(f->store, &key, &f->arena, &table, &f->err));
+}
+
+static void list_alerts_in_every_way(struct fixture *f)
+{
+    struct alert_query queries[] = {{.project = STR("p")},
+                                    {.series = STR("s")},
+                                    {.status = STR("new")},
+                                    {STR("p"), STR("s"), STR("new")}};
+    struct table table;
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        assert_ok(f, store_list_alerts(f->store, &queries[i], &f->arena, &table, &f->err));
+}
+
+// An outlier that goes with what made it so, one that becomes a change, and a change that passes.
+static void track_a_series(struct fixture *f)
+{
+    struct run run;
+    struct table table;
+    add_runs(f, "s", 1, 12, 1);
+    add_run(f, "s", 13, 150000000);
+    judge_all(f);
+    table = alerts(f, "");
+    assert_int_equal(table.row_count, 1);
+    list_series_in_every_way(f);
+    list_alerts_in_every_way(f);
+    struct str id = table_cell(&table, 0, "id")->s;
+    assert_ok(f, store_find_alert(f->store, id, &f->arena, &table, &f->err));
+    decide(f, id, "new", "");
+    add_runs(f, "s", 14, 4, 1.5);
+    judge_all(f);
+    table = alerts(f, "");
+    assert_string_equal(table_cell(&table, 0, "kind")->s.at, "change");
+    for (int i = 13; i < 18; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s@%d", i);
+        struct str moved = str_of(arena_printf(&f->arena, &f->err, "t%d", i));
+        struct run_patch patch = {.name = &moved};
+        assert_ok(f, store_find_run(f->store, str_of(name), &f->arena, &run, &f->err));
+        assert_ok(f, store_patch_run(f->store, run.id, &patch, STORE_ANY, &f->err));
+    }
+    judge_all(f);
+    assert_int_equal(alerts(f, "").row_count, 0);
+}
+
+static void pin_and_describe_a_run(struct fixture *f, struct str run_id)
+{
+    struct run run;
+    struct table table;
+    struct run_tag meta[] = {{STR("commit"), STR("abc")}, {STR("gone"), {NULL, 0}}};
+    struct run_patch patch = {.meta = meta, .meta_count = 2};
+    assert_ok(f, store_patch_run(f->store, run_id, &patch, STORE_ANY, &f->err));
+    assert_ok(f, store_set_baseline(f->store, STR("main"), run_id, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("@baseline:main"), &f->arena, &run, &f->err));
+    assert_ok(f, store_list_baselines(f->store, STR(""), &f->arena, &table, &f->err));
+    assert_ok(f, store_list_baselines(f->store, STR("main"), &f->arena, &table, &f->err));
+    assert_ok(f, store_drop_baseline(f->store, STR("main"), &f->err));
+}
+
 // From a first upload to the deletion of its run, with all that may happen in between.
 static void live_a_life(struct fixture *f)
 {
+    track_a_series(f);
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'a', STORE_NO_RANK, "x.json");
     add(f, "r", 'b', STORE_NO_RANK, "y.json");
@@ -217,6 +295,7 @@ static void live_a_life(struct fixture *f)
     find_runs_in_every_way(f, &upload);
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
+    pin_and_describe_a_run(f, upload.run_id);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
     struct run_tag tag = {STR("k"), STR("v")};
@@ -237,6 +316,11 @@ static const struct {
     const char *sql, *plan, *why;
 } allowed[] = {
     {"FROM run WHERE ?1 IS NOT NULL", "SCAN run", "a page of runs in an order, a count, a search"},
+    {"FROM baseline", "SCAN baseline", "all of them are wanted, and there are few"},
+    {"FROM series WHERE last_ns IS NOT NULL", "SCAN series USING INDEX",
+     "the newest of all, in their order; a search"},
+    {"FROM series WHERE judged < changed", "SCAN series USING INDEX series_to_judge",
+     "a partial index with what changed alone"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},
     {"FROM run WHERE analysis_version < ?", "SCAN run",

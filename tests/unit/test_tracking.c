@@ -198,7 +198,7 @@ static void a_series_counts_its_runs_and_points(void **state)
     struct fixture *f = *state;
     add_runs(f, "s", 1, 3, 1);
     make(f, "s@empty", NULL, 0);
-    judge(f);
+    judge_all(f);
     struct table table = series(f);
     assert_int_equal(table.row_count, 1);
     assert_int_equal(table_cell(&table, 0, "runs")->i, 4);
@@ -218,12 +218,12 @@ static void a_series_follows_its_runs_when_they_are_renamed_and_deleted(void **s
     struct run_patch patch = {.name = &name};
     add_runs(f, "s", 1, 2, 1);
     assert_ok(f, store_patch_run(f->store, find(f, "s@2").id, &patch, STORE_ANY, &f->err));
-    judge(f);
+    judge_all(f);
     assert_int_equal(series(f).row_count, 2);
     assert_int_equal(points(f, "s").row_count, 1);
     assert_int_equal(points(f, "t").row_count, 1);
     assert_ok(f, store_delete_run(f->store, find(f, "s@1").id, STORE_ANY, &f->err));
-    judge(f);
+    judge_all(f);
     struct table table = series(f);
     assert_int_equal(table.row_count, 1);
     assert_text(text_at(&table, 0, "series"), "t");
@@ -266,11 +266,11 @@ static void a_planted_change_becomes_one_alert(void **state)
 {
     struct fixture *f = *state;
     add_runs(f, "s", 1, 12, 1);
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "").row_count, 0);
     for (int i = 13; i < 19; i++) {
         add_runs(f, "s", i, 1, 1.1);
-        judge(f);
+        judge_all(f);
         assert_int_equal(alerts(f, "new").row_count, 1);
     }
     struct table table = alerts(f, "");
@@ -282,9 +282,9 @@ static void a_planted_change_becomes_one_alert(void **state)
     assert_true(share > 0.09 && share < 0.11);
     struct table list = series(f);
     assert_int_equal(table_cell(&list, 0, "open_alerts")->i, 1);
-    judge(f);
+    judge_all(f);
     reopen(f);
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "").row_count, 1);
 }
 
@@ -294,7 +294,7 @@ static void judging_late_finds_the_same(void **state)
     add_runs(f, "s", 1, 12, 1);
     add_runs(f, "s", 13, 6, 1.1);
     reopen(f); // as after kill -9 between the end of a job and its judgement
-    judge(f);
+    judge_all(f);
     struct table table = alerts(f, "new");
     assert_int_equal(table.row_count, 1);
     assert_text(text_at(&table, 0, "run_name"), "s@13");
@@ -305,11 +305,11 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     struct fixture *f = *state;
     add_runs(f, "s", 1, 12, 1);
     add_run(f, "s", 13, 150000000);
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1);
     struct run run = find(f, "s@13");
     assert_ok(f, store_reanalyse_run(f->store, run.id, &f->err));
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1); // not before it is known
     struct report report = {.arena = &f->arena};
     struct trace_result result = {.report = &report, .rank = 0, .world_size = 1};
@@ -324,10 +324,10 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     row[table_column(desc, "gpu")] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
     assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "").row_count, 0);
     add_run(f, "s", 14, 160000000);
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1);
     assert_ok(f, store_delete_run(f->store, find(f, "s@14").id, STORE_ANY, &f->err));
     assert_int_equal(alerts(f, "").row_count, 0);
@@ -338,12 +338,12 @@ static void what_was_decided_is_kept_and_counts(void **state)
     struct fixture *f = *state;
     add_runs(f, "s", 1, 12, 1);
     add_run(f, "s", 13, 110000000);
-    judge(f);
+    judge_all(f);
     struct table table = alerts(f, "new");
     decide(f, text_at(&table, 0, "id"), "noise", "the cluster was shared");
     reopen(f);
     add_run(f, "s", 14, 109000000);
-    judge(f);
+    judge_all(f);
     table = alerts(f, "");
     assert_int_equal(table.row_count, 1);
     assert_text(text_at(&table, 0, "status"), "noise");
@@ -355,11 +355,11 @@ static void an_expected_change_begins_a_level(void **state)
     struct fixture *f = *state;
     add_runs(f, "s", 1, 12, 1);
     add_run(f, "s", 13, 150000000);
-    judge(f);
+    judge_all(f);
     struct table table = alerts(f, "new");
     decide(f, text_at(&table, 0, "id"), "expected", NULL);
     add_runs(f, "s", 14, 6, 1.5);
-    judge(f);
+    judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 0);
     assert_int_equal(alerts(f, "expected").row_count, 1);
 }
@@ -371,11 +371,11 @@ static void alerts_follow_a_run_into_its_new_series(void **state)
     struct run_patch patch = {.name = &name};
     add_runs(f, "s", 1, 12, 1);
     add_run(f, "s", 13, 150000000);
-    judge(f);
+    judge_all(f);
     struct table table = alerts(f, "new");
     decide(f, text_at(&table, 0, "id"), "acknowledged", NULL);
     assert_ok(f, store_patch_run(f->store, find(f, "s@13").id, &patch, STORE_ANY, &f->err));
-    judge(f);
+    judge_all(f);
     table = alerts(f, "");
     assert_int_equal(table.row_count, 1);
     assert_text(text_at(&table, 0, "series"), "t");
