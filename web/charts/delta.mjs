@@ -15,8 +15,9 @@ const shown_tone = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same small" : t
 export function Delta({ ns, digits = 3, floor_ns = 0 }) {
   const mark = ns > 0 ? "▲" : ns < 0 ? "▼" : "";
   const word = ns > 0 ? "slower" : ns < 0 ? "faster" : "no change";
-  return html`<span class="delta ${shown_tone(ns, floor_ns)}"><span aria-hidden="true">${mark} </span>${
-    ms(Math.abs(ns), digits)}<span class="visually-hidden"> ms ${word}</span></span>`;
+  return html`<span class="delta ${shown_tone(ns, floor_ns)}">
+    <span aria-hidden="true">${mark} </span>${ms(Math.abs(ns), digits)}
+    <span class="visually-hidden"> ms ${word}</span></span>`;
 }
 
 /**

@@ -23,7 +23,7 @@ const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
 /** As many characters as fit a column; a namespace goes before the name does. */
 function clipped(text, pixels) {
-  const room = Math.max(4, Math.floor((pixels - 8) / 6.6));
+  const room = Math.max(4, Math.floor((pixels - 8) / 7));
   if (text.length <= room) return text;
   const name = text.replace(/^\w+::/, "");
   return name.length <= room ? name : `${name.slice(0, room - 1)}…`;

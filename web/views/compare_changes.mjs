@@ -18,11 +18,14 @@ const DEFAULTS = { q: "", sort: "-size_ns", level: "op", noise: "" };
 const TEXT = ["name", "more", "op", "base_kernel", "cand_kernel", "category"];
 
 function Name({ change, opened, onopen }) {
-  const { bar, name, more } = change;
+  const { bar, name, more, level } = change;
+  const has_kernel = change.base_kernel ?? change.cand_kernel;
+  const what = level === "kernel" && has_kernel ? html`<${Kernels} change=${change} />`
+    : html`<span class="mono">${name}</span>${more && html`<span class="change-more">${more}
+      </span>`}`;
   return html`<button type="button" class="kernel-name" aria-expanded=${opened}
     title=${more ? `${name} · ${more}` : name} onClick=${onopen}><span class="swatch bar-${bar}"
-    title=${part_of(bar).label}></span><span class="mono">${name}</span>${more && html`<span
-    class="change-more">${more}</span>`}</button>`;
+    title=${part_of(bar).label}></span>${what}</button>`;
 }
 
 const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" title=${name}>${
@@ -41,12 +44,16 @@ function Kernels({ change }) {
 
 function facts_of(change) {
   const tested = change.p_value !== null && change.p_value !== undefined;
-  return [
+  const has_calls = change.base_calls + change.cand_calls > 0;
+  const calls = [
     ["Because of more or fewer calls", ms_unit(change.calls_effect_ns)],
     ["Because calls take longer or shorter", ms_unit(change.per_call_effect_ns)],
     ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
     ["Time per call",
       pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), ms_unit)],
+  ];
+  return [
+    ...(has_calls ? calls : []),
     ["Matched by", change.how],
     ["Category", change.category ?? "–"],
     ["Verdict", change.verdict ?? "–"],
@@ -68,19 +75,29 @@ function Detail({ change }) {
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
 }
 
-function columns_of(frame, { opened, set_opened, level }) {
+/** Names, and beside them what did the work; kernels are named by both sides' chips. */
+function name_columns(frame, { opened, toggle, level }) {
   const at = (row) => row_at(frame, row);
+  const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
+    onopen=${() => toggle(row)} />`;
+  const match = { key: "how", label: "Match", priority: 2, width_px: 150,
+    help: "What both sides have in common: the weakest rung among the row's parts" };
+  if (level === "kernel") {
+    return [{ key: "name", label: "Kernels", className: "kernel-cell kernel-pair", width_px: 480,
+      cell: name }, match,
+    { key: "op", label: "Operator", priority: 3, className: "mono", width_px: 220 }];
+  }
+  return [{ key: "name", label: level === "category" ? "Category" : "Operator or kernel",
+    className: "kernel-cell", width_px: 320, cell: name }, match,
+  { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
+    width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` }];
+}
+
+function columns_of(frame, view) {
   const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
   const tested = (frame.columns.q_value ?? []).some((q) => q !== null);
   return [
-    { key: "name", label: level === "kernel" ? "Kernel" : level === "category" ? "Category"
-      : "Operator or kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
-      html`<${Name} change=${at(row)} opened=${opened === row}
-        onopen=${() => set_opened(opened === row ? -1 : row)} />` },
-    { key: "how", label: "Match", priority: 2, width_px: 150,
-      help: "What both sides have in common: the weakest rung among the row's parts" },
-    { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
-      width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` },
+    ...name_columns(frame, view),
     { key: "base_ns", label: "Base", kind: "ms", priority: 2 },
     { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2 },
     ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
@@ -92,14 +109,16 @@ function columns_of(frame, { opened, set_opened, level }) {
 }
 
 function Rows({ rows, caption, query, change, empty, level }) {
-  const [opened, set_opened] = useState(-1);
+  const [opened_id, set_opened_id] = useState(null);
   const { q, sort } = query;
   const frame = useMemo(() => frame_of(rows), [rows]);
   const order = useMemo(
     () => sort_rows(frame, filter_rows(frame, { q, text: TEXT }), sort), [frame, q, sort]);
+  const opened = frame.columns.id?.indexOf(opened_id) ?? -1;
+  const toggle = (row) => set_opened_id(opened === row ? null : value_at(frame, "id", row));
   return html`<${Table} caption=${caption} frame=${frame} rows=${order} sort=${sort}
     view="${q}|${level}" onsort=${(next) => change({ sort: next })} opened=${opened} empty=${empty}
-    columns=${columns_of(frame, { opened, set_opened, level })}
+    columns=${columns_of(frame, { opened, toggle, level })}
     detail=${(row) => html`<${Detail} change=${row_at(frame, row)} />`} />`;
 }
 

@@ -101,16 +101,17 @@ function BytesDelta({ value }) {
 
 function memory_columns(frame) {
   const at = (row) => row_at(frame, row);
+  const pair = (of) => (row) =>
+    pair_text(at(row)[`base_${of}_bytes`], at(row)[`cand_${of}_bytes`], bytes);
   const delta = (key) => (row) => html`<${BytesDelta} value=${at(row)[key]} />`;
   return [
     { key: "device", label: "Device" },
-    { key: "base_allocated_bytes", label: "Allocated, base", kind: "bytes", priority: 2 },
-    { key: "cand_allocated_bytes", label: "Candidate", kind: "bytes", priority: 2 },
-    { key: "delta_allocated_bytes", label: "Allocated, difference", kind: "bytes",
+    { key: "cand_allocated_bytes", label: "Allocated", kind: "bytes", cell: pair("allocated") },
+    { key: "delta_allocated_bytes", label: "Difference", kind: "bytes",
       cell: delta("delta_allocated_bytes") },
-    { key: "base_reserved_bytes", label: "Reserved, base", kind: "bytes", priority: 2 },
-    { key: "cand_reserved_bytes", label: "Candidate", kind: "bytes", priority: 2 },
-    { key: "delta_reserved_bytes", label: "Reserved, difference", kind: "bytes",
+    { key: "cand_reserved_bytes", label: "Reserved", kind: "bytes", priority: 2,
+      cell: pair("reserved") },
+    { key: "delta_reserved_bytes", label: "Difference", kind: "bytes", priority: 2,
       cell: delta("delta_reserved_bytes") },
   ];
 }
@@ -124,10 +125,9 @@ export const Memory = ({ query }) => html`<${PairCard} title="Memory" table="mem
 function finding_columns(frame) {
   const at = (row) => row_at(frame, row);
   return [
-    { key: "order", label: "State", width_px: 110, cell: (row) => html`<span
-      class="chip chip-${at(row).state}">${at(row).state}</span>` },
-    { key: "title", label: "Finding", className: "wrap", width_px: 480,
-      cell: (row) => capital(at(row).title ?? "") },
+    { key: "order", label: "Finding", className: "wrap", width_px: 560, cell: (row) => html`<span
+      class="chip chip-${at(row).state}">${at(row).state}</span> ${
+      capital(at(row).title ?? "")}` },
     { key: "base_cost_ns", label: "Up to, base", kind: "ms", priority: 2 },
     { key: "cand_cost_ns", label: "Candidate", kind: "ms", priority: 2 },
     { key: "size_ns", label: "Difference", kind: "ms",
