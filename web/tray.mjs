@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compare tray: the two runs chosen last, kept across pages and visits.
+// The compare tray: the runs chosen last, kept across pages and visits; the first is the base.
 import { create_store } from "./ui.mjs";
 import { address } from "./address.mjs";
 
 const KEY = "compare-tray";
-const ROOM = 2;
+const ROOM = 9; // a base and as many candidates as a comparison takes
 
 /** @typedef {{id: string, name: string}} Picked */
 
@@ -39,5 +39,6 @@ export function toggle_in_tray(run) {
 
 /** The compare page for what is in the tray. @param {Picked[]} runs */
 export function compare_address(runs) {
-  return address("/compare", { base: runs[0]?.id, cand: runs[1]?.id });
+  const [base, ...candidates] = runs.map(({ id }) => id);
+  return address("/compare", { base, cand: candidates });
 }

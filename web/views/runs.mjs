@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of runs: search, what is slow at a glance, two to compare, drop to upload.
+// The list of runs: search, what is slow at a glance, which to compare, drop to upload.
 import { html, useEffect, useMemo, useState } from "../ui.mjs";
 import { api_get, api_href, api_send, use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
@@ -148,9 +148,9 @@ function SelectionBar({ picked }) {
       <span class="faint selection-names">${picked.map(({ name }) => name).join(" · ")}</span>
     </span>
     <span class="form-actions">
-      <button type="button" class="primary" disabled=${picked.length !== 2}
+      <button type="button" class="primary" disabled=${picked.length < 2}
         onClick=${() => navigate(compare_address(picked))}>${
-          picked.length === 2 ? "Compare" : "Compare: choose one more"}</button>
+          picked.length >= 2 ? "Compare" : "Compare: choose one more"}</button>
       <button type="button" onClick=${() => set_deleting(true)}>Delete…</button>
       <button type="button" class="link" onClick=${() => set_tray([])}>Clear</button></span>
     ${deleting && html`<${DeleteDialog} picked=${picked}
