@@ -223,6 +223,15 @@ static bool is_compared(const struct compared *compared, struct str id)
     return false;
 }
 
+// Whether what an earlier run measured tells of the noise of this one: on the same device, of as
+// many ranks.
+static bool is_history(const struct run *earlier, const struct run *run)
+{
+    bool same_gpu = earlier->gpu.null == run->gpu.null &&
+                    (run->gpu.null || str_equal(earlier->gpu.s, run->gpu.s));
+    return !earlier->step_median_ns.null && same_gpu && earlier->received == run->received;
+}
+
 // What the series of the base's first run measured before it. The runs keep the figure of their
 // headline rank alone.
 static bool find_history(struct request *request, struct compared *compared, struct err *err)
@@ -239,7 +248,7 @@ static bool find_history(struct request *request, struct compared *compared, str
         return false;
     compared->history = arena_array(request->arena, list.count + 1, sizeof *compared->history, err);
     for (size_t i = list.count; compared->history && i-- > 0;)
-        if (!list.runs[i].step_median_ns.null && !is_compared(compared, list.runs[i].id))
+        if (is_history(&list.runs[i], first) && !is_compared(compared, list.runs[i].id))
             compared->history[compared->history_count++] = list.runs[i].step_median_ns.i;
     return compared->history != NULL;
 }

@@ -313,10 +313,10 @@ static void put_evidence(const struct gate_question *question, const struct judg
         buf_printf(out, ", exact Mann-Whitney p = %.2g (below %g is significant)",
                    judgement->p_value, question->limits.alpha);
     } else if (strcmp(judgement->method, "history") == 0) {
-        buf_printf(out, ", %zu earlier runs of the base's series, of which neighbours differ by ",
+        buf_printf(out, ", against %zu earlier runs of the base's series, which differ by up to ",
                    question->pair.base->history_count);
         put_percent(out, judgement->threshold_share);
-        buf_puts(out, " at most");
+        buf_puts(out, " from one to the next without a cause");
     } else if (!question->of_files) {
         buf_printf(out, ", %zu of 8 earlier runs in the base's series",
                    question->pair.base->history_count);

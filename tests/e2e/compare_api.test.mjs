@@ -300,6 +300,10 @@ test("eight earlier runs of the base's series tell the noise of a single run", a
   assert.equal(summary.method, "history");
   assert.ok(summary.threshold_share > 0 && summary.threshold_share < 0.1, summary.threshold_share);
   assert.notEqual(summary.verdict, "noise unknown");
+  const wider = await generate(small_job("--ranks", "2"));
+  await server.analysed("nightly@11", wider.files);
+  const other = await server.get("/compare?base=nightly@11&cand=slow@1");
+  assert.equal(other.candidates[0].summary.threshold_share, null, "other ranks are no history");
   const early = await server.get("/compare?base=nightly@5&cand=slow@1");
   const { threshold_share } = early.candidates[0].summary;
   assert.equal(threshold_share, null, "only runs before the base count");

@@ -80,7 +80,7 @@ static void add_run(struct fixture *f, int64_t cand, int64_t median_ns)
 }
 
 // A judged shift from 500 ms.
-struct shift {
+struct judged_shift {
     double share, low, high, p_value, threshold;
     const char *verdict, *method;
 };
@@ -90,7 +90,7 @@ static struct cell share_cell(double value)
     return isnan(value) ? cell_null() : cell_f64(value);
 }
 
-static void add_summary(struct fixture *f, struct shift shift)
+static void add_summary(struct fixture *f, struct judged_shift shift)
 {
     int64_t delta_ns = llround(500.0 * MS * shift.share);
     const struct given row[] = {{"cand", I(1)},
@@ -156,13 +156,13 @@ static void assert_lines(struct fixture *f, enum gate gate, const char *const li
 
 // --- answers ------------------------------------------------------------------------------------
 
-static const struct shift regression = {.share = 0.041,
-                                        .low = 0.032,
-                                        .high = 0.05,
-                                        .p_value = 0.0286,
-                                        .threshold = NAN,
-                                        .verdict = "significant",
-                                        .method = "mann_whitney"};
+static const struct judged_shift regression = {.share = 0.041,
+                                               .low = 0.032,
+                                               .high = 0.05,
+                                               .p_value = 0.0286,
+                                               .threshold = NAN,
+                                               .verdict = "significant",
+                                               .method = "mann_whitney"};
 
 static void add_repeats(struct fixture *f)
 {
@@ -210,13 +210,13 @@ static void a_change_within_the_limit_passes(void **state)
     struct fixture f;
     set_up(&f);
     add_repeats(&f);
-    add_summary(&f, (struct shift){.share = -0.0004,
-                                   .low = -0.004,
-                                   .high = 0.011,
-                                   .p_value = 0.69,
-                                   .threshold = NAN,
-                                   .verdict = "within noise",
-                                   .method = "mann_whitney"});
+    add_summary(&f, (struct judged_shift){.share = -0.0004,
+                                          .low = -0.004,
+                                          .high = 0.011,
+                                          .p_value = 0.69,
+                                          .threshold = NAN,
+                                          .verdict = "within noise",
+                                          .method = "mann_whitney"});
     add_op(&f, "gemm", STR("aten::mm"), -150000);
     assert_lines(
         &f, GATE_PASS,
@@ -237,13 +237,13 @@ static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
     set_up(&f);
     add_run(&f, 0, (int64_t)500 * MS);
     add_run(&f, 1, (int64_t)510 * MS);
-    add_summary(&f, (struct shift){.share = 0.02,
-                                   .low = NAN,
-                                   .high = NAN,
-                                   .p_value = NAN,
-                                   .threshold = NAN,
-                                   .verdict = "noise unknown",
-                                   .method = "none"});
+    add_summary(&f, (struct judged_shift){.share = 0.02,
+                                          .low = NAN,
+                                          .high = NAN,
+                                          .p_value = NAN,
+                                          .threshold = NAN,
+                                          .verdict = "noise unknown",
+                                          .method = "none"});
     assert_lines(
         &f, GATE_UNDECIDED,
         (const char *const[]){
@@ -269,18 +269,19 @@ static void the_history_of_the_series_is_evidence_of_a_single_run(void **state)
     f.sides[0].history_count = 12;
     add_run(&f, 0, (int64_t)500 * MS);
     add_run(&f, 1, (int64_t)550 * MS);
-    add_summary(&f, (struct shift){.share = 0.1,
-                                   .low = 0.088,
-                                   .high = 0.112,
-                                   .p_value = NAN,
-                                   .threshold = 0.012,
-                                   .verdict = "significant",
-                                   .method = "history"});
+    add_summary(&f, (struct judged_shift){.share = 0.1,
+                                          .low = 0.088,
+                                          .high = 0.112,
+                                          .p_value = NAN,
+                                          .threshold = 0.012,
+                                          .verdict = "significant",
+                                          .method = "history"});
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_int_equal(f.answer.gate, GATE_FAIL);
-    assert_non_null(strstr(f.answer.lines[2],
-                           "evidence: 1 run per side, 12 earlier runs of the base's series, of "
-                           "which neighbours differ by 1.2 % at most"));
+    assert_non_null(
+        strstr(f.answer.lines[2],
+               "evidence: 1 run per side, against 12 earlier runs of the base's series, "
+               "which differ by up to 1.2 % from one to the next without a cause"));
     tear_down(&f);
 }
 
@@ -292,13 +293,13 @@ static void the_same_run_on_both_sides_passes(void **state)
     f.sides[1] = f.sides[0];
     add_run(&f, 0, (int64_t)500 * MS);
     add_run(&f, 1, (int64_t)500 * MS);
-    add_summary(&f, (struct shift){.share = 0,
-                                   .low = 0,
-                                   .high = 0,
-                                   .p_value = 1,
-                                   .threshold = NAN,
-                                   .verdict = "within noise",
-                                   .method = "equal"});
+    add_summary(&f, (struct judged_shift){.share = 0,
+                                          .low = 0,
+                                          .high = 0,
+                                          .p_value = 1,
+                                          .threshold = NAN,
+                                          .verdict = "within noise",
+                                          .method = "equal"});
     assert_lines(
         &f, GATE_PASS,
         (const char *const[]){
