@@ -57,7 +57,7 @@ static bool count_ways(struct ways *ways, const uint32_t *doubled_ranks, size_t 
         for (size_t k = chosen < i + 1 ? chosen : i + 1; k > 0; k--) {
             const double *without = ways_of(ways, k - 1);
             double *with = ways_of(ways, k);
-            for (size_t sum = rank; sum <= ways->largest; sum++)
+            for (size_t sum = rank; sum <= 2 * total * k; sum++)
                 with[sum] += without[sum - rank];
         }
     }
@@ -121,22 +121,18 @@ static bool ranking_make(struct ranking *ranking, struct samples a, struct sampl
     return true;
 }
 
-static double distance(double a, double b)
-{
-    return a < b ? b - a : a - b;
-}
-
 static bool exact_p(const struct ranking *ranking, double *p_value, struct err *err)
 {
     struct ways ways;
     if (!count_ways(&ways, ranking->doubled_ranks, ranking->total, ranking->chosen, err))
         return false;
-    double mean = (double)ranking->chosen * (double)(ranking->total + 1); // of the doubled sum
-    double seen = distance((double)ranking->doubled_sum, mean), as_far = 0;
-    for (size_t sum = 0; sum <= ways.largest; sum++)
-        if (distance((double)sum, mean) >= seen)
-            as_far += ways_of(&ways, ranking->chosen)[sum];
-    *p_value = as_far / ways.all;
+    const double *by_sum = ways_of(&ways, ranking->chosen);
+    double below = 0, above = 0; // both with the sum seen
+    for (size_t sum = 0; sum <= ways.largest; sum++) {
+        below += sum <= ranking->doubled_sum ? by_sum[sum] : 0;
+        above += sum >= ranking->doubled_sum ? by_sum[sum] : 0;
+    }
+    *p_value = fmin(1, 2 * fmin(below, above) / ways.all);
     free(ways.by_sum);
     return true;
 }
@@ -145,7 +141,7 @@ static double normal_p(const struct ranking *ranking)
 {
     double n = (double)ranking->total, m = (double)ranking->chosen;
     double variance = m * (n - m) / 12 * (n + 1 - ranking->ties / (n * (n - 1)));
-    double apart = distance((double)ranking->doubled_sum / 2, m * (n + 1) / 2) - 0.5;
+    double apart = fabs((double)ranking->doubled_sum / 2 - m * (n + 1) / 2) - 0.5;
     return variance > 0 && apart > 0 ? special_t_two_sided(apart / sqrt(variance), INFINITY) : 1;
 }
 

@@ -16,10 +16,11 @@ struct samples {
     size_t count;
 };
 
-// Two-sided p-value that two samples of finite values come from one distribution: the share of all
-// ways to deal the values to the sides whose sum of midranks is as far from its mean as the one
-// seen. Equal values share their ranks, the distribution stays exact. Beyond the limit above:
-// normal, corrected for ties and continuity. 1 where a side is empty.
+// Two-sided p-value that two samples of finite values come from one distribution: of all ways to
+// deal the values to the sides, twice the share whose sum of midranks is as small as the one seen
+// or smaller, or as large or larger, whichever are fewer. Equal values share their ranks, the
+// distribution stays exact. Beyond the limit above: normal, corrected for ties and continuity. 1
+// where a side is empty.
 MUST_CHECK bool mann_whitney_test(struct samples a, struct samples b, double *p_value,
                                   struct err *err);
 

@@ -41,7 +41,8 @@ static int compare_doubles(const void *a, const void *b)
 
 static bool fill_side(struct side *side, struct samples samples, const char *name, struct err *err)
 {
-    *side = (struct side){.median_ns = NAN};
+    side->count = 0;
+    side->median_ns = NAN;
     if (samples.count > VERDICT_MAX_RUNS)
         return err_set(err, ERR_LIMIT, "%s has %zu runs, at most %d can be compared", name,
                        samples.count, VERDICT_MAX_RUNS);
