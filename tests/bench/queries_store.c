@@ -85,14 +85,6 @@ static void share_out(const struct table_desc *desc, size_t copies, struct cell 
         row[table_column(desc, shared[i])].i /= (int64_t)copies;
 }
 
-// So that the parts of a bar, which the copies divide among them, never sum to more than it.
-static void divide_row(const struct table_desc *desc, size_t copies, struct cell *row)
-{
-    int owned = table_column(desc, "owned_ns");
-    if (strcmp(desc->name, "parts") == 0)
-        row[owned].i /= (int64_t)copies;
-}
-
 static bool vary_table(const struct table *from, int64_t factor, int64_t kernels,
                        struct report *report, struct err *err)
 {
