@@ -35,7 +35,9 @@ const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" t
 function Kernels({ change }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   if (!base && !cand) return html`<span class="faint">–</span>`;
-  if (base === cand) return html`<span class="pair"><${Chip} side="both" name=${base} /></span>`;
+  if (base === cand) {
+    return html`<span class="pair mono"><${Chip} side="both" name=${base} /></span>`;
+  }
   const missing = html`<span class="faint">none</span>`;
   return html`<span class="pair mono">${base ? html`<${Chip} side="base" name=${base} />` : missing}
     <span class="to" aria-label="to">→</span>${
@@ -64,7 +66,8 @@ function facts_of(change) {
 
 /** The two exact terms of a change, what tests say, and the names in full. */
 function Detail({ change }) {
-  const names = [["Base", change.base_kernel], ["Candidate", change.cand_kernel]];
+  const { base_kernel: base, cand_kernel: cand } = change;
+  const names = base === cand ? [["Kernel", base]] : [["Base", base], ["Candidate", cand]];
   return html`<div class="kernel-detail">
     ${change.more && html`<p class="kernel-full"><span class="faint">${
       change.level === "shape" ? "Shapes" : "Part of"}</span><code>${change.more}</code></p>`}
