@@ -18,6 +18,8 @@ enum {
     RUN_WORLD_SIZE,
     RUN_GPU,
     RUN_TAGS,
+    RUN_META,
+    RUN_BASELINES,
     RUN_NOTE,
     RUN_STEP_MEDIAN,
     RUN_BUSY,
@@ -39,6 +41,8 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"world_size", COLUMN_I64, "count", "ranks that the run had, as set or as its traces say"},
     {"gpu", COLUMN_TEXT, "", "name of the device"},
     {"tags", COLUMN_TEXT, "", "key=value of every tag, separated by blanks"},
+    {"meta", COLUMN_TEXT, "", "key=value of every setting that people gave, likewise"},
+    {"baselines", COLUMN_TEXT, "", "names of the baselines that are pinned to it, likewise"},
     {"note", COLUMN_TEXT, "", "free text"},
     {"step_median_ns", COLUMN_I64, "ns", "median steady step of the headline rank"},
     {"busy_share", COLUMN_F64, "share", "share of step time in which the device worked"},
@@ -57,13 +61,21 @@ static const struct column run_columns[RUN_COLUMNS] = {
 
 static const struct table_desc runs_table = {"runs", "runs of the store", run_columns, RUN_COLUMNS};
 
-static struct str join_tags(const struct run *run, struct arena *arena)
+static struct str join_pairs(const struct run_tag *pairs, size_t count, struct arena *arena)
 {
     const char *text = "";
-    for (size_t i = 0; i < run->tag_count && text; i++)
-        text = arena_printf(arena, NULL, "%s%s%.*s=%.*s", text, i ? " " : "",
-                            (int)run->tags[i].key.len, run->tags[i].key.at,
-                            (int)run->tags[i].value.len, run->tags[i].value.at);
+    for (size_t i = 0; i < count && text; i++)
+        text = arena_printf(arena, NULL, "%s%s%.*s=%.*s", text, i ? " " : "", (int)pairs[i].key.len,
+                            pairs[i].key.at, (int)pairs[i].value.len, pairs[i].value.at);
+    return str_of(text ? text : "");
+}
+
+static struct str join_baselines(const struct run *run, struct arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < run->baseline_count && text; i++)
+        text = arena_printf(arena, NULL, "%s%s%.*s", text, i ? " " : "", (int)run->baselines[i].len,
+                            run->baselines[i].at);
     return str_of(text ? text : "");
 }
 
@@ -80,7 +92,9 @@ static void fill_row(const struct run *run, struct arena *arena, struct cell *ro
     row[RUN_RECEIVED] = cell_i64(run->received);
     row[RUN_WORLD_SIZE] = run->world_size < 0 ? cell_null() : cell_i64(run->world_size);
     row[RUN_GPU] = run->gpu;
-    row[RUN_TAGS] = cell_text(join_tags(run, arena));
+    row[RUN_TAGS] = cell_text(join_pairs(run->tags, run->tag_count, arena));
+    row[RUN_META] = cell_text(join_pairs(run->meta, run->meta_count, arena));
+    row[RUN_BASELINES] = cell_text(join_baselines(run, arena));
     row[RUN_NOTE] = cell_text(run->note);
     row[RUN_STEP_MEDIAN] = run->step_median_ns;
     row[RUN_BUSY] = run->busy_share;
