@@ -242,6 +242,22 @@ test("per token needs tokens, and says what to give", async () => {
   }
 });
 
+test("settings that people gave are marked, and tokens let steps of two sizes be compared", () =>
+  on_page({}, async (page) => {
+    for (const [name, tokens] of [["small", 1000], ["large", 2000]]) {
+      await fill(name, ["--seed", "7"], { meta: `tokens_per_step=${tokens}` });
+    }
+    await visit(page, `/compare?base=${ids.small}&cand=${ids.large}`);
+    const settings = page.getByRole("region", { name: "Settings that differ" });
+    assert.match(await settings.innerText(), /Tokens per step\s+1000 given → 2000 given/);
+    assert.match(await page.getByRole("region", { name: "Verdict" }).innerText(), /same time/);
+    await page.getByRole("button", { name: "Per token" }).click();
+    await page.waitForURL(/per=token/);
+    await settle(page);
+    const verdict = await page.getByRole("region", { name: "Verdict" }).innerText();
+    assert.match(verdict, /faster \(−50\.0 %\)/);
+  }));
+
 test("the slowest rank is one click away and kept in the address", () =>
   on_page({}, async (page) => {
     await visit(page, `/compare?${two()}`);

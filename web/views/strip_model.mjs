@@ -11,17 +11,27 @@ export function median(values) {
     : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Runs of one side with their steps and, as far as the table runs is there, its medians. */
-function runs_of(side, rows) {
+/**
+ * Runs of one side with their steps and, as far as the table runs is there, its medians. Both come
+ * as measured: `factor` brings them to the base's tokens.
+ */
+function runs_of(side, rows, factor) {
   return side.runs.map((run, i) => {
     const steps = side.steps?.[i] ?? [];
     const row = rows.find((one) => one.run === run.id);
-    return { name: run.name, steps, median: row?.step_median_ns ?? median(steps) ?? 0 };
+    const measured = row?.step_median_ns ?? median(steps) ?? 0;
+    return { name: run.name, steps: steps.map((ns) => ns * factor), median: measured * factor };
   });
 }
 
-function strip_of(side, rows, { key, label, kind, step_ns, interval }) {
-  const runs = runs_of(side, rows);
+/** What a candidate's steps are multiplied by. */
+function factor_of(per, summary) {
+  const { base_tokens: base, cand_tokens: cand } = summary ?? {};
+  return per === "token" && base > 0 && cand > 0 ? base / cand : 1;
+}
+
+function strip_of(side, rows, { key, label, kind, step_ns, interval, factor = 1 }) {
+  const runs = runs_of(side, rows, factor);
   return { key, side: kind, name: `${label}: ${side_name(side.runs)}`, runs,
     median: step_ns ?? median(runs.map((run) => run.median)) ?? 0,
     low: interval?.[0] ?? null, high: interval?.[1] ?? null };
@@ -41,6 +51,7 @@ export function strips_of(data, rows) {
       step_ns: first?.base_step_ns, interval: [first?.base_ci_low_ns, first?.base_ci_high_ns] }),
     ...candidates.map((cand, i) => strip_of(cand, rows, { key: `cand${i}`, kind: "cand",
       label: numbered ? `Candidate ${i + 1}` : "Candidate", step_ns: cand.summary?.cand_step_ns,
+      factor: factor_of(data.per, cand.summary),
       interval: [cand.summary?.cand_ci_low_ns, cand.summary?.cand_ci_high_ns] })),
   ];
 }

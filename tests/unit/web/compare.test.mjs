@@ -212,6 +212,9 @@ test("strips hold each run's steps, and repeats their runs' medians", () => {
   assert.deepEqual(cand.runs.map((one) => one.median), [3, 6]);
   assert.deepEqual([cand.median, cand.low], [4, null]);
   assert.equal(cand.name, "Candidate: b (2 runs)");
+  const halved = { ...data, per: "token" };
+  Object.assign(halved.candidates[0].summary, { base_tokens: 10, cand_tokens: 20 });
+  assert.deepEqual(strips_of(halved, [])[1].runs.map((one) => one.median), [1.5, 2.5]);
   assert.equal(median([4, 1]), 2.5);
   assert.equal(median([]), null);
   assert.deepEqual([thinned([1, 2, 3], 2), thinned([1, 2], 3)], [[1, 3], [1, 2]]);
