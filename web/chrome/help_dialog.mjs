@@ -11,6 +11,7 @@ const KEYS = [
   ["← →", "move between the points of a chart; close and open a row of a tree"],
   ["↑ ↓", "move between the rows of a tree"],
   ["w a s d", "zoom and move in the timeline; its page lists all its keys"],
+  ["Space", "choose a run of a trend, to compare it with another"],
   ["Enter", "open the parts of a waterfall column"],
   ["Esc", "back up in the waterfall, close a dialog"],
 ];

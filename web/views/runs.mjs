@@ -92,8 +92,8 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
     baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
-      width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of two single "
-        + "runs says nothing of noise: the comparison does",
+      width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of "
+        + "two single runs says nothing of noise: the comparison does",
       cell: (row) => delta(row) },
     lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 3,
       width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",

@@ -6,7 +6,7 @@ import { plural } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { Sparkline } from "../charts/trend_small.mjs";
 import { series_api } from "./trends_data.mjs";
-import { last_points, series_path, timed_points } from "./trends_model.mjs";
+import { last_points, series_key, series_path, timed_points } from "./trends_model.mjs";
 
 const MOST_SERIES = 12; // whose lines are asked for; the others get a link
 const SPARK_RUNS = 24;
@@ -20,15 +20,13 @@ export function use_baselines() {
   return useMemo(() => (data === null ? [] : rows_of(frame_of(data))), [data]);
 }
 
-const key_of = ({ project, series }) => `${project}\n${series}`;
-
 /** The series of some runs with two runs or more among all, each once. */
 function wanted_series(runs, known) {
-  const counts = new Map(known.map((row) => [key_of(row), row]));
+  const counts = new Map(known.map((row) => [series_key(row), row]));
   const found = new Map();
   for (const run of runs) {
-    const row = counts.get(key_of(run));
-    if (row?.runs > 1) found.set(key_of(run), row);
+    const row = counts.get(series_key(run));
+    if (row?.runs > 1) found.set(series_key(run), row);
   }
   return found;
 }
@@ -36,7 +34,7 @@ function wanted_series(runs, known) {
 /**
  * The series of the runs in sight: how many runs each has and, of the first few, its last points.
  * @param {any[]} runs
- * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `key_of`
+ * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `series_key`
  */
 export function use_series_lines(runs) {
   const { data } = use_api("/series?format=columns&limit=all", () => POLL_MS);
@@ -45,7 +43,7 @@ export function use_series_lines(runs) {
   const [points, set_points] = useState(new Map());
   // A series is asked for again when another run has joined it.
   const state = [...rows.values()].slice(0, MOST_SERIES)
-    .map((row) => `${key_of(row)}\n${row.last_run}\n${row.step_median_ns}`).join("\n\n");
+    .map((row) => `${series_key(row)}\n${row.last_run}\n${row.step_median_ns}`).join("\n\n");
   useEffect(() => {
     const stop = new AbortController();
     load_points([...rows.values()].slice(0, MOST_SERIES), stop.signal).then(
@@ -58,16 +56,17 @@ export function use_series_lines(runs) {
 async function load_points(series, signal) {
   const lists = await Promise.all(series.map(async (row) => {
     const { data } = await api_get(series_api(row.project, row.series, "points"), signal);
-    return [key_of(row), last_points(timed_points(rows_of(frame_of(data))), String(SPARK_RUNS))];
+    const points = timed_points(rows_of(frame_of(data)));
+    return [series_key(row), last_points(points, String(SPARK_RUNS))];
   }));
   return new Map(lists);
 }
 
 /** The line of a run's series with a dot at the run; leads to the trend. */
 export function SeriesCell({ run, lines }) {
-  const row = lines.rows.get(key_of(run));
+  const row = lines.rows.get(series_key(run));
   if (!row) return html`<span class="faint">–</span>`;
-  const points = lines.points.get(key_of(run)) ?? [];
+  const points = lines.points.get(series_key(run)) ?? [];
   const label = `Trend of ${run.series}, ${plural(row.runs, "run")}`;
   return html`<a class="series-cell" href=${series_path(run.project, run.series)} title=${label}
     aria-label=${label}>${points.length > 1

@@ -12,16 +12,16 @@ import { SmallTrend } from "../charts/trend_small.mjs";
 import { Table } from "../table.mjs";
 import { Card, Command, Empty, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
 import { use_alerts, use_changes, use_points, use_rows } from "./trends_data.mjs";
-import { change_tone, change_words, drawn_and_listed, last_points, series_path, SMALL_RUNS,
-  trend_sentence } from "./trends_model.mjs";
+import { drawn_and_listed, last_points, new_alert_runs, news_of, open_alerts, series_key,
+  series_path, SMALL_RUNS, trend_sentence } from "./trends_model.mjs";
 import { shown_project } from "./run_frame.mjs";
 
 const DEFAULTS = { q: "", project: "" };
 const KEYS = ["tag", "project"];
 
-function ChangeChip({ row }) {
-  return html`<span class="trend-change-words ${change_tone(row.change_share,
-    row.open_alerts > 0)}">${change_words(row.change_share)}</span>`;
+function News({ row, alarm }) {
+  const { text, tone } = news_of(row, alarm);
+  return html`<span class="trend-change-words ${tone}">${text}</span>`;
 }
 
 function AlertsLink({ row }) {
@@ -31,7 +31,7 @@ function AlertsLink({ row }) {
     plural(row.open_alerts, "open alert")}</a>`;
 }
 
-function SmallCard({ row, alarmed, now }) {
+function SmallCard({ row, alarm, alarmed, now }) {
   const { project, series } = row;
   const { points } = use_points(project, series);
   const changes = use_changes(project, series).rows;
@@ -40,7 +40,7 @@ function SmallCard({ row, alarmed, now }) {
   return html`<li class="small-card">
     <h2><a href=${series_path(project, series)}>${series}</a></h2>
     <p class="small-figures"><span class="small-value">${ms(row.step_median_ns, 4)}<span
-      class="unit">ms</span></span> <${ChangeChip} row=${row} /></p>
+      class="unit">ms</span></span> <${News} row=${row} alarm=${alarm} /></p>
     ${shown.length > 1 ? html`<${SmallTrend} points=${shown} changes=${changes} alarmed=${alarmed}
       label=${label} />` : html`<div class="small-trend small-trend-none"></div>`}
     <p class="small-foot"><span>${plural(row.runs, "run")}${
@@ -50,7 +50,7 @@ function SmallCard({ row, alarmed, now }) {
   </li>`;
 }
 
-function Listed({ rows, now }) {
+function Listed({ rows, alarms, now }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
   const at = (row) => rows[row];
   return html`<${Card} title="Further series" flush=${true}
@@ -63,9 +63,10 @@ function Listed({ rows, now }) {
       { key: "runs", label: "Runs", kind: "count" },
       { key: "step_median_ns", label: "Last step", kind: "ms" },
       { key: "change_share", label: "Against the runs before", priority: 2, cell: (row) =>
-        at(row).points > 1 ? html`<${ChangeChip} row=${at(row)} />` : "–" },
+        at(row).points > 1 ? html`<${News} row=${at(row)}
+          alarm=${alarms.get(series_key(at(row)))} />` : "–" },
       { key: "open_alerts", label: "Open alerts", kind: "count", priority: 2 },
-      { key: "last", label: "Age", kind: "count", cell: (row) => html`<time
+      { key: "last", label: "Age", kind: "count", priority: 2, cell: (row) => html`<time
         datetime=${at(row).last} title=${when(at(row).last)}>${age(at(row).last, now)}</time>` },
     ]} /><//>`;
 }
@@ -85,17 +86,19 @@ function NoSeries({ filtered }) {
 
 function Multiples({ rows }) {
   const now = use_now();
-  const { drawn, listed } = useMemo(() => drawn_and_listed(rows), [rows]);
-  const alerts = use_alerts({ status: "new", limit: "all" }).rows;
-  const alarmed = useMemo(() => new Set(alerts.map(({ run }) => run)), [alerts]);
+  const alerts = use_alerts({ limit: "all" }).rows;
+  const alarms = useMemo(() => open_alerts(alerts), [alerts]);
+  const alarmed = useMemo(() => new_alert_runs(alerts), [alerts]);
+  const { drawn, listed } = useMemo(() => drawn_and_listed(rows, alarms), [rows, alarms]);
   return html`
     ${drawn.length > 0 && html`<ul class="small-multiples">${drawn.map((row) => html`
-      <${SmallCard} key=${`${row.project} ${row.series}`} row=${row} alarmed=${alarmed}
-        now=${now} />`)}</ul>`}
-    ${listed.length > 0 && html`<${Listed} rows=${listed} now=${now} />`}
+      <${SmallCard} key=${series_key(row)} row=${row} alarm=${alarms.get(series_key(row))}
+        alarmed=${alarmed} now=${now} />`)}</ul>`}
+    ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms}
+      now=${now} />`}
     <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has a
-      scale of its own. The change is the last run against the median of up to eight before it,
-      in colour only where there is an open alert. Lower is better.</p>`;
+      scale of its own. In colour: the worst open alert. Else, in grey: the last run against the
+      median of up to eight before it.</p>`;
 }
 
 function ProjectPicker({ value, onchange }) {

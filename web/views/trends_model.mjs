@@ -21,12 +21,6 @@ export function change_words(share) {
   return share > 0 ? `▲ ${size} slower` : `▼ ${size} faster`;
 }
 
-/** The tone of a change: colour only where somebody was alarmed by it. */
-export function change_tone(share, is_news) {
-  if (!is_news || Math.abs(share ?? 0) < 0.0005) return "same";
-  return share > 0 ? "worse" : "better";
-}
-
 /** A run's name without the series that all of them share: "@12". */
 export function short_run(name, series) {
   const rest = name.startsWith(`${series}@`) ? name.slice(series.length) : name;
@@ -39,23 +33,59 @@ export function short_commit(commit) {
   return /^[0-9a-f]{16,}$/i.test(commit) ? commit.slice(0, 10) : commit;
 }
 
+/** Names a series: two projects may have one of the same name. */
+export const series_key = ({ project, series }) => `${project}\n${series}`;
+
+const OPEN = new Set(["new", "acknowledged"]);
+
 /**
- * The order of series: those with alerts that are not settled first, then the latest.
- * @param {any[]} rows of the series table
+ * The alert of each series that matters most and is not settled: slower before faster, by size.
+ * @param {any[]} alerts @returns {Map<string, any>} by series_key
  */
-export function ordered_series(rows) {
-  const news = (row) => (row.open_alerts > 0 ? 1 : 0);
-  const size = (row) => (news(row) ? Math.abs(row.change_share ?? 0) : 0);
-  return [...rows].sort((a, b) => news(b) - news(a) || size(b) - size(a)
+export function open_alerts(alerts) {
+  const found = new Map();
+  for (const alert of alerts.filter(({ status }) => OPEN.has(status))) {
+    const before = found.get(series_key(alert));
+    if (!before || urgency(alert) > urgency(before)) found.set(series_key(alert), alert);
+  }
+  return found;
+}
+
+/** Runs with an alert that nobody has looked at. @param {any[]} alerts */
+export function new_alert_runs(alerts) {
+  return new Set(alerts.filter(({ status }) => status === "new").map(({ run }) => run));
+}
+
+/** A number by which alerts are ordered: any slower run comes before every faster one. */
+const urgency = ({ change_share: share }) => (share > 0 ? 1e6 + share : -share);
+
+/**
+ * The order of series: those with open alerts first, the worst of them at the top, then the latest.
+ * @param {any[]} rows of the series table @param {Map<string, any>} alarms as open_alerts gives
+ */
+export function ordered_series(rows, alarms) {
+  const weight = (row) => (alarms.has(series_key(row)) ? urgency(alarms.get(series_key(row))) : -1);
+  return [...rows].sort((a, b) => weight(b) - weight(a)
     || String(b.last).localeCompare(String(a.last)) || a.series.localeCompare(b.series));
 }
 
 /** Those that are drawn, and those that are listed only: a line needs two runs. */
-export function drawn_and_listed(rows) {
-  const drawable = ordered_series(rows).filter((row) => row.points > 1);
-  const drawn = drawable.slice(0, MOST_DRAWN);
+export function drawn_and_listed(rows, alarms) {
+  const ordered = ordered_series(rows, alarms);
+  const drawn = ordered.filter((row) => row.points > 1).slice(0, MOST_DRAWN);
   const chosen = new Set(drawn);
-  return { drawn, listed: ordered_series(rows).filter((row) => !chosen.has(row)) };
+  return { drawn, listed: ordered.filter((row) => !chosen.has(row)) };
+}
+
+/**
+ * What a series' card says of its last run or, in colour, of its worst open alert.
+ * @returns {{text: string, tone: string}}
+ */
+export function news_of(row, alarm) {
+  if (!alarm) return { text: change_words(row.change_share), tone: "same" };
+  const where = alarm.kind === "outlier" ? "at" : "since";
+  return { text: `${change_words(alarm.change_share)} ${where} ${
+    short_run(alarm.run_name, row.series)}`, tone: alarm.change_share > 0 ? "worse" : "better" };
 }
 
 /** Rows of /series/{series}/points that have a step time, oldest first. */

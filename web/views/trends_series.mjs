@@ -11,8 +11,8 @@ import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "./run_frame.mjs";
 import { use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { compare_runs, last_points, level_tone, level_words, levels_text, pick_address,
-  picked_runs, point_text, short_commit, short_run, toggled_pick, trend_sentence }
+import { compare_runs, last_points, level_tone, level_words, levels_text, new_alert_runs,
+  pick_address, picked_runs, point_text, short_commit, short_run, toggled_pick, trend_sentence }
   from "./trends_model.mjs";
 import { PointsTable } from "./trends_points.mjs";
 
@@ -81,8 +81,7 @@ function Trend({ project, series, points, changes, alerts }) {
   const shown = useMemo(() => last_points(points, query.show), [points, query.show]);
   const seen = useMemo(() => changes.filter(({ run }) => shown.some((p) => p.run === run)),
     [changes, shown]);
-  const alarmed = useMemo(() => new Set(alerts.filter(({ status }) => status === "new")
-    .map(({ run }) => run)), [alerts]);
+  const alarmed = useMemo(() => new_alert_runs(alerts), [alerts]);
   const picked = picked_runs(query.pick, points);
   const pick = (runs) => change({ pick: runs.length === 2 ? runs.join(",")
     : toggled_pick(picked, runs[0]) });

@@ -46,8 +46,8 @@ function CurlLines() {
   -F trace=@rank0.json.gz ${origin()}/upload`} />
     <p class="faint">Comparisons show which settings differ, and give times per token where both
       sides say <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>.
-      Runs with the same name before the @ are one series, shown under <a href="/trends">Trends</a>${" "}
-      and watched for changes.</p>
+      Runs with the same name before the @ are one series, shown under <a href="/trends">Trends
+      </a> and watched for changes.</p>
     <h3>From every host, each its own rank</h3>
     <${Command} text=${`curl -T rank$RANK.json.gz \\
   ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />

@@ -12,9 +12,10 @@ import { actions_of, alert_text, alerts_of, counts_by_status, none_text, ordered
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../../../web/views/baseline_model.mjs";
 import { meta_patch, missing_keys, settings_of } from "../../../web/views/meta_model.mjs";
-import { change_tone, change_words, drawn_and_listed, events_of, last_points, level_tone,
-  level_words, pick_address, picked_runs, point_text, short_commit, short_run, timed_points,
-  toggled_pick, trend_sentence, with_steps_between } from "../../../web/views/trends_model.mjs";
+import { change_words, drawn_and_listed, events_of, last_points, level_tone, level_words,
+  new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text, short_commit,
+  short_run, timed_points, toggled_pick, trend_sentence, with_steps_between }
+  from "../../../web/views/trends_model.mjs";
 
 const MS = 1e6;
 const point = (number, ms, more = {}) => ({ run: `r_${number}`, name: `llama@${number}`,
@@ -95,9 +96,6 @@ test("a change is told by its size and direction, and nothing is made of nothing
   assert.equal(change_words(-0.021), "▼ 2.1 % faster");
   assert.equal(change_words(0.0004), "as before");
   assert.equal(change_words(null), "not known");
-  assert.equal(change_tone(0.05, false), "same", "colour is for what somebody was alarmed by");
-  assert.equal(change_tone(0.05, true), "worse");
-  assert.equal(change_tone(-0.05, true), "better");
 });
 
 test("another device is told as such and is neither better nor worse", () => {
@@ -116,17 +114,33 @@ test("runs and commits are shortened without losing who they are", () => {
   assert.equal(short_commit(null), "");
 });
 
-test("series with new alerts come first, at most twelve are drawn, single runs are listed", () => {
+const noted = (name, share, status = "new", kind = "change") => ({ project: "p", series: name,
+  run: `r_${name}`, run_name: `${name}@7`, change_share: share, status, kind });
+
+test("series with open alerts come first, at most twelve are drawn, single runs are listed", () => {
   const row = (name, more) => ({ project: "p", series: name, points: 9, last: "2026-11-01",
     change_share: 0.01, open_alerts: 0, ...more });
   const rows = [...Array.from({ length: 13 }, (_, i) => row(`s${String(i).padStart(2, "0")}`)),
-    row("one", { points: 1 }), row("small", { open_alerts: 1, change_share: 0.02 }),
-    row("large", { open_alerts: 1, change_share: -0.2 })];
-  const { drawn, listed } = drawn_and_listed(rows);
-  assert.deepEqual(drawn.slice(0, 3).map((one) => one.series), ["large", "small", "s00"]);
+    row("one", { points: 1 }), row("faster"), row("slower")];
+  const alarms = open_alerts([noted("faster", -0.2), noted("slower", 0.02, "acknowledged"),
+    noted("s01", 0.3, "fixed")]);
+  const { drawn, listed } = drawn_and_listed(rows, alarms);
+  assert.deepEqual(drawn.slice(0, 3).map((one) => one.series), ["slower", "faster", "s00"]);
   assert.equal(drawn.length, 12);
   assert.equal(drawn.length + listed.length, rows.length);
   assert.ok(listed.some((one) => one.series === "one"));
+});
+
+test("a series tells its worst open alert, else how its last run went", () => {
+  const alerts = [noted("llama", -0.5), noted("llama", 0.02, "new", "outlier"),
+    noted("llama", 0.01), noted("llama", 0.9, "noise")];
+  const alarm = open_alerts(alerts).get("p\nllama");
+  const row = { project: "p", series: "llama", change_share: 0.004 };
+  assert.deepEqual(news_of(row, alarm), { text: "▲ 2.0 % slower at @7", tone: "worse" });
+  assert.deepEqual(news_of(row, noted("llama", -0.5)), { text: "▼ 50.0 % faster since @7",
+    tone: "better" });
+  assert.deepEqual(news_of(row, undefined), { text: "▲ 0.4 % slower", tone: "same" });
+  assert.deepEqual([...new_alert_runs([noted("a", 1), noted("b", 1, "fixed")])], ["r_a"]);
 });
 
 test("the sentence of a trend says where it began, where it is, and what happened", () => {
