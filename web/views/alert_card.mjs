@@ -55,8 +55,8 @@ export function AlertCard({ alert, now, shows_series = true }) {
     <div class="alert-main"><${Where} alert=${alert} shows_series=${shows_series} />
       <p>${alert_text(alert)}</p>
       <p class="alert-runs">${alert.kind === "outlier" ? "at" : "since"}${" "}
-        <a href=${run_path(alert.run)}>${alert.run_name ?? alert.run}</a> · <time datetime=${alert.created}
-        title=${when(alert.created)}>${ago(alert.created, now)}</time>
+        <a href=${run_path(alert.run)}>${alert.run_name ?? alert.run}</a> · <time
+          datetime=${alert.created} title=${when(alert.created)}>${ago(alert.created, now)}</time>
         ${alert.previous_run && html` · <a href=${compare_runs(alert.previous_run,
           alert.run)}>Compare with the run before</a>`}</p>
       ${alert.comment && !writes && html`<p class="alert-comment">${alert.comment}</p>`}
