@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over time through the API: metadata, baselines, series with a planted change, and alerts with
-// what people decide of them, over restarts and kills.
+// Runs over time through the API: metadata, baselines, series with a planted change, and alerts
+// with what people decide of them, over restarts and kills.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { csv_rows } from "./helpers/csv.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
@@ -124,7 +125,7 @@ test("baselines that cannot be are refused", async () => {
   assert.equal(upload.status, 400);
 });
 
-// --- a series with a planted change ---------------------------------------------------------------
+// --- a series with a planted change -------------------------------------------------------------
 
 test("a series shows its runs oldest first with parts that sum to the step", async () => {
   const { items } = await server.get("/series/llama/points?limit=all");
@@ -189,14 +190,14 @@ test("a renamed run changes its series, and a deleted one leaves it", async () =
 
 test("a run that failed is no point of its series", async () => {
   await add_exact("mixed@1", 20);
-  const broken = await server.analysed("mixed@2",
-    [{ data: '{"traceEvents": [{"ph": }]}', filename: "rank0.json" }]);
+  const data = gzipSync(small_json()).fill(0xff, 20);
+  const broken = await server.analysed("mixed@2", [{ data, filename: "rank0.json.gz" }]);
   assert.equal(broken.status, "failed");
   const { items } = await server.get("/series/mixed/points");
   assert.deepEqual(items.map(({ name }) => name), ["mixed@1"]);
 });
 
-// --- alerts ---------------------------------------------------------------------------------------
+// --- alerts -------------------------------------------------------------------------------------
 
 test("what is decided of an alert is kept, commented and refused when it cannot be", async () => {
   const [{ id }] = await alerts("&series=llama");
