@@ -2,9 +2,9 @@
 // Step times of two or more sides as dots on one axis. A side with one run: a dot per step, the
 // median and its interval. A side with repeats: a dot per run, the steps faint behind them.
 import { html } from "../ui.mjs";
-import { ms, ms_unit } from "../format.mjs";
+import { ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
-import { dot_lanes, linear, nice_ticks } from "./scale.mjs";
+import { dot_lanes, linear, nice_ticks, tick_texts } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 
@@ -94,15 +94,16 @@ export function DotStrips({ strips, caption }) {
   const x = linear(ends[0], ends[1], EDGE, Math.max(EDGE + 1, width - EDGE));
   const ticks = nice_ticks(ends[0], ends[1], Math.max(2, Math.floor(width / 130)))
     .filter((tick) => tick >= ends[0] && tick <= ends[1]);
+  const texts = tick_texts(ticks);
   const pitch = LANE + NAME;
   const bottom = drawn.length * pitch;
   return html`<${ChartFigure} caption=${caption} table=${() => strips_table(drawn)}>
     <div ref=${ref} class="dot-strips">
       <svg width=${width} height=${bottom + 22} role="img" aria-label=${caption}>
-        <g class="axis">${ticks.map((tick) => html`<g key=${tick}>
+        <g class="axis">${ticks.map((tick, i) => html`<g key=${tick}>
           <line x1=${x(tick)} x2=${x(tick)} y1="0" y2=${bottom} />
           <text x=${x(tick)} y=${bottom + 15} text-anchor=${x(tick) < 30 ? "start"
-            : x(tick) > width - 30 ? "end" : "middle"}>${ms(tick * 1e6)}</text></g>`)}</g>
+            : x(tick) > width - 30 ? "end" : "middle"}>${texts[i]}</text></g>`)}</g>
         ${drawn.map((strip, i) => html`<g key=${strip.key}>
           <text class="strip-name" x=${EDGE - 2} y=${i * pitch + 13}>${strip.name}</text>
           <${StripRow} strip=${strip} x=${x} top=${i * pitch + NAME - 2} /></g>`)}

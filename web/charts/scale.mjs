@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axis arithmetic shared by the charts; pure.
+import { decimals, significant } from "../format.mjs";
 
 /**
  * About `wanted` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart.
@@ -16,6 +17,17 @@ export function nice_ticks(low, high, wanted = 4) {
     ticks.push(Number((i * step).toPrecision(12)));
   }
   return ticks;
+}
+
+/**
+ * Ticks as texts that differ from each other: as many decimals as their distance needs.
+ * @param {number[]} ticks
+ */
+export function tick_texts(ticks) {
+  const step = Math.min(...ticks.slice(1).map((tick, i) => tick - ticks[i]));
+  if (!Number.isFinite(step)) return ticks.map((tick) => significant(tick));
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return ticks.map((tick) => decimals(tick, digits));
 }
 
 /** A linear map from [from_low, from_high] to [to_low, to_high]. */

@@ -8,7 +8,7 @@ import { part_of } from "../parts.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
-import { linear, nice_ticks } from "./scale.mjs";
+import { linear, nice_ticks, tick_texts } from "./scale.mjs";
 import { axis_of, floating } from "./waterfall_model.mjs";
 
 const HEIGHT = 280;
@@ -117,6 +117,7 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
   const full = Math.max(width, LEFT + pitch * (columns.length + 2));
   const ticks = nice_ticks(axis.low / 1e6, axis.high / 1e6, 4)
     .filter((tick) => tick * 1e6 >= axis.low && tick * 1e6 <= axis.high);
+  const texts = tick_texts(ticks);
   use_focus_when_lost(ref, level);
   const on_key = (event) => {
     if (event.key === "Escape" || event.key === "Backspace") onup();
@@ -127,9 +128,9 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
         onKeyDown=${on_key}>
       <svg width=${full} height=${HEIGHT}>
         <${Hatches} id=${id} />
-        <g class="axis" aria-hidden="true">${ticks.map((tick) => html`<g key=${tick}>
+        <g class="axis" aria-hidden="true">${ticks.map((tick, i) => html`<g key=${tick}>
           <line x1=${LEFT} x2=${full} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
-          <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${ms(tick * 1e6)}</text>
+          <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${texts[i]}</text>
         </g>`)}</g>
         <${End} x=${x(0)} wide=${wide} y=${y} axis=${axis} ns=${base_ns} name="Base" />
         <line class="wf-link" x1=${x(0)} x2=${x(1)} y1=${y(base_ns)} y2=${y(base_ns)} />

@@ -67,7 +67,7 @@ function Detail({ data, query, at }) {
   const sections = sections_of({ data, query, one, candidate, waterfall });
   return html`<${Settings} settings=${candidate.settings ?? []} />
     <${Verdict} base=${data.base.runs} candidate=${candidate} bars=${waterfall.bars}
-      thresholds=${data.thresholds} />
+      thresholds=${data.thresholds} per=${query.per} />
     <${Jumps} sections=${sections} />
     ${sections.map(([id, , content]) => html`<div key=${id} id=${id} class="jump-target">${content}
       </div>`)}
@@ -85,6 +85,16 @@ function Comparison({ data, query, change }) {
       onpick=${(next) => change({ show: String(next + 1) })} />
       <h2 class="chosen-head">Candidate ${at + 1}: ${side_name(data.candidates[at].runs)}</h2>`}
     <${Detail} key=${at} data=${data} query=${query} at=${at} />`;
+}
+
+/** Tokens per step are known to people only; here is where they can tell. */
+function TokensNeeded({ change }) {
+  return html`<${Notice} title="Steps of different size need their tokens">
+    <p>Give <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>, to
+      every run of both sides: on its Data page, or when uploading with${" "}
+      <code>-F meta=tokens_per_step=8192</code>.</p>
+    <p><button type="button" class="link" onClick=${() => change({ per: "step" })}>Compare per
+      step</button></p><//>`;
 }
 
 function NothingChosen({ sides }) {
@@ -113,5 +123,7 @@ export default function Compare() {
       ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${ready && html`<${Loaded} resource=${resource}>${(reply) =>
-      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
+      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}
+    ${resource.problem?.status === 400 && query.per === "token"
+      && html`<${TokensNeeded} change=${change} />`}`;
 }

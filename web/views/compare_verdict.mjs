@@ -14,8 +14,8 @@ function SideName({ runs }) {
     : html`<span class="side-name">${name}</span>`;
 }
 
-function Line({ base, cand, summary }) {
-  const { words, share } = headline(summary);
+function Line({ base, cand, summary, per }) {
+  const { words, share } = headline(summary, per);
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
   const measured = html`<strong>${words}</strong>${share && ` (${share})`}`;
@@ -52,14 +52,14 @@ function MoreRepeats({ base, cand, summary }) {
 }
 
 /**
- * @param {{base: any[], candidate: any, bars: any[], thresholds: any}} props
+ * @param {{base: any[], candidate: any, bars: any[], thresholds: any, per: string}} props
  * `bars` are the waterfall's rows of level bar
  */
-export function Verdict({ base, candidate, bars, thresholds }) {
+export function Verdict({ base, candidate, bars, thresholds, per }) {
   const { summary, runs } = candidate;
   const tone = summary.verdict === "within noise" ? "same" : headline(summary).tone;
   return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
-    <${Line} base=${base} cand=${runs} summary=${summary} />
+    <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <p>${biggest(bars, summary.relevant_from_ns ?? 0)}</p>
     <dl class="facts verdict-facts">${evidence(summary, thresholds).map(([label, text, help]) =>
       html`<div key=${label}><dt><${Help} text=${help}>${label}<//></dt><dd>${text}</dd></div>`)}

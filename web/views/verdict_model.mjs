@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a comparison says, in words: direction, size, how sure, by which method, above which
 // threshold; pure.
-import { ms_unit, number, percent, percent_signed, plural } from "../format.mjs";
+import { count, ms_unit, number, percent, percent_signed, plural } from "../format.mjs";
 import { part_of } from "../parts.mjs";
 
 const METHODS = {
@@ -16,13 +16,21 @@ export const RUNS_FOR_TEST = 4;
 
 const has = (value) => value !== null && value !== undefined;
 
-/** What was found for one candidate. @param {any} summary a row of compare_summary */
-export function headline(summary) {
+/** What a step stands for: itself, or its tokens where sides are brought to the same. */
+const unit_of = (per, { base_tokens }) => (per === "token" && base_tokens > 0
+  ? `per ${count(base_tokens)} tokens` : "per step");
+
+/**
+ * What was found for one candidate.
+ * @param {any} summary a row of compare_summary @param {string} [per] "step" or "token"
+ */
+export function headline(summary, per = "step") {
   const ns = has(summary.shift_ns) ? summary.shift_ns : summary.delta_ns;
   const share = has(summary.shift_share) ? summary.shift_share : summary.delta_share;
   if (ns === 0) return { tone: "same", words: "takes the same time", share: "" };
   const tone = ns > 0 ? "worse" : "better";
-  const words = `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}`;
+  const words = `${ms_unit(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
+    ns > 0 ? "slower" : "faster"}`;
   return { tone, words, share: percent_signed(share) };
 }
 

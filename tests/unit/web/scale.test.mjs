@@ -2,7 +2,7 @@
 // Axis arithmetic.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { dot_lanes, linear, nice_ticks } from "../../../web/charts/scale.mjs";
+import { dot_lanes, linear, nice_ticks, tick_texts } from "../../../web/charts/scale.mjs";
 
 test("ticks are round, ascending and cover the range", () => {
   for (const [low, high] of [[0, 1], [0, 0.00037], [430, 530], [-5, 17], [0, 2_318.4]]) {
@@ -12,6 +12,15 @@ test("ticks are round, ascending and cover the range", () => {
     const step = ticks[1] - ticks[0];
     assert.match(step.toExponential(0), /^[125]e/);
   }
+});
+
+test("the texts of ticks differ from each other and carry no digit in vain", () => {
+  assert.deepEqual(tick_texts([18.2, 18.22, 18.24]), ["18.20", "18.22", "18.24"]);
+  assert.deepEqual(tick_texts([0, 10, 20]), ["0", "10", "20"]);
+  assert.deepEqual(tick_texts([0, 0.0005, 0.001]), ["0.0000", "0.0005", "0.0010"]);
+  assert.deepEqual(tick_texts([1000, 1500]), ["1,000", "1,500"]);
+  assert.deepEqual(tick_texts([-0.5, 0, 0.5]), ["−0.5", "0.0", "0.5"]);
+  assert.deepEqual([tick_texts([7]), tick_texts([])], [["7.00"], []]);
 });
 
 test("a range without extent has one tick", () => {
