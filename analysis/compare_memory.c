@@ -39,20 +39,24 @@ static struct device *find_device(struct devices *devices, struct str name)
     return device;
 }
 
-static void read_side(struct devices *devices, const struct compare_side *from, int side)
+static void read_row(struct devices *devices, const struct table *memory, size_t row, int side)
 {
     static const char *const columns[PEAK_COUNT] = {"peak_allocated_bytes", "peak_reserved_bytes",
                                                     "capacity_bytes"};
+    struct device *device = find_device(devices, table_cell(memory, row, "device")->s);
+    for (int p = 0; device && p < PEAK_COUNT; p++) {
+        const struct cell *cell = table_cell(memory, row, columns[p]);
+        if (!cell->null && cell->i > device->bytes[side][p])
+            device->bytes[side][p] = cell->i;
+    }
+}
+
+static void read_side(struct devices *devices, const struct compare_side *from, int side)
+{
     for (size_t r = 0; r < from->run_count; r++) {
         const struct table *memory = report_find(from->runs[r].rank, "memory");
-        for (size_t i = 0; memory && i < memory->row_count; i++) {
-            struct device *device = find_device(devices, table_cell(memory, i, "device")->s);
-            for (int p = 0; device && p < PEAK_COUNT; p++) {
-                const struct cell *cell = table_cell(memory, i, columns[p]);
-                if (!cell->null && cell->i > device->bytes[side][p])
-                    device->bytes[side][p] = cell->i;
-            }
-        }
+        for (size_t i = 0; memory && i < memory->row_count; i++)
+            read_row(devices, memory, i, side);
     }
 }
 

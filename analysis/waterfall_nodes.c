@@ -254,6 +254,16 @@ static bool share_children(struct fall_node *parent, const struct fall_level *be
     return true;
 }
 
+static bool share_level(struct fall *fall, enum level level, int64_t *room, struct err *err)
+{
+    struct fall_level *own = &fall->levels[level];
+    for (size_t i = 0; i < own->count; i++)
+        for (int side = 0; side < SIDES; side++)
+            if (!share_children(&own->at[i], &fall->levels[level + 1], side, room, err))
+                return false;
+    return true;
+}
+
 static bool share_out(struct fall *fall, struct err *err)
 {
     const struct pair *pair = fall->pair;
@@ -264,11 +274,8 @@ static bool share_out(struct fall *fall, struct err *err)
         for (int b = 0; b < BAR_COUNT; b++)
             fall->levels[LEVEL_BAR].at[b].ns[side] = pair->sides[side]->bar_ns[b];
     for (int level = LEVEL_BAR; level < LEVEL_KERNEL; level++)
-        for (size_t i = 0; i < fall->levels[level].count; i++)
-            for (int side = 0; side < SIDES; side++)
-                if (!share_children(&fall->levels[level].at[i], &fall->levels[level + 1], side,
-                                    room, err))
-                    return false;
+        if (!share_level(fall, (enum level)level, room, err))
+            return false;
     return true;
 }
 

@@ -212,22 +212,27 @@ static void a_run_without_ranks_is_refused(void **state)
     end_crew(&crew);
 }
 
+static int64_t sum_below(const struct table *fall, int64_t id, const char *column)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < fall->row_count; i++) {
+        const struct cell *parent = table_cell(fall, i, "parent");
+        if (!parent->null && parent->i == id)
+            sum += table_cell(fall, i, column)->i;
+    }
+    return sum;
+}
+
 // The rows below each row sum to it, on both sides and in the difference.
 static void check_sums(const struct table *fall)
 {
     static const char *const columns[] = {"base_ns",       "cand_ns",       "delta_ns",
                                           "base_total_ns", "cand_total_ns", "base_calls"};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        for (size_t i = 0; i < fall->row_count; i++) {
-            int64_t own = table_cell(fall, i, columns[c])->i, below = 0;
-            bool leaf = str_equal(table_cell(fall, i, "level")->s, STR("kernel"));
-            for (size_t k = 0; k < fall->row_count; k++) {
-                const struct cell *parent = table_cell(fall, k, "parent");
-                if (!parent->null && parent->i == table_cell(fall, i, "id")->i)
-                    below += table_cell(fall, k, columns[c])->i;
-            }
-            assert_int_equal(below, leaf ? 0 : own);
-        }
+        for (size_t i = 0; i < fall->row_count; i++)
+            if (!str_equal(table_cell(fall, i, "level")->s, STR("kernel")))
+                assert_int_equal(sum_below(fall, table_cell(fall, i, "id")->i, columns[c]),
+                                 table_cell(fall, i, columns[c])->i);
 }
 
 static size_t find_row(const struct table *fall, const char *match, const char *op)
