@@ -41,9 +41,11 @@ export function AlertCard({ alert, now, shows_series = true }) {
   const [problem, set_problem] = useState(null);
   const [writes, set_writes] = useState(false);
   const status = status_of(alert.status);
-  const save = async (body, said) => {
+  const save = async (body, said, from) => {
     try {
       await api_send("PATCH", `/alerts/${encodeURIComponent(alert.id)}`, { body });
+      // The button goes, the card perhaps too: the next Tab leads to the next alert.
+      from?.closest("ul.alerts")?.focus();
       set_problem(null);
       set_writes(false);
       announce(said);
@@ -67,8 +69,8 @@ export function AlertCard({ alert, now, shows_series = true }) {
         status.word}</span>
       <div class="alert-actions" role="group" aria-label="What it is">
         ${actions_of(alert.status).map(({ key, action, help, done }) => html`<button type="button"
-          key=${key} class="small" title=${help} onClick=${() => save({ status: key }, done)}>${
-            action}</button>`)}
+          key=${key} class="small" title=${help} onClick=${(event) => save({ status: key }, done,
+            event.currentTarget)}>${action}</button>`)}
         <button type="button" class="small" aria-expanded=${writes}
           onClick=${() => set_writes(!writes)}>${alert.comment ? "Edit comment" : "Comment"}
         </button></div></div>
