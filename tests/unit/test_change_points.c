@@ -161,7 +161,7 @@ static void quiet_series_rarely_tell_a_change(void **state)
                 told += find(values, count).count;
             ever += told > 0;
         }
-        assert_true(ever <= 4); // 2 to 6 % of 100 runs, see the table of tests/bench/README.md
+        assert_true(ever <= 4); // 2 to 6 % of 100 runs, see the table of analysis/COMPARE.md
     }
 }
 

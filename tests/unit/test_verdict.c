@@ -272,7 +272,7 @@ static void false_alarms_stay_below_five_percent(void **state)
             assert_true(rates_of(kind, 0, sides[i][0], sides[i][1]).significant <= FIVE_PERCENT);
 }
 
-// 67 % with 5 runs a side, 94 % with 8; tests/bench/README.md has the table.
+// 67 % with 5 runs a side, 94 % with 8; analysis/COMPARE.md has the table.
 static void two_percent_slower_is_found_more_often_than_not(void **state)
 {
     (void)state;
