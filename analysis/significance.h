@@ -10,6 +10,9 @@
 #define SIGNIFICANCE_MIN_RUNS   3    // of each side; fewer test nothing
 #define SIGNIFICANCE_CONFIDENCE 0.95 // of the rows' intervals
 
+// Bars are significant with this share of alpha where the step time itself is not: 0.01 for 0.05.
+#define SIGNIFICANCE_BARS_ALONE 0.2
+
 // A row's change from base to candidate; NaN in what is not known. Shares as in verdict.h.
 struct row_test {
     double shift_share; // ratio of the geometric means - 1; also of rows not tested, if > 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of the waterfall differ by more than the noise between runs. Rows below the bars are
 // tested only once the step or a bar differs; each level is a family of its own.
+#include "analysis/mann_whitney.h"
 #include "analysis/significance.h"
 #include "analysis/waterfall_tree.h"
 
@@ -14,6 +15,7 @@ struct noise {
     double factor[COMPARE_MAX_RUNS]; // from a run's total to its time per step
     double *times;                   // node by node, its time per step in each run
     struct row_test *tests;
+    double alpha;    // q-value up to which a row is significant
     uint32_t *owner; // per leaf: its node of the level that is tested
 };
 
@@ -21,7 +23,7 @@ static bool prepare(struct noise *noise, struct fall *fall, struct err *err)
 {
     struct arena *scratch = fall->pair->scratch;
     size_t nodes = fall->levels[LEVEL_KERNEL].count + BAR_COUNT;
-    *noise = (struct noise){.fall = fall};
+    *noise = (struct noise){.fall = fall, .alpha = fall->pair->options->limits.alpha};
     for (int side = 0; side < SIDES; side++) {
         const struct compare_pool *pool = fall->pair->sides[side];
         noise->runs[side] = pool->count;
@@ -51,15 +53,6 @@ static void fill_times(struct noise *noise, size_t nodes)
     }
 }
 
-// Two-sided p of the exact rank test when all runs of one side lie apart from those of the other.
-static double separation_p(size_t base, size_t cand)
-{
-    double ways = 1;
-    for (size_t i = 1; i <= cand; i++)
-        ways *= (double)(base + i) / (double)i;
-    return fmin(1, 2 / ways);
-}
-
 // Whether every run of one side has the row, and none of the other.
 static bool is_one_sided(const struct noise *noise, size_t node)
 {
@@ -75,18 +68,17 @@ static void judge_node(const struct noise *noise, size_t index, struct fall_node
 {
     const struct pair *pair = noise->fall->pair;
     const struct row_test *test = &noise->tests[index];
-    double alpha = pair->options->limits.alpha, p = NAN;
+    node->verdict = VERDICT_UNKNOWN;
     if (test->tested) {
         node->p_value = test->p_value;
         node->q_value = test->q_value;
-        p = test->q_value;
+        node->verdict = test->q_value <= noise->alpha ? VERDICT_SIGNIFICANT : VERDICT_NOISE;
     } else if (is_one_sided(noise, index)) {
         // More or less than nothing is a question of presence, not of many noisy rows.
-        p = node->p_value = separation_p(noise->runs[BASE], noise->runs[CAND]);
+        node->p_value = mann_whitney_least_p(noise->runs[BASE], noise->runs[CAND]);
+        if (node->p_value <= pair->options->limits.alpha)
+            node->verdict = VERDICT_SIGNIFICANT;
     }
-    node->verdict = p <= alpha ? VERDICT_SIGNIFICANT : VERDICT_NOISE;
-    if (isnan(p) || (!test->tested && p > alpha))
-        node->verdict = VERDICT_UNKNOWN;
     node->relevant = node->verdict == VERDICT_SIGNIFICANT &&
                      llabs(node->ns[CAND] - node->ns[BASE]) >= pair->relevant_from_ns;
 }
@@ -127,16 +119,21 @@ static bool has_change(const struct fall *fall)
     return found;
 }
 
+// Where the step is within noise, bars are a second chance for a false alarm: they must be surer.
 static bool judge_bars(struct noise *noise, struct err *err)
 {
     uint32_t *kernels = noise->owner;
+    double alpha = noise->alpha;
     noise->owner = arena_room(noise->fall->pair->scratch, noise->fall->leaf_count + 1,
                               sizeof *noise->owner, err);
     if (!noise->owner)
         return false;
     for (size_t i = 0; i < noise->fall->leaf_count; i++)
         noise->owner[i] = noise->fall->leaves[i].bar;
+    if (noise->fall->pair->judged.verdict != VERDICT_SIGNIFICANT)
+        noise->alpha *= SIGNIFICANCE_BARS_ALONE;
     bool ok = judge_level(noise, LEVEL_BAR, err);
+    noise->alpha = alpha;
     noise->owner = kernels;
     return ok;
 }
