@@ -188,7 +188,8 @@ test("an alert is triaged: out of the inbox, off the count, with what was said o
     await page.getByLabel("Comment", { exact: true }).fill(`${HOSTILE} on it`);
     await page.keyboard.press("Enter");
     await says(page.locator(".alert-comment"), /<img src=x.*on it/);
-    await alert.getByRole("button", { name: "Acknowledge" }).click();
+    await alert.getByRole("button", { name: "Acknowledge" }).focus();
+    await page.keyboard.press("Enter");
     await says(page.locator(".alerts-none"), /No new alerts/);
     await news.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Acknowledged/ }).click();
@@ -271,6 +272,19 @@ test("metadata is shown with where it is from, edited with help, and refused wit
     assert.deepEqual((await server.get(`/runs/${ids[0]}`)).meta,
       { batch_size: "512", data: "synthetic" });
   }));
+
+test("without runs the pages say what is to be done", async () => {
+  const empty = await start_server();
+  await on_clean_page(browser, empty.base, {}, async (page) => {
+    await visit(page, "/trends");
+    await says(page.locator(".empty"), /No series yet[^]*curl -F run=/);
+    assert.deepEqual(await axe_faults(page), []);
+    await visit(page, "/alerts");
+    await says(page.locator(".alerts-none"), /No new alerts/);
+    assert.deepEqual(await axe_faults(page), []);
+  });
+  await empty.stop();
+});
 
 for (const [width, viewport, colorScheme] of [["wide", WIDE, "light"], ["wide", WIDE, "dark"],
   ["narrow", NARROW, "light"], ["narrow", NARROW, "dark"]]) {

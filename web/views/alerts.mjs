@@ -38,8 +38,9 @@ function Inbox({ alerts, status }) {
   if (chosen.length === 0) {
     return html`<div class="card"><p class="empty-line alerts-none">${none_text(status)}</p></div>`;
   }
-  return html`<ul class="alerts card" tabindex="-1">${chosen.slice(0, MOST_SHOWN).map((alert) => html`
-      <${AlertCard} key=${alert.id} alert=${alert} now=${now} />`)}</ul>
+  const cards = chosen.slice(0, MOST_SHOWN).map((alert) => html`<${AlertCard} key=${alert.id}
+    alert=${alert} now=${now} />`);
+  return html`<ul class="alerts card" tabindex="-1">${cards}</ul>
     ${chosen.length > MOST_SHOWN && html`<p class="footnote">The ${MOST_SHOWN} largest of ${
       plural(chosen.length, "alert")} are shown.</p>`}`;
 }

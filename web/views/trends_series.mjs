@@ -59,9 +59,10 @@ function ChangeLine({ change, point }) {
 function SeriesAlerts({ alerts, href }) {
   const now = use_now();
   if (alerts.length === 0) return null;
-  return html`<${Card} title="Alerts" flush=${true} href=${href}
-      note="not dealt with yet"><ul class="alerts" tabindex="-1">${ordered_alerts(alerts).map((alert) => html`
-    <${AlertCard} key=${alert.id} alert=${alert} now=${now} shows_series=${false} />`)}</ul><//>`;
+  const cards = ordered_alerts(alerts).map((alert) => html`<${AlertCard} key=${alert.id}
+    alert=${alert} now=${now} shows_series=${false} />`);
+  return html`<${Card} title="Alerts" flush=${true} href=${href} note="not dealt with yet">
+    <ul class="alerts" tabindex="-1">${cards}</ul><//>`;
 }
 
 const is_open = ({ status }) => status === "new" || status === "acknowledged";
