@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import {
-  axe_faults, launch, NARROW, on_clean_page, settle, visit, WIDE,
+  axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE,
 } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped } from "./helpers/tools.mjs";
@@ -227,15 +227,14 @@ test("changes are shown by any level, filtered, opened, and hidden ones on deman
   }));
 
 test("per token needs tokens, and says what to give", async () => {
-  const { page, close } = await (await import("./helpers/browser.mjs"))
-    .open_page(browser, server.base);
+  const { page, close } = await open_page(browser, server.base);
   try {
     await visit(page, `/compare?${two()}`);
     await page.getByRole("button", { name: "Per token" }).click();
     await page.waitForURL(/per=token/);
     await settle(page);
     assert.match(await page.locator("main [role=alert]").innerText(), /tokens/);
-    await page.getByRole("button", { name: "Per step" }).click();
+    await page.getByRole("button", { name: "Compare per step" }).click();
     await page.getByRole("region", { name: "Verdict" }).waitFor();
   } finally {
     await close();

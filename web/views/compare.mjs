@@ -3,6 +3,7 @@
 // more than noise, and where exactly the time went.
 import { html } from "../ui.mjs";
 import { use_api } from "../api.mjs";
+import { sentence } from "../format.mjs";
 import { use_title } from "../hooks.mjs";
 import { Empty, Loaded, Notice, Segments } from "../widgets.mjs";
 import { set_tray } from "../tray.mjs";
@@ -88,8 +89,9 @@ function Comparison({ data, query, change }) {
 }
 
 /** Tokens per step are known to people only; here is where they can tell. */
-function TokensNeeded({ change }) {
-  return html`<${Notice} title="Steps of different size need their tokens">
+function TokensNeeded({ problem, change }) {
+  return html`<${Notice} kind="warning" role="alert" title="Tokens per step are not known">
+    <p>${sentence(problem.detail)}</p>
     <p>Give <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>, to
       every run of both sides: on its Data page, or when uploading with${" "}
       <code>-F meta=tokens_per_step=8192</code>.</p>
@@ -110,6 +112,8 @@ export default function Compare() {
   const ready = is_ready(sides);
   const resource = use_api(ready ? compare_api(query) : null);
   const { data } = resource;
+  const lacks_tokens = resource.problem?.status === 400 && query.per === "token"
+    && /token/.test(resource.problem.detail);
   const runs_of = (at) => (at < 0 ? data?.base : data?.candidates[at])?.runs ?? [];
   use_title(data ? `Compare ${side_name(runs_of(-1))} → ${side_name(runs_of(chosen_of(query)))}`
     : "Compare");
@@ -122,8 +126,7 @@ export default function Compare() {
         found=${ready && !resource.problem}>
       ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
-    ${ready && html`<${Loaded} resource=${resource}>${(reply) =>
-      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}
-    ${resource.problem?.status === 400 && query.per === "token"
-      && html`<${TokensNeeded} change=${change} />`}`;
+    ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
+    ${ready && !lacks_tokens && html`<${Loaded} resource=${resource}>${(reply) =>
+      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
 }
