@@ -76,6 +76,23 @@ const LISTS = {
 const COMPARE_TABLES = ["runs", "settings", "waterfall", "modules", "collectives", "ranks",
   "memory", "findings"];
 
+/** Pages of trends, alerts and baselines; the long series has one run of two. */
+const TRACKING = {
+  "series": "/series",
+  "series, all": "/series?limit=all",
+  "series of a project": "/series?project=vit",
+  "series with a tag": "/series?tag=branch%3Dmain",
+  "series, searched": "/series?q=train-1",
+  "points of a long series": "/series/nightly/points?limit=all&format=columns",
+  "points of a short series": "/series/train-7/points?project=gpt",
+  "changes of a long series": "/series/nightly/changes?limit=all",
+  "alerts": "/alerts?limit=all",
+  "alerts, new": "/alerts?status=new",
+  "alerts of a series": "/alerts?project=llama&series=nightly",
+  "baselines": "/baselines",
+  "run of a baseline": "/runs/@baseline:main",
+};
+
 /** Two runs, and eight of them: one against seven, and four repeats against four. */
 function comparisons(run) {
   const several = (turn, from, to) =>
@@ -105,6 +122,7 @@ function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
   const rank = (turn) => turn % ranks;
   const all = { "openapi.json": () => "/openapi.json", "version": () => "/version" };
   for (const [name, query] of Object.entries(LISTS)) all[name] = () => `/runs?${query}`;
+  for (const [name, path] of Object.entries(TRACKING)) all[name] = () => path;
   all["runs, last page"] = () => last_page;
   all["run"] = (turn) => `/runs/${run(turn)}`;
   all["summary"] = (turn) => `/runs/${run(turn)}/summary`;

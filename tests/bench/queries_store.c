@@ -2,7 +2,7 @@
 // Fills a data directory with many runs of many ranks, through the store's own functions: one
 // trace is analysed, its report varied for each rank and its kernels made more.
 #include "server/pipeline.h"
-#include "server/store.h"
+#include "server/store_tracking.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,10 +28,18 @@ static enum fate fate_of(int64_t run)
     }
 }
 
-// The factor in thousandths by which times of a rank differ from the model's: 900 to 1099.
+// Every other run is one more of a long series, which becomes slower at some point.
+static bool is_nightly(int64_t run)
+{
+    return run % 2 == 0;
+}
+
+// The factor in thousandths by which times of a rank differ from the model's: 900 to 1099, and more
+// once the long series is slower.
 static int64_t factor_of(int64_t run, int64_t rank)
 {
-    return 900 + (run * 7919 + rank * 104729) % 200;
+    int64_t slower = is_nightly(run) && run >= 600 ? 200 : 0;
+    return 900 + slower + (run * 7919 + rank * 104729) % 200;
 }
 
 static bool is_time(const struct column *column)
@@ -122,10 +130,16 @@ static struct run_request request_of(int64_t run, struct run_tag tags[2], struct
     static const char *const branches[] = {"main", "fused-adam", "compile", "overlap"};
     tags[0] = (struct run_tag){STR("branch"), str_of(branches[run % 4])};
     tags[1] = (struct run_tag){STR("tokens_per_step"), STR("131072")};
-    const char *name =
-        arena_printf(arena, NULL, "train-%lld@%lld", (long long)(run / 4), (long long)(run % 4));
+    static const struct run_tag meta[] = {{STR("commit"), STR("8c1f0e2")},
+                                          {STR("batch_size"), STR("64")},
+                                          {STR("tokens_per_step"), STR("131072")}};
+    const char *name = is_nightly(run) ? arena_printf(arena, NULL, "nightly@%lld", (long long)run)
+                                       : arena_printf(arena, NULL, "train-%lld@%lld",
+                                                      (long long)(run / 4), (long long)(run % 4));
     return (struct run_request){.name = str_of(name ? name : ""),
-                                .project = str_of(projects[run % 5]),
+                                .project = str_of(projects[is_nightly(run) ? 0 : run % 5]),
+                                .meta = meta,
+                                .meta_count = sizeof meta / sizeof *meta,
                                 .note = STR("a run of the benchmark of queries"),
                                 .tags = tags,
                                 .tag_count = 2,
@@ -213,6 +227,19 @@ static bool work(const struct plan *plan, int64_t run, struct arena *arena, stru
     }
 }
 
+// What people and the service add to runs that are there.
+static bool track(const struct plan *plan, struct err *err)
+{
+    struct arena arena;
+    struct run run;
+    arena_init(&arena, NULL);
+    bool ok = store_find_run(plan->store, STR("nightly~latest"), &arena, &run, err) &&
+              store_set_baseline(plan->store, STR("main"), run.id, err) &&
+              store_judge_series(plan->store, err);
+    arena_free(&arena);
+    return ok;
+}
+
 static bool fill(const struct plan *plan, struct err *err)
 {
     for (int64_t run = 0; run < plan->runs; run++) {
@@ -239,7 +266,7 @@ static bool make(struct plan *plan, const char *folder, const char *trace, struc
     if (!pipeline_trace(&job, &plan->model, &result, err))
         return false;
     plan->store = store_open(path, err);
-    return plan->store && fill(plan, err);
+    return plan->store && fill(plan, err) && track(plan, err);
 }
 
 int main(int argc, char **argv)

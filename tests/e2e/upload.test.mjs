@@ -318,9 +318,11 @@ test("many clients upload ranks of one run at once", async () => {
   assert.equal(items.length, 24);
 });
 
+const OTHER_LINES = /\/(compare|client|api\/v1\/(baselines|series|alerts))\b/;
+
 /** The curl lines of the README that upload, comments cut off. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
-  .filter((line) => line.startsWith("curl ") && !/\/(compare|client)\//.test(line))
+  .filter((line) => line.startsWith("curl ") && !OTHER_LINES.test(line))
   .map((line) => line.replace(/\s+#.*$/, ""));
 
 test("every curl line of the README that uploads works as it stands", async () => {
