@@ -187,8 +187,10 @@ static void put_limit(const struct gate_question *question, const struct gate_an
     const struct judgement *judgement = &answer->judgement;
     bool is_equal = strcmp(judgement->method, "equal") == 0;
     if (judgement->has_interval && !is_equal) {
-        buf_puts(out, ", with ");
-        buf_printf(out, "%g %% confidence ", 100 * (1 - question->limits.alpha));
+        if (strcmp(judgement->method, "history") == 0)
+            buf_puts(out, ", with the usual noise of the series ");
+        else
+            buf_printf(out, ", with %g %% confidence ", 100 * (1 - question->limits.alpha));
         put_signed_percent(out, judgement->low_share);
         buf_puts(out, " to ");
         put_signed_percent(out, judgement->high_share);

@@ -278,6 +278,8 @@ static void the_history_of_the_series_is_evidence_of_a_single_run(void **state)
                                           .method = "history"});
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_int_equal(f.answer.gate, GATE_FAIL);
+    assert_non_null(strstr(f.answer.lines[0],
+                           ", with the usual noise of the series +8.8 % to +11.2 %; the limit"));
     assert_non_null(
         strstr(f.answer.lines[2],
                "evidence: 1 run per side, against 12 earlier runs of the base's series, "
