@@ -31,7 +31,8 @@ export function headline(summary, per = "step") {
   const tone = ns > 0 ? "worse" : "better";
   const words = `${ms_unit(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
     ns > 0 ? "slower" : "faster"}`;
-  return { tone, words, share: percent_signed(share) };
+  const is_tiny = Math.abs(share) < 0.0005; // would be written as 0.0 %
+  return { tone, words, share: is_tiny ? "less than 0.1 %" : percent_signed(share) };
 }
 
 /** "significant" is a fact about noise; whether it matters is another. */

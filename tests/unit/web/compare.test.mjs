@@ -84,6 +84,7 @@ test("the headline says direction, size and share, by the shift where there is o
   const shifted = headline({ ...summary, shift_ns: 2 * MS, shift_share: 0.02 });
   assert.deepEqual(shifted, { tone: "worse", words: "2.000 ms per step slower", share: "+2.0 %" });
   assert.equal(headline({ ...summary, delta_ns: 0 }).words, "takes the same time");
+  assert.equal(headline({ ...summary, delta_share: -0.0004 }).share, "less than 0.1 %");
   assert.equal(headline({ ...summary, base_tokens: 8192 }, "token").words,
     "10.00 ms per 8,192 tokens faster");
 });
