@@ -116,7 +116,7 @@ static void steps_of_other_sizes_compare_by_their_tokens(void **state)
     (void)state;
     const struct compare_setting base[] = {{STR("tokens_per_step"), STR("1000")}};
     const struct compare_setting cand[] = {{STR("batch_size"), STR("30")},
-                                                  {STR("seq_len"), STR("100")}};
+                                           {STR("seq_len"), STR("100")}};
     struct bench bench;
     bench_begin(&bench);
     add_side(&bench, (int64_t[]){10000001}, 1);
