@@ -83,14 +83,14 @@ static void shares_of_all_rungs_sum_to_one(void **state)
         {"other_compute", "elementwise", NULL, NULL, NULL, "e2", 3, 19},
         {"other_compute", "reduction", "aten::sum", NULL, NULL, "r1", 1, 5},
         {"idle_other", "idle", NULL, NULL, NULL, NULL, 0, 1000},
-        {NULL}};
+        {0}};
     const struct hand_part cand[] = {
         {"gemm", "GEMM", "aten::mm", "[[8]]", "/A_0", "k9", 1, 11},
         {"gemm", "GEMM", "aten::mm", "[[19]]", "/A_0", "k8", 1, 77},
         {"gemm", "GEMM", "aten::mm", "[[7]]", NULL, "k1", 1, 44},
         {"other_compute", "elementwise", "aten::sub", "[[8]]", NULL, "e8", 3, 91},
         {"other_compute", "elementwise", NULL, NULL, NULL, "e2", 3, 29},
-        {NULL}};
+        {0}};
     static const char *const shares[] = {"matched_module_share",   "matched_shape_share",
                                          "matched_op_share",       "matched_kernel_share",
                                          "matched_category_share", "unmatched_share"};
@@ -116,13 +116,12 @@ static void shapes_that_only_one_side_has_are_joined_when_both_have_some(void **
     struct bench bench;
     const struct hand_part base[] = {{"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "k1", 1, 10},
                                      {"gemm", "GEMM", "aten::mm", "[[9]]", NULL, "k2", 1, 20},
-                                     {NULL}};
-    const struct hand_part more[] = {{"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "k1", 1, 10},
-                                     {NULL}};
+                                     {0}};
+    const struct hand_part more[] = {{"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "k1", 1, 10}, {0}};
     const struct hand_part others[] = {{"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "k1", 1, 10},
                                        {"gemm", "GEMM", "aten::mm", "[[11]]", NULL, "k3", 1, 25},
                                        {"gemm", "GEMM", "aten::mm", "[[12]]", NULL, "k4", 1, 1},
-                                       {NULL}};
+                                       {0}};
     compare_parts(&bench, base, 1, more, 1);
     size_t alone = bench_find(&bench, "shape", "dims", "[[9]]");
     assert_true(bench_says(&bench, FALL, alone, "match", "op"));
@@ -144,10 +143,10 @@ static void kernels_of_a_shape_pair_by_name_then_by_time(void **state)
                                      {"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "small", 1, 10},
                                      {"gemm", "GEMM", "aten::mm", "[[8]]", "/A_0", "big", 1, 90},
                                      {"gemm", "GEMM", "aten::mm", "[[8]]", "/B_0", "big", 1, 1},
-                                     {NULL}};
+                                     {0}};
     const struct hand_part cand[] = {{"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "same", 1, 70},
                                      {"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "large", 1, 60},
-                                     {NULL}};
+                                     {0}};
     compare_parts(&bench, base, 1, cand, 1);
     size_t same = bench_find(&bench, "kernel", "base_kernel", "same");
     size_t big = bench_find(&bench, "kernel", "base_kernel", "big");
@@ -169,7 +168,7 @@ static void the_kernel_of_an_operator_is_the_one_with_most_time_over_its_shapes(
     const struct hand_part parts[] = {{"gemm", "GEMM", "aten::mm", "[[1]]", NULL, "often", 1, 40},
                                       {"gemm", "GEMM", "aten::mm", "[[2]]", NULL, "often", 1, 40},
                                       {"gemm", "GEMM", "aten::mm", "[[3]]", NULL, "once", 1, 60},
-                                      {NULL}};
+                                      {0}};
     compare_parts(&bench, parts, 1, parts, 1);
     size_t op = bench_find(&bench, "op", "op", "aten::mm");
     assert_true(bench_says(&bench, FALL, op, "base_kernel", "often"));
@@ -182,10 +181,10 @@ static void operators_of_two_vendors_are_one(void **state)
     struct bench bench;
     const struct hand_part base[] = {{"other_compute", "convolution", "aten::cudnn_convolution",
                                       "[[1, 3]]", NULL, "cutlass_conv", 1, 100},
-                                     {NULL}};
+                                     {0}};
     const struct hand_part cand[] = {{"other_compute", "convolution", "aten::miopen_convolution",
                                       "[[1, 3]]", NULL, "igemm_fwd", 1, 40},
-                                     {NULL}};
+                                     {0}};
     compare_parts(&bench, base, 1, cand, 1);
     size_t op = bench_find(&bench, "op", "op", "aten::convolution");
     assert_true(bench_says(&bench, FALL, op, "match", "shape"));
@@ -220,8 +219,8 @@ static void a_side_without_anything_leaves_all_unmatched(void **state)
     struct bench bench;
     const struct hand_part parts[] = {{"gemm", "GEMM", "aten::mm", "[[1]]", NULL, "k", 4, 40},
                                       {"idle_other", "idle", NULL, NULL, NULL, NULL, 0, 8},
-                                      {NULL}};
-    const struct hand_part none[] = {{NULL}};
+                                      {0}};
+    const struct hand_part none[] = {{0}};
     compare_parts(&bench, parts, 4, none, 0);
     size_t op = bench_find(&bench, "op", "op", "aten::mm");
     assert_int_equal(bench_i64(&bench, FALL, op, "delta_ns"), -10);
@@ -277,7 +276,7 @@ static void refuse(int64_t calls, int64_t ns)
     struct bench bench;
     const struct hand_part parts[] = {{"gemm", "GEMM", "aten::mm", NULL, NULL, "k", calls, ns},
                                       {"gemm", "GEMM", "aten::mm", NULL, NULL, "k", calls, ns},
-                                      {NULL}};
+                                      {0}};
     bench_begin(&bench);
     bench_add(&bench);
     bench_part(&bench, parts[0]);
@@ -311,10 +310,10 @@ static void the_largest_numbers_still_sum(void **state)
     const struct hand_part base[] = {{"gemm", "GEMM", "aten::mm", "[[1]]", NULL, "k", most, most},
                                      {"gemm", "GEMM", "aten::mm", "[[2]]", NULL, "k", 1, most},
                                      {"idle_other", "idle", NULL, NULL, NULL, NULL, 0, most},
-                                     {NULL}};
+                                     {0}};
     const struct hand_part cand[] = {{"gemm", "GEMM", "aten::mm", "[[1]]", NULL, "k", 1, 1},
                                      {"gemm", "GEMM", "aten::mm", "[[2]]", NULL, "k", most, most},
-                                     {NULL}};
+                                     {0}};
     compare_parts(&bench, base, 3, cand, 1);
     assert_int_equal(bench_i64(&bench, "compare_summary", 0, "base_mean_ns"), most);
     bench_end(&bench);
