@@ -191,7 +191,7 @@ runs_differ_by_seed_as_told() {
     for seed in 1 2 3; do
         "$tracegen" --layers 4 --noise 0 --steps 5 --run-noise 4 --seed $seed --out "$folder/run"
         ppm=$(grep -o '"run_ppm": [0-9]*' "$folder/run/truth.json" | grep -o '[0-9]*$')
-        [ "$ppm" -ne 1000000 ] && [ "$ppm" -ge 960000 ] && [ "$ppm" -le 1040000 ] ||
+        { [ "$ppm" -ne 1000000 ] && [ "$ppm" -ge 960000 ] && [ "$ppm" -le 1040000 ]; } ||
             fail "run noise of 4 percent made $ppm"
         window=$(rank_figure run window_ns)
         [ "$window" -ne "$(rank_figure clean window_ns)" ] || fail "run $seed is like the others"
