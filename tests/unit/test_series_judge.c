@@ -308,6 +308,70 @@ static void a_series_without_points_says_nothing(void **state)
     assert_true(isnan(h->judgement.change_share));
 }
 
+// --- rates of error -----------------------------------------------------------------------------
+
+// Normal with deviation one, from a seed.
+static double normal(uint64_t *seed)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*seed >> 11) / 9007199254740992.0;
+    }
+    return sum - 6;
+}
+
+enum { SERIES = 60, RUNS = 60, CHANGE_AT = 40 };
+
+// Fills a series with 1 % noise whose runs take share times as long from CHANGE_AT on.
+static void fill(struct history *h, uint64_t *seed, double share)
+{
+    h->state.point_count = h->state.alert_count = 0;
+    for (size_t i = 0; i < RUNS; i++)
+        h->points[h->state.point_count++] = (struct series_point){
+            .run_id = STR("r"),
+            .gpu = STR("H100"),
+            .ranks = 8,
+            .step_ns = base_ns * (i < CHANGE_AT ? 1 : share) * exp(0.01 * normal(seed))};
+    judge(h);
+}
+
+static void noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs(void **state)
+{
+    struct history *h = *state;
+    uint64_t seed = 1;
+    size_t alerts = 0;
+    for (int i = 0; i < SERIES; i++) {
+        fill(h, &seed, 1);
+        alerts += h->judgement.alert_count;
+    }
+    print_message("%zu alerts of %d runs that only had noise\n", alerts, SERIES * RUNS);
+    assert_true(alerts * 100 < SERIES * RUNS);
+}
+
+static bool tells_change(const struct history *h)
+{
+    for (size_t i = 0; i < h->judgement.alert_count; i++) {
+        const struct series_alert *alert = &h->judgement.alerts[i];
+        if (alert->kind == ALERT_CHANGE && alert->at + 2 >= CHANGE_AT && alert->at <= CHANGE_AT + 2)
+            return true;
+    }
+    return false;
+}
+
+static void nine_of_ten_changes_of_three_percent_are_told_at_their_place(void **state)
+{
+    struct history *h = *state;
+    uint64_t seed = 2;
+    int told = 0;
+    for (int i = 0; i < SERIES; i++) {
+        fill(h, &seed, 1.03);
+        told += tells_change(h);
+    }
+    print_message("%d of %d changes of 3 %% told within two runs of their place\n", told, SERIES);
+    assert_true(told * 10 >= SERIES * 9);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -326,6 +390,8 @@ int main(void)
         CASE(the_same_state_is_judged_alike),
         CASE(runs_on_another_gpu_are_held_against_their_own_kind),
         CASE(a_series_without_points_says_nothing),
+        CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
+        CASE(nine_of_ten_changes_of_three_percent_are_told_at_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an older program stored is there after an upgrade, and is analysed again.
 #include "server/schema_data.h"
+#include "server/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
 // What the first schema's program left: a run with a rank that was read, one that failed and a tag.
@@ -59,6 +60,24 @@ static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
     assert_int_equal(run.step_median_ns.i, 77);
     assert_text(run.step_pattern, "");
     assert_int_equal(run.warmup_steps, -1);
+}
+
+static void runs_of_the_first_schema_are_points_of_their_series(void **state)
+{
+    struct fixture *f = *state;
+    struct table table;
+    struct series_query query = {.search = STR("")};
+    struct series_key key = {STR(""), STR("old")};
+    fill_first(f);
+    reopen(f);
+    assert_ok(f, store_judge_series(f->store, &f->err));
+    assert_ok(f, store_list_series(f->store, &query, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 1);
+    assert_int_equal(table_cell(&table, 0, "points")->i, 1);
+    assert_int_equal(table_cell(&table, 0, "step_median_ns")->i, 77);
+    assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
+    assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
+    assert_string_equal(table_cell(&table, 0, "gpu")->s.at, "H100");
 }
 
 static void traces_of_an_older_analysis_are_read_again(void **state)
@@ -134,6 +153,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_of_the_first_schema_keep_all_that_was_known, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(runs_of_the_first_schema_are_points_of_their_series, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(traces_of_an_older_analysis_are_read_again, set_up,
                                         tear_down),
