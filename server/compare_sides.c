@@ -70,6 +70,9 @@ static bool add_series(struct request *request, struct response *response, struc
     struct run_query query = series_query(key);
     struct run_list list;
     size_t before = count_runs(compared);
+    if (query.series.len == 0)
+        return err_set(err, ERR_USAGE, "found '%.*s@*', expected the name of a series before @*",
+                       shown_len(key), key.at);
     if (!store_list_runs(request->services->intake.store, &query, request->arena, &list, err))
         return false;
     for (size_t i = list.count; i-- > 0;) {
@@ -157,12 +160,24 @@ static bool refuse_missing(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, "found no %s=RUN, expected base=RUN and cand=RUN", name);
 }
 
+// The base is one side: of two, one would count for nothing.
+static bool is_given_once(const struct query *query, struct str name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < query->count; i++)
+        count += str_equal(query->params[i].name, name);
+    return count <= 1;
+}
+
 static bool find_runs(struct request *request, struct response *response, struct compared *compared,
                       struct err *err)
 {
     struct str base = query_get(&request->query, "base");
     if (!base.len)
         return refuse_missing("base", err);
+    if (!is_given_once(&request->query, STR("base")))
+        return err_set(err, ERR_USAGE,
+                       "found more than one base, expected repeats of it joined by commas");
     if (!add_side(request, response, "base", base, compared, err) ||
         !add_candidates(request, response, compared, err))
         return false;
