@@ -273,6 +273,10 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     struct contributors all;
     size_t count = 0;
     int64_t told_ns = 0;
+    if (!has_steps(&answer->judgement)) {
+        buf_puts(out, "why: without steady steps no part of a step can be told");
+        return true;
+    }
     if (!contributors_find(&question->pair, arena, &all, err))
         return false;
     for (size_t i = 0; i < all.count && count < MAX_CONTRIBUTORS; i++) {

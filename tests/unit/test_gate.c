@@ -323,11 +323,14 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
                                 {"method", T("none")},
                                 END};
     add_run(&f, 0, (int64_t)500 * MS);
+    add_op(&f, "gemm", STR("aten::mm"), -(int64_t)300 * MS);
     add(&f, &f.report, &table_compare_summary, row);
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_int_equal(f.answer.gate, GATE_UNDECIDED);
     assert_string_equal(f.answer.lines[0], "undecided: the candidate has no steady steps on a "
                                            "device, so that there is nothing to compare");
+    assert_string_equal(f.answer.lines[1],
+                        "why: without steady steps no part of a step can be told");
     tear_down(&f);
 }
 
