@@ -20,13 +20,10 @@ struct settings {
     size_t count;
 };
 
-// By key; of one key what people gave first, then by value.
 static int compare_values(const void *a, const void *b)
 {
     const struct setting *x = a, *y = b;
     int order = str_compare(x->key, y->key);
-    if (order == 0 && x->given != y->given)
-        return x->given ? -1 : 1;
     return order ? order : str_compare(x->value, y->value);
 }
 
@@ -89,11 +86,13 @@ static bool take_run(struct settings *settings, const struct compare_run *run, s
     return take_ranks(settings, run, arena, err);
 }
 
-// Adds up the weights of equal values; they lie side by side.
-static size_t join_equal(struct setting *at, size_t count)
+// Adds up the weights of equal values, which lie side by side. *given: people gave one of them.
+static size_t join_equal(struct setting *at, size_t count, bool *given)
 {
     size_t kept = 0;
+    *given = false;
     for (size_t i = 0; i < count; i++) {
+        *given |= at[i].given;
         if (kept && str_equal(at[kept - 1].value, at[i].value))
             at[kept - 1].weight += at[i].weight;
         else
@@ -106,8 +105,8 @@ static size_t join_equal(struct setting *at, size_t count)
 static bool join_values(struct setting *at, size_t count, struct arena *arena,
                         struct setting *joined, struct err *err)
 {
-    bool given = at[0].given;
-    count = join_equal(at, count);
+    bool given;
+    count = join_equal(at, count, &given);
     qsort(at, count, sizeof *at, compare_weights);
     *joined = at[0];
     joined->given = given;

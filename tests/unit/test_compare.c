@@ -233,6 +233,31 @@ static void settings_that_differ_come_first_and_people_win(void **state)
     bench_end(&bench);
 }
 
+// What people say of some repeats and the traces of others is one value where it is the same.
+static void a_value_given_for_some_repeats_is_told_once(void **state)
+{
+    (void)state;
+    const struct compare_setting bf16[] = {{STR("precision"), STR("bf16")}};
+    const struct compare_setting fp8[] = {{STR("precision"), STR("fp8")}};
+    struct bench bench;
+    bench_begin(&bench);
+    for (int i = 0; i < 3; i++) {
+        add_run(&bench, 100);
+        add_setting(&bench, "precision", "bf16", 1);
+    }
+    bench_side(&bench, 3);
+    add_run(&bench, 100);
+    add_setting(&bench, "precision", "bf16", 1);
+    bench_side(&bench, 1);
+    bench.handles[0].meta = bf16;
+    bench.handles[1].meta = fp8;
+    bench.handles[0].meta_count = bench.handles[1].meta_count = 1;
+    bench_compare(&bench);
+    check_setting(&bench, 0, "precision", "bf16 | fp8", "bf16");
+    assert_true(bench_says(&bench, "compare_settings", 0, "base_source", "upload"));
+    bench_end(&bench);
+}
+
 // --- modules ------------------------------------------------------------------------------------
 
 static void add_module(struct bench *bench, int64_t id, int64_t parent, const char *name,
@@ -465,6 +490,7 @@ int main(void)
         cmocka_unit_test(per_token_needs_the_tokens_of_both_sides),
         cmocka_unit_test(comparisons_without_runs_or_with_too_many_are_refused),
         cmocka_unit_test(settings_that_differ_come_first_and_people_win),
+        cmocka_unit_test(a_value_given_for_some_repeats_is_told_once),
         cmocka_unit_test(modules_sum_to_the_busy_time_of_a_step),
         cmocka_unit_test(modules_with_broken_numbers_are_refused),
         cmocka_unit_test(ranks_compare_one_by_one_where_they_are_the_same),
