@@ -11,6 +11,17 @@ static bool refuse(struct str id, struct err *err)
     return err_set(err, ERR_NOT_FOUND, "no alert '%.*s'", (int)(id.len < 40 ? id.len : 40), id.at);
 }
 
+static bool check_status(struct str status, struct err *err)
+{
+    static const char *const words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(status, str_of(words[i])))
+            return true;
+    return err_set(err, ERR_USAGE,
+                   "found status '%.*s', expected new, acknowledged, expected, noise or fixed",
+                   (int)(status.len < 40 ? status.len : 40), status.at);
+}
+
 // --- the list -----------------------------------------------------------------------------------
 
 #define SELECT_ALERTS                                                                          \
@@ -60,7 +71,8 @@ bool store_list_alerts(struct store *store, const struct alert_query *query, str
 {
     struct txn txn;
     *table = (struct table){.desc = &table_alerts};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if ((query->status.len && !check_status(query->status, err)) ||
+        !txn_begin(store, TXN_READ, &txn, err))
         return false;
     return txn_end(&txn, list_alerts(txn.db, query, arena, table, err), err);
 }
@@ -79,17 +91,6 @@ bool store_find_alert(struct store *store, struct str id, struct arena *arena, s
 }
 
 // --- deciding -----------------------------------------------------------------------------------
-
-static bool check_status(struct str status, struct err *err)
-{
-    static const char *const words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_equal(status, str_of(words[i])))
-            return true;
-    return err_set(err, ERR_USAGE,
-                   "found status '%.*s', expected new, acknowledged, expected, noise or fixed",
-                   (int)(status.len < 40 ? status.len : 40), status.at);
-}
 
 static bool check_comment(struct str comment, struct err *err)
 {
