@@ -42,7 +42,8 @@ static bool read_gate(struct request *request, struct response *response, struct
     static const char *const known[] = {
         "base", "cand",  "max_regression", "undecided",   "format", "per",
         "rank", "alpha", "relevant_share", "relevant_ns", NULL};
-    struct query_number limit = {"max_regression", 0.03, -0.99, 10};
+    struct query_number limit = {"max_regression", 0.03, GATE_LEAST_REGRESSION,
+                                 GATE_MOST_REGRESSION};
     if (!query_allow(&request->query, known, err) ||
         !query_get_number(&request->query, limit, &gate->max_regression, err) ||
         !read_undecided(&request->query, &gate->undecided_fails, err) ||

@@ -61,6 +61,17 @@ static struct compare_options options_of(const struct compare_choices *chosen)
                                                .relevant_ns = chosen->relevant_ms * 1e6}};
 }
 
+static bool check_limits(const struct compare_choices *chosen, struct err *err)
+{
+    struct verdict_limits limits = options_of(chosen).limits;
+    if (chosen->max_regression < GATE_LEAST_REGRESSION ||
+        chosen->max_regression > GATE_MOST_REGRESSION)
+        return err_set(err, ERR_USAGE,
+                       "--max-regression: found %g, expected a number from %g to %g",
+                       chosen->max_regression, GATE_LEAST_REGRESSION, GATE_MOST_REGRESSION);
+    return verdict_check_limits(&limits, err);
+}
+
 static bool print(const struct compare_choices *chosen, const struct gate_question *question,
                   const struct gate_answer *answer, struct err *err)
 {
@@ -138,8 +149,7 @@ bool cmd_compare(int argc, char **argv, int *verdict, struct err *err)
         options_help(&options, stdout);
         return true;
     }
-    struct verdict_limits limits = options_of(&chosen).limits;
-    if (!verdict_check_limits(&limits, err))
+    if (!check_limits(&chosen, err))
         return false;
     if (args.operand_count != 2)
         return err_set(err, ERR_USAGE,

@@ -141,8 +141,26 @@ static bool read_run(struct file_run *run, const struct file_side_options *optio
     size_t index = index_of_rank(&run->files, options->slowest);
     rank_files_keep_only(&run->files, index);
     run->rank.arena = &run->arena;
-    return rank_files_load(&run->files, index, compare_rank_tables, &run->rank, err) &&
-           rank_files_load(&run->files, index, contributors_rank_tables, &run->rank, err);
+    return rank_files_load(&run->files, index, compare_rank_tables, &run->rank, err);
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+// The same run twice would count one measurement as two.
+static bool check_new(const struct file_side *side, const char *operand, struct err *err)
+{
+    if (!*operand)
+        return err_set(err, ERR_USAGE, "found an empty name, expected a trace file or a folder");
+    for (size_t i = 0; i < side->count; i++)
+        if (is_same_file(side->runs[i].name, operand))
+            return err_set(err, ERR_USAGE, "%s: found it twice on one side, expected repeats",
+                           operand);
+    return true;
 }
 
 static bool add_run(struct file_side *side, const char *operand,
@@ -151,6 +169,8 @@ static bool add_run(struct file_side *side, const char *operand,
     struct paths paths = {.arena = arena};
     if (side->count == COMPARE_MAX_RUNS)
         return err_set(err, ERR_USAGE, "found more than %d runs of a side", COMPARE_MAX_RUNS);
+    if (!check_new(side, operand, err))
+        return false;
     struct file_run *run = &side->runs[side->count++];
     run->name = operand;
     arena_init(&run->arena, NULL);

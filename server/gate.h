@@ -8,10 +8,14 @@
 
 enum { GATE_LINES = 3 };
 
+// What a limit may be.
+#define GATE_LEAST_REGRESSION (-0.99)
+#define GATE_MOST_REGRESSION  10.0
+
 struct gate_question {
     struct compared_pair pair;
     struct verdict_limits limits;
-    double max_regression; // 0.03: steps may become 3 % longer
+    double max_regression; // 0.03: steps may become 3 % longer; within the bounds above
     bool of_files;         // repeats are given on the command line, not uploaded
 };
 
