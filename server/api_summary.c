@@ -72,21 +72,28 @@ static void rate_json(const char *name, const struct run *run, int64_t tokens, i
         buf_puts(out, "null");
 }
 
-// What the tag tokens_per_step makes of the headline step. Worked out on reading, so that a tag may
-// come or change at any time.
+static const struct run_tag *find_pair(const struct run_tag *pairs, size_t count, struct str key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(pairs[i].key, key))
+            return &pairs[i];
+    return NULL;
+}
+
+// What tokens_per_step makes of the headline step: of the metadata, else the tag, as comparisons
+// take it. Worked out on reading, so that it may come or change at any time.
 static void throughput_json(const struct run *run, struct buf *out)
 {
-    const struct run_tag *tag = NULL;
     int64_t tokens = 0, devices = run->world_size > 0 ? run->world_size : run->received;
-    for (size_t i = 0; i < run->tag_count; i++)
-        if (str_equal(run->tags[i].key, STR("tokens_per_step")))
-            tag = &run->tags[i];
+    const struct run_tag *given = find_pair(run->meta, run->meta_count, STR("tokens_per_step"));
+    if (!given)
+        given = find_pair(run->tags, run->tag_count, STR("tokens_per_step"));
     buf_puts(out, ",\"throughput\":");
-    if (!tag) {
+    if (!given) {
         buf_puts(out, "null");
         return;
     }
-    bool valid = str_to_i64(tag->value, &tokens) && tokens > 0;
+    bool valid = str_to_i64(given->value, &tokens) && tokens > 0;
     buf_puts(out, "{\"tokens_per_step\":");
     if (valid)
         buf_i64(out, tokens);

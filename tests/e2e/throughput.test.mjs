@@ -56,6 +56,18 @@ for (const value of ["many", "0", "-5", "8k", "1.5", "99999999999999999999"])
     assert.match(throughput.reason, /whole number above 0/);
   });
 
+test("tokens per step of the metadata count, and win over the tag", async () => {
+  const meta = async (tokens_per_step) => assert.equal((await server.send("PATCH", "/runs/paced",
+    { meta: { tokens_per_step } }, { "If-Match": "*" })).status, 200);
+  await tag("8192");
+  await meta("4096");
+  const { throughput, summary: figures } = await summary();
+  assert.equal(throughput.tokens_per_step, 4096);
+  assert.equal(throughput.tokens_per_second, 4096e9 / figures.step_median_ns);
+  await meta(null);
+  assert.equal((await summary()).throughput.tokens_per_step, 8192);
+});
+
 test("GPUs are those of the job, also of ranks without a trace", async () => {
   await tag("8192");
   const { run: { world_size } } = await summary();

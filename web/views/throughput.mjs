@@ -8,7 +8,7 @@ import { Figure, Help } from "../widgets.mjs";
 /** The tag of a run from which its throughput is worked out. */
 export const TOKENS_TAG = "tokens_per_step";
 
-const HELP = "Tokens of a step over all ranks, as the tag tokens_per_step gives them, divided by "
+const HELP = "Tokens of a step over all ranks, as the run's tokens_per_step says, divided by "
   + "the median steady step of the headline rank";
 
 const whole = (rate) => (rate === null ? "–" : count(Math.round(rate)));
