@@ -27,9 +27,10 @@ bool meta_check_word(const char *what, struct str word, struct err *err)
 
 static bool check_count(const struct run_tag *meta, struct err *err)
 {
+    const int64_t most = (int64_t)1 << 48; // that comparisons reckon with
     int64_t number = 0;
-    return (str_to_i64(meta->value, &number) && number > 0) ||
-           err_set(err, ERR_USAGE, "found %.*s '%.*s', expected a whole number above 0",
+    return (str_to_i64(meta->value, &number) && number > 0 && number <= most) ||
+           err_set(err, ERR_USAGE, "found %.*s '%.*s', expected a whole number from 1 to 2^48",
                    (int)meta->key.len, meta->key.at,
                    (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
 }

@@ -80,7 +80,8 @@ test("metadata that cannot be are refused and change nothing", async () => {
   await server.send("POST", "/runs", { name: "plain" });
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, "v"]));
   for (const meta of [{ "a b": "v" }, { [`${"k".repeat(65)}`]: "v" }, { k: "" }, { k: 5 },
-    { k: "x".repeat(201) }, { batch_size: "many" }, { data: "fake" }, { k: "a\nb" }, many, "text"])
+    { k: "x".repeat(201) }, { batch_size: "many" }, { tokens_per_step: `${2 ** 49}` },
+    { data: "fake" }, { k: "a\nb" }, many, "text"])
     await patch_run("plain", { meta }, 400);
   assert.deepEqual((await server.get("/runs/plain")).meta, {});
   for (const meta of ["nothing", "=v", "k=", "seq_len=-1"]) {
@@ -210,6 +211,7 @@ test("what is decided of an alert is kept, commented and refused when it cannot 
   assert.equal((await decide(id, { comment: "known" })).status, "acknowledged");
   assert.deepEqual((await alerts("&status=new&series=llama")), []);
   await send("PATCH", `/alerts/${id}`, 400, { status: "gone" });
+  assert.equal((await server.request("/api/v1/alerts?status=open")).status, 400);
   await send("PATCH", `/alerts/${id}`, 400, { comment: "x".repeat(4001) });
   await send("PATCH", `/alerts/${id}`, 400, { comment: 5 });
   await send("PATCH", `/alerts/${id}`, 400, { stat: "new" });

@@ -97,7 +97,8 @@ static void hostile_metadata_are_refused(void **state)
     refuse_meta(f, STR("k"), STR("a\nb"), "0x0a");
     refuse_meta(f, STR("k"), STR("\xff"), "UTF-8");
     refuse_meta(f, STR("batch_size"), STR("many"), "batch_size 'many'");
-    refuse_meta(f, STR("tokens_per_step"), STR("0"), "above 0");
+    refuse_meta(f, STR("tokens_per_step"), STR("0"), "from 1 to 2^48");
+    refuse_meta(f, STR("tokens_per_step"), STR("281474976710657"), "from 1 to 2^48");
     refuse_meta(f, STR("data"), STR("Real"), "real or synthetic");
 }
 
