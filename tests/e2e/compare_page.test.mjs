@@ -150,8 +150,8 @@ test("one run a side says that noise is unknown and how to get repeats", () =>
     const verdict = page.getByRole("region", { name: "Verdict" });
     assert.match(await verdict.innerText(), /noise unknown/);
     await verdict.getByText("How to get repeats").click();
-    assert.match(await verdict.innerText(), /3 more runs of the base/);
-    assert.match(await verdict.locator("pre").innerText(), /^curl -F run=rocm@2 /);
+    assert.match(await verdict.innerText(), /3 more of the base and 3 of the candidate/);
+    assert.match(await verdict.locator("pre").innerText(), /^curl -F run=rocm@\$\(date \+%s\) /);
   }));
 
 test("a run against itself differs in nothing and hides nothing that matters", () =>

@@ -14,10 +14,11 @@ const LEAST_SPAN = 0.03; // of the middle: a narrower axis would make noise look
 const PADDING = 0.08;
 const LABEL_PX = 6.1; // of a character, so that labels can be kept apart before they are drawn
 
-/** @param {number[]} values at least one */
+/** Of an even count the mean of the middle two; null of none. @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
+  if (sorted.length === 0) return null;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 

@@ -19,6 +19,7 @@ import { Communication, Findings, Memory, Ranks } from "./compare_tables.mjs";
 import { Verdict } from "./compare_verdict.mjs";
 import { use_waterfall, WaterfallCard } from "./compare_waterfall.mjs";
 import { is_ready, side_name } from "./side_model.mjs";
+import { is_comparable } from "./verdict_model.mjs";
 
 const PER = [["step", "Per step"], ["token", "Per token"]];
 const RANK = [["headline", "Headline rank"], ["slowest", "Slowest rank"]];
@@ -55,7 +56,8 @@ function sections_of({ data, query, one, candidate, waterfall }) {
     ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],
     ["memory", "Memory", html`<${Memory} query=${one} />`],
     ["findings", "Findings", html`<${Findings} query=${one} />`],
-    ["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`],
+    ...(candidate.summary.unmatched_share > 0
+      ? [["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`]] : []),
     ["gate", "Gate", html`<${Gate} query=${one} />`],
   ];
 }
@@ -78,14 +80,13 @@ function Detail({ data, query, at }) {
 function Comparison({ data, query, change }) {
   const at = chosen_of(query);
   const many = data.candidates.length > 1;
-  if (!data.candidates[at]?.summary) {
-    return html`<${Notice} kind="warning" title="These runs cannot be compared yet">
-      <p>At least one of them has no analysed steps.</p><//>`;
-  }
+  const { summary, runs } = data.candidates[at];
   return html`${many && html`<${Candidates} data=${data} query=${query} chosen=${at}
       onpick=${(next) => change({ show: String(next + 1) })} />
-      <h2 class="chosen-head">Candidate ${at + 1}: ${side_name(data.candidates[at].runs)}</h2>`}
-    <${Detail} key=${at} data=${data} query=${query} at=${at} />`;
+      <h2 class="chosen-head">Candidate ${at + 1}: ${side_name(runs)}</h2>`}
+    ${is_comparable(summary) ? html`<${Detail} key=${at} data=${data} query=${query} at=${at} />`
+      : html`<${Notice} kind="warning" title="These runs cannot be compared">
+          <p>${sentence(summary.verdict_text)}</p><//>`}`;
 }
 
 /** Tokens per step are known to people only; here is where they can tell. */

@@ -11,7 +11,7 @@ import { Card } from "../widgets.mjs";
 import { Table } from "../table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { candidate_rows, stacks_of } from "./many_model.mjs";
-import { interval_text, verdict_chip } from "./verdict_model.mjs";
+import { interval_text, is_comparable, verdict_chip } from "./verdict_model.mjs";
 
 function columns_of(frame, { chosen, onpick }) {
   const at = (row) => row_at(frame, row);
@@ -23,14 +23,14 @@ function columns_of(frame, { chosen, onpick }) {
     { key: "cand_runs", label: "Runs", kind: "count", priority: 2 },
     { key: "cand_step_ns", label: "Step p50", kind: "ms" },
     { key: "shift_share", label: "Shift", kind: "share", priority: 2, width_px: 150,
-      help: "Relative difference to the base, its 95 % interval where repeats give one",
+      help: "Relative difference to the base, its interval where there is one",
       cell: (row) => interval_text(at(row))
         ?? percent_signed(at(row).shift_share ?? at(row).delta_share) },
     { key: "verdict", label: "Verdict", priority: 2, cell: (row) => verdict_chip(at(row)) },
     { key: "matched", label: "Matched", kind: "share", priority: 3,
       help: "Device time matched by operator or better" },
-    { key: "size_ns", label: "Difference", kind: "ms", cell: (row) =>
-      html`<${DeltaCell} ns=${at(row).delta_ns} scale_ns=${scale_ns} />` },
+    { key: "size_ns", label: "Difference", kind: "ms", cell: (row) => (is_comparable(at(row))
+      ? html`<${DeltaCell} ns=${at(row).delta_ns} scale_ns=${scale_ns} />` : "–") },
   ];
 }
 

@@ -4,9 +4,8 @@ import { html } from "../ui.mjs";
 import { run_path } from "../address.mjs";
 import { plural, sentence } from "../format.mjs";
 import { Command, Help } from "../widgets.mjs";
-import { shared_series, side_name } from "./side_model.mjs";
-import { biggest, evidence, headline, RUNS_FOR_TEST, runs_lacking, verdict_chip }
-  from "./verdict_model.mjs";
+import { repeat_command, side_name } from "./side_model.mjs";
+import { biggest, evidence, headline, verdict_chip } from "./verdict_model.mjs";
 
 function SideName({ runs }) {
   const name = side_name(runs);
@@ -19,7 +18,7 @@ function Line({ base, cand, summary, per }) {
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
   const measured = html`<strong>${words}</strong>${share && ` (${share})`}`;
-  if (summary.delta_ns === 0 && !share) {
+  if (!share) {
     return html`<p class="verdict-line"><${SideName} runs=${cand} /> ${measured} as${" "}
       <${SideName} runs=${base} /> ${chip}</p>`;
   }
@@ -31,22 +30,15 @@ function Line({ base, cand, summary, per }) {
     <${SideName} runs=${base} /> ${chip}</p>`;
 }
 
-/** Only where repeats would help: what is missing, and the command that brings it. */
+/** Only where repeats would help: the command that brings them. */
 function MoreRepeats({ base, cand, summary }) {
   if (summary.verdict !== "noise unknown") return null;
-  const lack = (runs, side) => runs_lacking(runs) > 0
-    && `${plural(runs_lacking(runs), "more run")} of the ${side}`;
-  const needed = [lack(summary.base_runs, "base"), lack(summary.cand_runs, "candidate")]
-    .filter(Boolean).join(" and ");
-  const series = shared_series(cand) ?? cand[0]?.series ?? "my-run";
-  const next = (summary.cand_runs ?? 1) + 1;
+  const [run] = base.length < cand.length ? base : cand;
   return html`<details class="fold"><summary>How to get repeats</summary>
-    <p>How much runs differ by themselves is not known from ${plural(summary.base_runs ?? 1,
-      "run")} against ${summary.cand_runs ?? 1}. With ${RUNS_FOR_TEST} on each side a test can
-      tell: ${needed || "use all repeats of both sides"}. Measure the same again and upload each
-      under the name of its series, which is all before the @:</p>
-    <${Command} text=${`curl -F run=${series}@${next} -F trace=@rank0.json.gz ${
-      location.origin}/upload`} />
+    <p>How much runs differ by themselves is not known from ${plural(base.length,
+      "run")} against ${cand.length}. Measure the same again and upload each under the
+      name of its series, which is all before the @:</p>
+    <${Command} text=${repeat_command(run, location.origin)} />
     <p>Then choose the series above, as all its repeats. Eight or more earlier runs of the base's
       series help as well: they show what is usual.</p></details>`;
 }

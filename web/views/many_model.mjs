@@ -2,7 +2,7 @@
 // Several candidates beside one base: bars of parts and rows of a table; pure.
 import { part_of } from "../parts.mjs";
 import { side_name } from "./side_model.mjs";
-import { matched } from "./verdict_model.mjs";
+import { is_comparable, matched } from "./verdict_model.mjs";
 
 /** The seven parts of one side in the columns that stacks read. @param {any[]} bars */
 function parts_row(bars, side) {
@@ -10,7 +10,7 @@ function parts_row(bars, side) {
 }
 
 /**
- * The base and every candidate as rows of a stack.
+ * The base and every candidate that has steps as rows of a stack.
  * @param {any} data reply of /compare @param {any[]} bars rows of level bar of all candidates
  * @returns {import("../charts/stack_rows.mjs").StackRow[]} keys: "base", then places from 0
  */
@@ -20,7 +20,8 @@ export function stacks_of(data, bars) {
   return [
     { key: "base", name: side_name(data.base.runs), parts: parts_row(of(1), "base_ns") },
     ...data.candidates.map((cand, i) => ({ key: String(i), name: side_name(cand.runs),
-      parts: parts_row(of(i + 1), "cand_ns") })),
+      parts: parts_row(of(i + 1), "cand_ns") }))
+      .filter((_, i) => is_comparable(data.candidates[i].summary)),
   ];
 }
 

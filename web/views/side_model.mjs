@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sides of a comparison as the address has them: keys of runs, repeats behind commas, all runs
 // of a series as NAME@*; pure.
+import { quoted } from "./gate_model.mjs";
 
 export const MOST_CANDIDATES = 8;
 const SERIES_END = "@*";
 const DEFAULT_PROJECT = "default";
+
+const PLAIN_WORD = /^\w[\w.+-]*$/; // for a shell, and not a file for curl
 
 /** @typedef {{id: string, name: string, project?: string, series?: string, gpu?: string}} Run */
 /** @typedef {{base: string, cand: string[]}} Sides */
@@ -52,6 +55,14 @@ export function side_name(runs) {
   const series = shared_series(runs);
   if (series) return `${series} (${runs.length} runs)`;
   return `${runs[0].name} and ${runs.length - 1} more`;
+}
+
+/** The command that uploads one more repeat of a run. @param {Run} run @param {string} origin */
+export function repeat_command({ series, project }, origin) {
+  const field = (name, value) => (PLAIN_WORD.test(value) ? `-F ${name}=${value}`
+    : `--form-string ${quoted(`${name}=${value}`)}`);
+  const home = !project || project === DEFAULT_PROJECT ? "" : `${field("project", project)} `;
+  return `curl ${home}${field("run", series)}@$(date +%s) -F trace=@rank0.json.gz ${origin}/upload`;
 }
 
 /**

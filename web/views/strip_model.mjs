@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the reply of a comparison to the strips of its step times; pure.
+import { median } from "../charts/trend_model.mjs";
 import { side_name } from "./side_model.mjs";
-
-/** The median that the server means: of an even count the mean of the middle two. */
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  if (sorted.length === 0) return null;
-  return sorted.length % 2 ? sorted[Math.floor(middle)]
-    : (sorted[middle - 1] + sorted[middle]) / 2;
-}
 
 /**
  * Runs of one side with their steps and, as far as the table runs is there, its medians. Both come
@@ -38,7 +30,7 @@ function strip_of(side, rows, { key, label, kind, step_ns, interval, factor = 1 
 }
 
 /**
- * The base's strip and one for each candidate.
+ * The base's strip and one for each candidate that has steps.
  * @param {any} data reply of /compare @param {any[]} rows of compare_runs, as far as there
  * @returns {import("../charts/dot_strip.mjs").Strip[]}
  */
@@ -53,5 +45,5 @@ export function strips_of(data, rows) {
       label: numbered ? `Candidate ${i + 1}` : "Candidate", step_ns: cand.summary?.cand_step_ns,
       factor: factor_of(data.per, cand.summary),
       interval: [cand.summary?.cand_ci_low_ns, cand.summary?.cand_ci_high_ns] })),
-  ];
+  ].filter(({ median: step_ns }) => step_ns > 0);
 }

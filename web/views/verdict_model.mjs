@@ -11,10 +11,10 @@ const METHODS = {
   none: "none, for lack of runs",
 };
 
-/** Runs per side from which the test can reach 5 %. */
-export const RUNS_FOR_TEST = 4;
-
 const has = (value) => value !== null && value !== undefined;
+
+/** Whether both sides have steps, so that there is a difference. @param {any} summary */
+export const is_comparable = (summary) => has(summary?.delta_ns);
 
 /** What a step stands for: itself, or its tokens where sides are brought to the same. */
 const unit_of = (per, { base_tokens }) => (per === "token" && base_tokens > 0
@@ -41,6 +41,10 @@ export function verdict_chip({ verdict, relevant }) {
   return relevant ? "significant" : "significant, too small to matter";
 }
 
+/** What the interval is called: a fence of past runs holds no confidence. @param {number} alpha */
+export const interval_label = (method, alpha) => (method === "history" ? "With the usual noise"
+  : `${number(100 * (1 - alpha), 2)} % interval`);
+
 /** The interval of the relative difference, or null. */
 export function interval_text({ shift_low_share: low, shift_high_share: high }) {
   return has(low) && has(high) ? `${percent_signed(low)} … ${percent_signed(high)}` : null;
@@ -55,10 +59,12 @@ export function evidence(summary, thresholds = {}) {
   const alpha = thresholds.alpha ?? 0.05;
   const facts = [
     ["Step", `${ms_unit(summary.base_step_ns, 4)} → ${ms_unit(summary.cand_step_ns, 4)}`,
-      "Median steady step; of repeats the median of their medians."],
-    ["95 % interval", interval_text(summary), "Of the relative difference between the sides."],
+      "Median steady step; of repeats the lower median of their medians. The difference above is "
+        + "the median over all pairs of runs, one of each side."],
+    [interval_label(summary.method, alpha), interval_text(summary),
+      "Of the relative difference between the sides."],
     ["Method", METHODS[summary.method] ?? summary.method],
-    ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant below ${alpha})` : null,
+    ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant up to ${alpha})` : null,
       "How often equal sides would differ at least this much."],
     ["Usual spread", has(summary.threshold_share)
       ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
@@ -99,9 +105,6 @@ export function biggest(bars, floor_ns = 0) {
   return [saved.length > 0 && `Saved: ${text(saved)}.`, lost.length > 0 && `Lost: ${text(lost)}.`]
     .filter(Boolean).join(" ");
 }
-
-/** How many repeats a side lacks for the test, or 0. @param {number} runs */
-export const runs_lacking = (runs) => Math.max(0, RUNS_FOR_TEST - (runs ?? 1));
 
 export const RUNGS = [
   ["module", "same operator, shapes and module"],

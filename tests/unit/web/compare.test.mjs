@@ -14,10 +14,11 @@ import { counted_states, group_text, pair_text, rank_statistics, rank_text, rank
   shown_ranks } from "../../../web/views/pair_model.mjs";
 import { differ_text, ordered_settings, setting_text, source_mark }
   from "../../../web/views/setting_model.mjs";
-import { choices, is_ready, is_series, keys_of, series_key, side_name, swapped, with_candidate }
-  from "../../../web/views/side_model.mjs";
-import { median, strips_of } from "../../../web/views/strip_model.mjs";
-import { biggest, evidence, headline, interval_text, matched, p_text, runs_lacking, verdict_chip }
+import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side_name, swapped,
+  with_candidate } from "../../../web/views/side_model.mjs";
+import { median } from "../../../web/charts/trend_model.mjs";
+import { strips_of } from "../../../web/views/strip_model.mjs";
+import { biggest, evidence, headline, interval_text, is_comparable, matched, p_text, verdict_chip }
   from "../../../web/views/verdict_model.mjs";
 
 const MS = 1_000_000;
@@ -102,8 +103,9 @@ test("the evidence names interval, method, p and threshold only where they are k
   const tested = { ...summary, shift_share: -0.1, shift_low_share: -0.12, shift_high_share: -0.08,
     p_value: 0.008, method: "mann_whitney", threshold_share: 0.05 };
   const facts = new Map(evidence(tested, { alpha: 0.01 }).map(([label, text]) => [label, text]));
-  assert.equal(facts.get("95 % interval"), "−12.0 % … −8.0 %");
-  assert.equal(facts.get("p"), "0.0080 (significant below 0.01)");
+  assert.equal(facts.get("99 % interval"), "−12.0 % … −8.0 %");
+  assert.deepEqual(labels({ ...tested, method: "history" })[1], "With the usual noise");
+  assert.equal(facts.get("p"), "0.0080 (significant up to 0.01)");
   assert.equal(facts.get("Usual spread"), "±5.0 %, this is 2.0 times that");
   assert.match(facts.get("Method"), /Mann-Whitney/);
   assert.equal(interval_text({ shift_low_share: null, shift_high_share: 0 }), null);
@@ -120,8 +122,18 @@ test("the largest parts are named, trifles are not", () => {
   assert.equal(biggest([]), "");
 });
 
-test("four runs a side are what the test needs", () => {
-  assert.deepEqual([undefined, 1, 3, 4, 9].map(runs_lacking), [3, 3, 1, 0, 0]);
+test("sides of which one has no steps are not compared", () => {
+  assert.deepEqual([{ delta_ns: 0 }, { delta_ns: null }, undefined].map(is_comparable),
+    [true, false, false]);
+});
+
+test("the command for a repeat holds any name, and a new one each time", () => {
+  const at = "http://h:1";
+  assert.equal(repeat_command({ series: "llama-70b", project: "default" }, at),
+    "curl -F run=llama-70b@$(date +%s) -F trace=@rank0.json.gz http://h:1/upload");
+  assert.equal(repeat_command({ series: "<it's; rm", project: "llm" }, at),
+    "curl -F project=llm --form-string 'run=<it'\\''s; rm'@$(date +%s) -F trace=@rank0.json.gz "
+      + "http://h:1/upload");
 });
 
 test("what is matched by operator or better is the sum of three rungs", () => {
@@ -173,8 +185,8 @@ test("a change is called by its level, with what tells it from others in small p
     types: '["c10::BFloat16","c10::BFloat16"]' })),
   { name: "aten::mm", more: "2×3, 3×4 · BFloat16, BFloat16" });
   assert.deepEqual(name_of(change({ level: "kernel" })), { name: "nv → amd", more: "aten::mm" });
-  const idle = change({ bar: "idle_other", op: null, category: "idle", match: "category" });
-  assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: other", "–"]);
+  const idle = change({ bar: "idle_other", op: null, category: "dispatch", match: "category" });
+  assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: dispatch", "–"]);
   assert.deepEqual(name_of(change({ level: "category" })),
     { name: "gemm", more: "GEMM / matmul" });
 });
