@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall with its drill-down: parts, categories, operators, shapes, kernels. What is below a
 // part is asked for when the part opens.
-import { html, useMemo } from "../ui.mjs";
+import { html, useMemo, useRef } from "../ui.mjs";
 import { use_query } from "../router.mjs";
 import { announce } from "../announce.mjs";
 import { ms_signed, ms_unit } from "../format.mjs";
@@ -43,8 +43,12 @@ function Path({ path, go }) {
 
 function Level({ waterfall, names, floor_ns }) {
   const { tree, place, go } = waterfall;
-  const level = useMemo(() => waterfall_level(tree, place), [tree, place.bar, place.cat,
+  const asked = useMemo(() => waterfall_level(tree, place), [tree, place.bar, place.cat,
     place.node]);
+  const last = useRef(asked);
+  // Until the parts of a column are here, the level above stays, and with it the focus.
+  if (asked.columns.length > 0 || !waterfall.inside.loading) last.current = asked;
+  const level = last.current;
   const { path, columns } = level;
   const move = (to) => {
     go(to);
