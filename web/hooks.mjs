@@ -77,3 +77,10 @@ export function use_now(every_ms = 30000) {
   }, [every_ms]);
   return now;
 }
+
+/** As a `ref`: puts the focus into a field that was just added. @param {HTMLElement|null} node */
+export function focus_once(node) {
+  if (!node || node.dataset.seen) return;
+  node.dataset.seen = "yes";
+  node.focus();
+}

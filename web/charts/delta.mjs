@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference in time: an arrow, the number and, in a table, a bar to either side of zero.
 import { html } from "../ui.mjs";
-import { ms, ms_unit } from "../format.mjs";
+import { ms } from "../format.mjs";
 
 /** Lower is better for every time we compare. @param {number} ns */
 export function tone_of(ns) {
@@ -32,10 +32,4 @@ export function DeltaCell({ ns, scale_ns, floor_ns = 0 }) {
     floor_ns=${floor_ns} />
     <span class="delta-track" aria-hidden="true"><span class="delta-bar ${tone}"
       style=${{ ...side, width: `${share * 50}%` }}></span></span></span>`;
-}
-
-/** "64.5 ms per step faster". @param {number} ns */
-export function delta_words(ns) {
-  if (ns === 0) return "takes the same time";
-  return `${ms_unit(Math.abs(ns), 4)} per step ${ns > 0 ? "slower" : "faster"}`;
 }

@@ -8,7 +8,7 @@ import { use_width } from "../hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { SHAPES } from "./marks.mjs";
-import { linear, nice_ticks } from "./scale.mjs";
+import { linear, nice_ticks, tick_texts } from "./scale.mjs";
 import { band_path, change_indices, index_at, label_every, label_lanes, levels_of, line_path,
   marks_path, part_columns, tallest_ns, trend_extent } from "./trend_model.mjs";
 import { Flags, Levels } from "./trend_marks.mjs";
@@ -41,10 +41,10 @@ function layout(points, labels, width) {
 }
 
 function TimeAxis({ ticks, y, width }) {
-  return ticks.map((tick) => html`<g key=${tick}>
+  const texts = tick_texts(ticks);
+  return ticks.map((tick, i) => html`<g key=${tick}>
     <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
-    <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${
-      tick.toLocaleString("en", { maximumFractionDigits: 6 })}</text></g>`);
+    <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${texts[i]}</text></g>`);
 }
 
 function Axes({ place, points, name_of }) {

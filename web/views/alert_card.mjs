@@ -4,6 +4,7 @@ import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
 import { run_path } from "../address.mjs";
+import { focus_once } from "../hooks.mjs";
 import { ago, when } from "../format.mjs";
 import { ProblemNotice } from "../widgets.mjs";
 import { actions_of, alert_head, alert_text, status_of } from "./alerts_model.mjs";
@@ -18,7 +19,7 @@ function CommentForm({ alert, onsave, onclose }) {
   return html`<form class="alert-comment-form" onSubmit=${save}>
     <input name="comment" value=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
       autocomplete="off" placeholder="What is known about it"
-      ref=${(node) => node && !node.dataset.seen && ((node.dataset.seen = "1"), node.focus())} />
+      ref=${focus_once} />
     <button type="submit" class="primary">Save</button>
     <button type="button" onClick=${onclose}>Cancel</button></form>`;
 }

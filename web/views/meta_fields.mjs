@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Editing the metadata of a run: rows of key and value, with the keys that comparisons know.
 import { html, useId } from "../ui.mjs";
+import { focus_once } from "../hooks.mjs";
 import { meta_entries, meta_help, missing_keys } from "./meta_model.mjs";
 
 /** Rows for the metadata of a run. @param {Record<string, string>} meta */
 export const meta_rows = (meta) => meta_entries(meta).map(([key, value]) => ({ key, value }));
-
-/** Puts the focus into a field that was just added. */
-function focus_once(node) {
-  if (!node || node.dataset.seen) return;
-  node.dataset.seen = "yes";
-  node.focus();
-}
 
 function Row({ row, list, onchange, onremove }) {
   const help = meta_help(row.key.trim());

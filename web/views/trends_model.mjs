@@ -36,7 +36,8 @@ export function short_commit(commit) {
 /** Names a series: two projects may have one of the same name. */
 export const series_key = ({ project, series }) => `${project}\n${series}`;
 
-const OPEN = new Set(["new", "acknowledged"]);
+/** Whether an alert is still to be dealt with. @param {{status: string}} alert */
+export const is_open = ({ status }) => status === "new" || status === "acknowledged";
 
 /**
  * The alert of each series that matters most and is not settled: slower before faster, by size.
@@ -44,7 +45,7 @@ const OPEN = new Set(["new", "acknowledged"]);
  */
 export function open_alerts(alerts) {
   const found = new Map();
-  for (const alert of alerts.filter(({ status }) => OPEN.has(status))) {
+  for (const alert of alerts.filter(is_open)) {
     const before = found.get(series_key(alert));
     if (!before || urgency(alert) > urgency(before)) found.set(series_key(alert), alert);
   }

@@ -11,10 +11,11 @@ import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "./run_frame.mjs";
 import { use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { compare_runs, last_points, level_tone, level_words, levels_text, new_alert_runs,
+import { compare_runs, is_open, last_points, level_tone, level_words, levels_text, new_alert_runs,
   pick_address, picked_runs, point_text, short_commit, short_run, toggled_pick, trend_sentence }
   from "./trends_model.mjs";
 import { PointsTable } from "./trends_points.mjs";
+import { p_text } from "./verdict_model.mjs";
 
 const DEFAULTS = { pick: "", show: "50", sort: "-created" };
 const SHOWN = [["50", "Last 50"], ["200", "Last 200"], ["all", "All"]];
@@ -47,13 +48,13 @@ function Changes({ changes, points }) {
 }
 
 function ChangeLine({ change, point }) {
-  const sure = change.p_value === null || change.p_value === undefined ? ""
-    : `p ${change.p_value < 0.001 ? "< 0.001" : `= ${change.p_value.toFixed(3)}`}`;
+  const has_p = change.p_value !== null && change.p_value !== undefined;
   return html`<span><strong class=${level_tone(change)}>${level_words(change)}</strong> since
     ${" "}<a href=${run_path(change.run)}>${change.run_name ?? change.run}</a>${" "}
     ${point?.commit && html`<code title=${point.commit}>${short_commit(point.commit)}</code>`}${" "}
     <span class="faint">${[change.before_ns && levels_text(change),
-      point && when(point.created), sure].filter(Boolean).join(" · ")}</span></span>`;
+      point && when(point.created), has_p && `p ${p_text(change.p_value)}`]
+      .filter(Boolean).join(" · ")}</span></span>`;
 }
 
 function SeriesAlerts({ alerts, href }) {
@@ -64,8 +65,6 @@ function SeriesAlerts({ alerts, href }) {
   return html`<${Card} title="Alerts" flush=${true} href=${href} note="not dealt with yet">
     <ul class="alerts" tabindex="-1">${cards}</ul><//>`;
 }
-
-const is_open = ({ status }) => status === "new" || status === "acknowledged";
 
 function Identity({ project, points, series }) {
   const last = points.at(-1);
