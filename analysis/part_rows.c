@@ -74,10 +74,17 @@ static bool add_sum(struct part_list *list, enum bar bar, const char *category, 
     return row_end(&row, &table_parts, list->report, err);
 }
 
-static bool add_idle(struct part_list *list, enum bar bar, struct err *err)
+// Idle time has its cause as category.
+static bool add_idle(struct part_list *list, struct err *err)
 {
-    struct part idle = {.owned_ns = list->facts->steady.bar_ns[bar]};
-    return idle.owned_ns == 0 || add_sum(list, bar, "idle", STR(""), &idle, err);
+    for (int c = 0; c < IDLE_CAUSE_COUNT; c++) {
+        enum idle_cause cause = (enum idle_cause)c;
+        struct part idle = {.owned_ns = list->facts->steady.idle_ns[c]};
+        if (idle.owned_ns &&
+            !add_sum(list, idle_cause_bar(cause), idle_cause_word(cause), STR(""), &idle, err))
+            return false;
+    }
+    return true;
 }
 
 // What has no row of its own, by category.
@@ -121,7 +128,7 @@ static bool add_rows(struct part_list *list, struct err *err)
         if (!add_part(list, &list->keys->parts[ranked[i].index], err))
             return false;
     return (used == single || add_others(list, ranked + single, used - single, err)) &&
-           add_idle(list, BAR_IDLE_HOST_WAIT, err) && add_idle(list, BAR_IDLE_OTHER, err);
+           add_idle(list, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)

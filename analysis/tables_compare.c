@@ -104,7 +104,7 @@ static const struct column columns_compare_waterfall[] = {
     TEXT("level", "bar, category, op, shape or kernel; the rows of each level alone sum to the "
                   "step exactly."),
     TEXT("bar", "One of the seven parts of the step."),
-    TEXT("category", "Category of the work within the bar."),
+    TEXT("category", "Category of the work within the bar; of idle time its cause."),
     TEXT("op", "Operator, by the name that both vendors share; empty where a kernel's name or only "
                "the category matched."),
     TEXT("dims", "Shapes of the operator's inputs; empty where they differ or are not recorded."),

@@ -78,7 +78,7 @@ const struct table_desc table_launches =
 
 static const struct column columns_parts[] = {
     TEXT("bar", "One of the seven parts of the step."),
-    TEXT("category", "Category of the work within the bar."),
+    TEXT("category", "Category of the work within the bar; of idle time its cause."),
     TEXT("op", "Innermost operator that launched it; empty when there is none."),
     TEXT("dims", "Its input shapes as recorded; \"(other shapes)\" where there are too many rows."),
     TEXT("types", "Types of its inputs; empty when not recorded."),

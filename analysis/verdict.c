@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RELEVANT_MOST_SHARE 0.01 // of the base's step, that relevant_ns may ask for
+
 struct verdict_limits verdict_default_limits(void)
 {
     return (struct verdict_limits){.alpha = 0.05, .relevant_share = 0.002, .relevant_ns = 1e5};
@@ -134,6 +136,12 @@ static bool judge_sides(const struct side *base, const struct side *cand,
     return true;
 }
 
+static double relevant_from_ns(const struct verdict_limits *limits, double base_ns)
+{
+    return fmax(limits->relevant_share * base_ns,
+                fmin(limits->relevant_ns, RELEVANT_MOST_SHARE * base_ns));
+}
+
 bool verdict_judge(struct samples base, struct samples cand, struct samples history,
                    const struct verdict_limits *limits, struct judgement *judgement,
                    struct err *err)
@@ -156,8 +164,7 @@ bool verdict_judge(struct samples base, struct samples cand, struct samples hist
     judgement->threshold_share = history_fence(history.at, history.count);
     count_missing(judgement, limits->alpha);
     if (sides[0].count > 0)
-        judgement->relevant_from_ns =
-            fmax(limits->relevant_share * judgement->base_ns, limits->relevant_ns);
+        judgement->relevant_from_ns = relevant_from_ns(limits, judgement->base_ns);
     if (sides[0].count == 0 || sides[1].count == 0)
         return true;
     if (!judge_sides(&sides[0], &sides[1], limits, judgement, err))

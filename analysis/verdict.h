@@ -11,7 +11,8 @@
 
 #define VERDICT_MAX_RUNS 1024 // of a side
 
-// relevant = significant and |shift| >= max(relevant_share of the base's step, relevant_ns).
+// relevant = significant and |shift| >= max(relevant_share of the base's step, relevant_ns), where
+// relevant_ns counts up to a hundredth of the base's step, so that short steps have small changes.
 struct verdict_limits {
     double alpha;          // of tests, and 1 - confidence of intervals; above 0, at most 0.5
     double relevant_share; // from 0

@@ -9,8 +9,6 @@
 
 enum { LEAST_NS = 1000, NAME_MAX_BYTES = 72 };
 
-const struct table_desc *const contributors_rank_tables[] = {&table_idle_causes, NULL};
-
 struct gathered {
     const struct compared_pair *pair;
     struct arena *arena;
@@ -74,18 +72,24 @@ static struct str name_of(const struct table *table, size_t row)
     return STR("?");
 }
 
-static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives,
-                     bool has_causes)
+static const char *row_name(const struct gathered *gathered, const struct table *waterfall,
+                            size_t row)
+{
+    const char *clean =
+        contributors_clean(name_of(waterfall, row), NAME_MAX_BYTES, gathered->arena);
+    const char *idle =
+        is_idle(waterfall, row) ? arena_printf(gathered->arena, NULL, "idle by %s", clean) : NULL;
+    return idle ? idle : clean;
+}
+
+static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives)
 {
     for (size_t row = 0; waterfall && row < waterfall->row_count; row++) {
         if (!is_cand(gathered, waterfall, row) || !is_word(waterfall, row, "level", "op"))
             continue;
-        if ((has_collectives && is_word(waterfall, row, "bar", "exposed_comm")) ||
-            (has_causes && is_idle(waterfall, row)))
+        if (has_collectives && is_word(waterfall, row, "bar", "exposed_comm"))
             continue;
-        struct str name = is_idle(waterfall, row) ? table_cell(waterfall, row, "bar")->s
-                                                  : name_of(waterfall, row);
-        add(gathered, contributors_clean(name, NAME_MAX_BYTES, gathered->arena),
+        add(gathered, row_name(gathered, waterfall, row),
             table_cell(waterfall, row, "delta_ns")->i);
     }
 }
@@ -132,86 +136,6 @@ static bool add_collectives(struct gathered *gathered, const struct table *colle
     return any;
 }
 
-// --- idle causes --------------------------------------------------------------------------------
-
-enum { MAX_CAUSES = 32 };
-
-struct causes {
-    struct str at[MAX_CAUSES];
-    double per_step_ns[MAX_CAUSES]; // candidate minus base
-    size_t count;
-};
-
-static double *cause_of(struct causes *causes, struct str cause)
-{
-    for (size_t i = 0; i < causes->count; i++)
-        if (str_equal(causes->at[i], cause))
-            return &causes->per_step_ns[i];
-    if (causes->count == MAX_CAUSES)
-        return &causes->per_step_ns[MAX_CAUSES - 1];
-    causes->at[causes->count] = cause;
-    return &causes->per_step_ns[causes->count++];
-}
-
-// Adds a run's idle time by cause, of all devices merged, times a factor.
-static void add_run_causes(const struct report *rank, double factor, struct causes *causes)
-{
-    const struct table *table = report_find(rank, table_idle_causes.name);
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        const struct cell *device = table_cell(table, row, "device");
-        if (device->null || !device->s.len)
-            *cause_of(causes, table_cell(table, row, "cause")->s) +=
-                factor * (double)table_cell(table, row, "steady_ns")->i;
-    }
-}
-
-static void add_side_causes(const struct compare_side *side, double factor, struct causes *causes)
-{
-    for (size_t i = 0; i < side->run_count; i++)
-        add_run_causes(side->runs[i].rank, factor, causes);
-}
-
-static bool know_causes(const struct compare_side *side)
-{
-    for (size_t i = 0; i < side->run_count; i++)
-        if (!report_find(side->runs[i].rank, table_idle_causes.name))
-            return false;
-    return true;
-}
-
-// By what the candidate's times are multiplied before they are compared: below or above 1 where
-// they are compared per token. Known from the mean that was scaled.
-static double scale_of(const struct table *summary, size_t row, bool per_token)
-{
-    const struct cell *base = table_cell(summary, row, "base_tokens");
-    const struct cell *cand = table_cell(summary, row, "cand_tokens");
-    return per_token && !base->null && !cand->null && cand->i ? (double)base->i / (double)cand->i
-                                                              : 1;
-}
-
-static bool add_causes(struct gathered *gathered)
-{
-    const struct compared_pair *pair = gathered->pair;
-    const struct table *summary;
-    int64_t row = contributors_summary_row(pair, &summary);
-    struct causes causes = {.count = 0};
-    if (row < 0 || !know_causes(pair->base) || !know_causes(pair->side))
-        return false;
-    int64_t base_steps = table_cell(summary, (size_t)row, "base_steps")->i;
-    int64_t cand_steps = table_cell(summary, (size_t)row, "cand_steps")->i;
-    if (base_steps <= 0 || cand_steps <= 0)
-        return false;
-    double scale = scale_of(summary, (size_t)row, pair->per_token);
-    add_side_causes(pair->base, -1.0 / (double)base_steps, &causes);
-    add_side_causes(pair->side, scale / (double)cand_steps, &causes);
-    for (size_t i = 0; i < causes.count; i++) {
-        const char *clean = contributors_clean(causes.at[i], NAME_MAX_BYTES, gathered->arena);
-        const char *name = arena_printf(gathered->arena, NULL, "idle by %s", clean);
-        add(gathered, name ? name : clean, llround(causes.per_step_ns[i]));
-    }
-    return causes.count > 0;
-}
-
 // --- all together -------------------------------------------------------------------------------
 
 int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary)
@@ -247,14 +171,12 @@ bool contributors_find(const struct compared_pair *pair, struct arena *arena,
 {
     const struct table *waterfall = report_find(pair->report, table_compare_waterfall.name);
     const struct table *collectives = report_find(pair->report, table_compare_collectives.name);
-    struct gathered all = {.pair = pair,
-                           .arena = arena,
-                           .room = row_count(waterfall) + row_count(collectives) + MAX_CAUSES};
+    struct gathered all = {
+        .pair = pair, .arena = arena, .room = row_count(waterfall) + row_count(collectives)};
     all.at = arena_array(arena, all.room, sizeof *all.at, err);
     if (!all.at)
         return false;
-    bool has_collectives = add_collectives(&all, collectives), has_causes = add_causes(&all);
-    add_rows(&all, waterfall, has_collectives, has_causes);
+    add_rows(&all, waterfall, add_collectives(&all, collectives));
     qsort(all.at, all.count, sizeof *all.at, by_size);
     *found = (struct contributors){.at = all.at, .count = all.count, .whole_ns = whole_of(pair)};
     return true;

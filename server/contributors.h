@@ -5,9 +5,6 @@
 
 #include "analysis/compare.h"
 
-// Beside compare_rank_tables: the tables of a rank that contributors are told from.
-extern const struct table_desc *const contributors_rank_tables[];
-
 // One candidate of a comparison that was worked out.
 struct compared_pair {
     const struct report *report;            // compare_tables

@@ -132,11 +132,15 @@ static void add_collective(struct fixture *f, int64_t delta_ns)
     add(f, &f->report, &table_compare_collectives, row);
 }
 
-static void add_cause(struct fixture *f, int side, const char *cause, int64_t steady_ns)
+static void add_idle(struct fixture *f, const char *bar, const char *cause, int64_t delta_ns)
 {
-    const struct given row[] = {
-        {"cause", cell_text(str_of(cause))}, {"steady_ns", I(steady_ns)}, END};
-    add(f, &f->ranks[side], &table_idle_causes, row);
+    const struct given row[] = {{"cand", I(1)},
+                                {"level", T("op")},
+                                {"bar", cell_text(str_of(bar))},
+                                {"category", cell_text(str_of(cause))},
+                                {"delta_ns", I(delta_ns)},
+                                END};
+    add(f, &f->report, &table_compare_waterfall, row);
 }
 
 static void add_setting(struct fixture *f, const char *key, bool differs)
@@ -185,9 +189,7 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
     add_op(&f, "exposed_comm", STR("record_param_comms"), 4000000);
     add_collective(&f, 3000000);
     add_collective(&f, 1100000);
-    add_cause(&f, 0, "data_loading", 2 * MS); // of each of four runs, in ten steps together
-    add_cause(&f, 1, "data_loading", 7500000);
-    add_op(&f, "idle_host_wait", STR(""), 2200000);
+    add_idle(&f, "idle_host_wait", "data_loading", 2200000);
     add_setting(&f, "torch", true);
     add_setting(&f, "gpu_name", false);
     assert_lines(

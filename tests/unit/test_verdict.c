@@ -93,15 +93,28 @@ static void significant_changes_below_the_limits_are_not_relevant(void **state)
     const double cand[] = {100.1e6, 100.101e6, 100.102e6, 100.103e6}; // 0.1 %
     struct judgement judgement = judge(SIDE(base), SIDE(cand), none);
     assert_true(judgement.verdict == VERDICT_SIGNIFICANT && !judgement.relevant);
-    double quick_base[4], quick_cand[4]; // 5 % of 1 ms is 0.05 ms
-    for (size_t i = 0; i < 4; i++) {
-        quick_base[i] = 1e6 + (double)i;
-        quick_cand[i] = 1.05e6 + (double)i;
-    }
-    judgement = judge(SIDE(quick_base), SIDE(quick_cand), none);
+    const double other[] = {20e6, 20.001e6, 20.002e6, 20.003e6};
+    const double more[] = {20.09e6, 20.091e6, 20.092e6, 20.093e6}; // 0.45 %, but 0.09 ms
+    judgement = judge(SIDE(other), SIDE(more), none);
     assert_true(judgement.verdict == VERDICT_SIGNIFICANT && !judgement.relevant);
     assert_near(judgement.relevant_from_ns, 1e5, 0);
-    assert_int_equal(verdict_gate(&judgement, 0.03), GATE_FAIL); // who asks for 3 % gets 3 %
+    assert_int_equal(verdict_gate(&judgement, 0.003), GATE_FAIL); // who asks for 0.3 % gets it
+}
+
+static void short_steps_have_small_changes(void **state)
+{
+    (void)state;
+    double base[4], slower[4], less[4];
+    for (size_t i = 0; i < 4; i++) {
+        base[i] = 1e6 + (double)i;
+        slower[i] = 1.02e6 + (double)i; // 20 us
+        less[i] = 1.009e6 + (double)i;
+    }
+    struct judgement judgement = judge(SIDE(base), SIDE(slower), none);
+    assert_true(judgement.verdict == VERDICT_SIGNIFICANT && judgement.relevant);
+    assert_near(judgement.relevant_from_ns, 1e4, 1);
+    judgement = judge(SIDE(base), SIDE(less), none);
+    assert_true(judgement.verdict == VERDICT_SIGNIFICANT && !judgement.relevant);
 }
 
 static void equal_times_differ_by_nothing(void **state)
@@ -298,6 +311,7 @@ int main(void)
         cmocka_unit_test(missing_runs_are_those_that_allow_the_exact_test),
         cmocka_unit_test(four_runs_a_side_are_judged_exactly),
         cmocka_unit_test(significant_changes_below_the_limits_are_not_relevant),
+        cmocka_unit_test(short_steps_have_small_changes),
         cmocka_unit_test(equal_times_differ_by_nothing),
         cmocka_unit_test(history_judges_single_runs),
         cmocka_unit_test(fence_is_that_of_the_quartiles_of_differences),

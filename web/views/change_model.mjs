@@ -38,7 +38,7 @@ export const is_unmatched = (row) =>
 /** What the first cell of a row says: its name and, in small print, what tells it from others. */
 export function name_of(row) {
   if (part_of(row.bar).idle && !row.op && row.level !== "category") {
-    return { name: part_of(row.bar).label, more: "" };
+    return { name: `Idle: ${row.category ?? "no cause"}`, more: part_of(row.bar).label };
   }
   if (row.level === "category") {
     return { name: row.category ?? "no category", more: part_of(row.bar).label };
