@@ -159,7 +159,7 @@ static void print_changes(const struct gate_question *question, FILE *out)
     if (changes.count > MAX_CHANGES)
         fprintf(out, "  and %zu more; --format json has all\n", changes.count - MAX_CHANGES);
     if (changes.noise)
-        fprintf(out, "%s%zu operator%s changed within noise\n", changes.count ? "  " : "\n",
+        fprintf(out, "%s%zu part%s changed within noise\n", changes.count ? "  " : "\n",
                 changes.noise, shown_plural((int64_t)changes.noise));
     free(changes.at);
 }
