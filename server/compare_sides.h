@@ -44,8 +44,9 @@ struct comparison {
     struct report report;                                  // compare_tables
 };
 
-// Loads what was found and compares it; it lives in the request's arena. Refuses with 409 and the
-// word not-analysed when a run has no results yet.
+// Loads what was found and compares it, when its turn has come. The report lives in the request's
+// arena; the tables that sides were read from are gone. Refuses with 409 and the word not-analysed
+// when a run has no results yet.
 MUST_CHECK bool compare_sides_analyse(struct request *request, struct response *response,
                                       const struct compared *compared,
                                       struct comparison *comparison, struct err *err);

@@ -25,6 +25,7 @@
 #define SLOW_WINDOW_MS    30000
 #define SLOW_WINDOW_BYTES ((uint64_t)300 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
+#define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
 
 struct http {
     struct services services;
@@ -35,6 +36,7 @@ struct http {
     char start_error[START_ERROR_BYTES]; // what the library said while starting
     atomic_uint uploads;
     atomic_bool draining;
+    sem_t comparing;
     pthread_mutex_t lock; // of active
     pthread_cond_t idle;
     unsigned active; // requests being answered
@@ -291,6 +293,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
 
 static void init(struct http *http, const struct http_config *config)
 {
+    sem_init(&http->comparing, 0, COMPARISONS);
     pthread_mutex_init(&http->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -304,7 +307,8 @@ static void init(struct http *http, const struct http_config *config)
                                        .min_free_bytes = config->min_free_bytes,
                                        .uploads_in_flight = config->uploads_in_flight,
                                        .uploads = &http->uploads,
-                                       .draining = &http->draining};
+                                       .draining = &http->draining,
+                                       .comparing = &http->comparing};
     http->precheck = (struct precheck){str_of(config->listen),
                                        str_of(config->public_url ? config->public_url : "")};
 }
@@ -372,5 +376,6 @@ void http_stop(struct http *http, uint64_t grace_ms)
     pace_stop(http->pace);
     pthread_cond_destroy(&http->idle);
     pthread_mutex_destroy(&http->lock);
+    sem_destroy(&http->comparing);
     free(http);
 }

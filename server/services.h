@@ -5,6 +5,7 @@
 
 #include "server/intake.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 struct services {
@@ -16,6 +17,7 @@ struct services {
     unsigned uploads_in_flight; // at most
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop
+    sem_t *comparing;           // turns to compare runs, which takes memory for all their tables
 };
 
 #endif
