@@ -210,7 +210,8 @@ static int update(void)
     json_t *components = json_object_get(root, "components");
     each_row_schema(set_schema, json_object_get(components, "schemas"));
     FILE *file = root ? fopen(DESCRIPTION, "w") : NULL;
-    bool ok = file && json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', file) != EOF;
+    bool ok = file && json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+              fputc('\n', file) != EOF;
     ok = file && fclose(file) == 0 && ok;
     json_decref(root);
     fprintf(stderr, "%s %s\n", DESCRIPTION, ok ? "updated" : "cannot be updated");
