@@ -138,9 +138,9 @@ MUST_CHECK bool store_check_run(const struct run_request *request, struct err *e
 MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
                                  struct arena *arena, struct run *run, struct err *err);
 
-// Finds a run by id, by name ("project/name" too), by "series~latest" (the newest of a series) or
-// by
-// "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT when a bare name stands in several projects.
+// Finds a run by id, by name ("project/name" too), by "series~latest" (the newest of a series, in
+// any project, or "project/series~latest") or by "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT when
+// a bare name stands in several projects.
 MUST_CHECK bool store_find_run(struct store *store, struct str key, struct arena *arena,
                                struct run *run, struct err *err);
 

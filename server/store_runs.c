@@ -168,6 +168,31 @@ bool runs_search(sqlite3 *db, const char *text, const struct str parameters[2], 
     return sql_end(&stmt);
 }
 
+// "project/name" in two; false without a slash.
+static bool split_project(struct str key, struct str both[2])
+{
+    size_t slash = str_find(key, STR("/"));
+    if (slash == SIZE_MAX)
+        return false;
+    both[0] = (struct str){key.at, slash};
+    both[1] = (struct str){key.at + slash + 1, key.len - slash - 1};
+    return true;
+}
+
+// The newest of "series" or "project/series".
+static bool search_latest(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
+                          struct err *err)
+{
+    struct str series[2] = {key};
+    return runs_search(db,
+                       split_project(key, series)
+                           ? "SELECT id FROM run WHERE project = ? AND series = ? "
+                             "ORDER BY created_ns DESC, id LIMIT 1"
+                           : "SELECT id FROM run WHERE series = ? "
+                             "ORDER BY created_ns DESC, id LIMIT 1",
+                       series, arena, found, err);
+}
+
 // Ids that a key stands for, by its form.
 static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
                     struct err *err)
@@ -185,19 +210,12 @@ static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_
     }
     struct str latest = STR("~latest");
     if (key.len > latest.len &&
-        str_equal((struct str){key.at + key.len - latest.len, latest.len}, latest)) {
-        struct str series[2] = {{key.at, key.len - latest.len}};
-        return runs_search(
-            db, "SELECT id FROM run WHERE series = ? ORDER BY created_ns DESC, id LIMIT 1", series,
-            arena, found, err);
-    }
-    const char *slash = key.len ? memchr(key.at, '/', key.len) : NULL;
-    if (slash) {
-        size_t len = (size_t)(slash - key.at);
-        struct str both[2] = {{key.at, len}, {slash + 1, key.len - len - 1}};
+        str_equal((struct str){key.at + key.len - latest.len, latest.len}, latest))
+        return search_latest(db, (struct str){key.at, key.len - latest.len}, arena, found, err);
+    struct str both[2];
+    if (split_project(key, both))
         return runs_search(db, "SELECT id FROM run WHERE project = ? AND name = ?", both, arena,
                            found, err);
-    }
     return runs_search(db, "SELECT id FROM run WHERE name = ? LIMIT 2", by_id, arena, found, err);
 }
 

@@ -93,6 +93,15 @@ static void latest_is_the_newest_run_of_a_series(void **state)
     }
     assert_ok(f, store_find_run(f->store, STR("s~latest"), &f->arena, &run, &f->err));
     assert_text(run.name, "s@3");
+    struct run_request request = named("s@9");
+    request.project = STR("other");
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("default/s~latest"), &f->arena, &run, &f->err));
+    assert_text(run.name, "s@3");
+    assert_ok(f, store_find_run(f->store, STR("other/s~latest"), &f->arena, &run, &f->err));
+    assert_text(run.name, "s@9");
+    assert_false(store_find_run(f->store, STR("none/s~latest"), &f->arena, &run, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
     assert_false(store_find_run(f->store, STR("t~latest"), &f->arena, &run, &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }

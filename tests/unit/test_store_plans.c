@@ -126,6 +126,7 @@ static void find_runs_in_every_way(struct fixture *f, struct upload *upload)
     assert_ok(f, store_find_run(f->store, STR("r"), &f->arena, &run, &f->err));
     assert_ok(f, store_find_run(f->store, STR("default/r"), &f->arena, &run, &f->err));
     assert_ok(f, store_find_run(f->store, STR("r~latest"), &f->arena, &run, &f->err));
+    assert_ok(f, store_find_run(f->store, STR("default/r~latest"), &f->arena, &run, &f->err));
     assert_ok(f, store_find_rank(f->store, run.id, 0, &f->arena, &row, &f->err));
     assert_ok(f, store_list_traces(f->store, run.id, &f->arena, &rows, &count, &f->err));
     assert_ok(f, store_find_upload(f->store, upload->id, &f->arena, &again, &f->err));
