@@ -46,7 +46,7 @@ export function AlertCard({ alert, now, shows_series = true }) {
     try {
       await api_send("PATCH", `/alerts/${encodeURIComponent(alert.id)}`, { body });
       // The button goes, the card perhaps too: the next Tab leads to the next alert.
-      from?.closest("ul.alerts")?.focus();
+      from?.closest(".alerts-list")?.focus();
       set_problem(null);
       set_writes(false);
       announce(said);

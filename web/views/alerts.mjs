@@ -27,7 +27,7 @@ function Scope({ query, change }) {
   if (!query.series && !query.project) return null;
   return html`<span class="scope">${query.series
       ? html`of <a href=${series_path(query.project, query.series)}>${query.series}</a>`
-      : `of project ${query.project}`}
+      : `of project ${query.project}`}${" "}
     <button type="button" class="link" onClick=${() => change({ project: "", series: "" })}>show
       all</button></span>`;
 }
@@ -35,12 +35,12 @@ function Scope({ query, change }) {
 function Inbox({ alerts, status }) {
   const now = use_now();
   const chosen = useMemo(() => alerts_of(alerts, status), [alerts, status]);
-  if (chosen.length === 0) {
-    return html`<div class="card"><p class="empty-line alerts-none">${none_text(status)}</p></div>`;
-  }
   const cards = chosen.slice(0, MOST_SHOWN).map((alert) => html`<${AlertCard} key=${alert.id}
     alert=${alert} now=${now} />`);
-  return html`<ul class="alerts card" tabindex="-1">${cards}</ul>
+  // The list takes the focus of an alert that leaves it, were it the last one.
+  return html`<div class="card alerts-list" tabindex="-1">${chosen.length > 0
+      ? html`<ul class="alerts">${cards}</ul>`
+      : html`<p class="empty-line alerts-none">${none_text(status)}</p>`}</div>
     ${chosen.length > MOST_SHOWN && html`<p class="footnote">The ${MOST_SHOWN} largest of ${
       plural(chosen.length, "alert")} are shown.</p>`}`;
 }

@@ -57,10 +57,12 @@ function Level({ waterfall, names, floor_ns }) {
   const scope = path.length > 0 ? ` in ${row_label(path.at(-1))}` : "";
   const caption = `Mean step${scope}: ${ms_unit(level.base_ns, 4)} to ${
     ms_unit(level.cand_ns, 4)}. The columns sum to ${ms_signed(level.delta_ns, 4)} ms exactly.`;
-  const nothing = waterfall.inside.loading ? html`<p class="loading" role="status">Loading…</p>`
-    : html`<p class="empty-line">Nothing below this.</p>`;
+  const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
   return html`<${Path} path=${path} go=${move} />
-    ${columns.length === 0 ? nothing : html`<${Waterfall} level=${level} caption=${caption}
+    ${is_late && html`<p class="loading ${columns.length > 0 ? "visually-hidden" : ""}"
+      role="status">Loading…</p>`}
+    ${columns.length === 0 ? !is_late && html`<p class="empty-line">Nothing below this.</p>`
+      : html`<${Waterfall} level=${level} caption=${caption}
       names=${names} floor_ns=${floor_ns} onopen=${move}
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
 }

@@ -12,7 +12,6 @@ import { MetaFields, meta_rows } from "./meta_fields.mjs";
 import { meta_patch } from "./meta_model.mjs";
 import { run_api } from "./run_frame.mjs";
 import { tags_patch, tags_text } from "./tags.mjs";
-import { TOKENS_TAG } from "./throughput.mjs";
 
 function patch_of(run, form, meta) {
   const data = new FormData(form);
@@ -94,8 +93,8 @@ export function EditRun({ run, etag }) {
         { type: "number", min: 0, step: 1, placeholder: "those that differ" })}
       <${MetaFields} rows=${meta} onchange=${set_meta} />
       <p class="faint form-note">An annotation is the name given to <code>record_function</code>;
-        with a * at its end any that begins so. A change of steps analyses the run again. The
-        tag <code>${TOKENS_TAG}=65536</code>, tokens over all ranks, gives tokens per second.</p>
+        with a * at its end any that begins so. A change of steps analyses the run
+        again.</p>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
         <button type="button" onClick=${again}>Analyse again</button>

@@ -11,7 +11,7 @@ export const KNOWN_META = [
   { key: "batch_size", help: "Samples per step over all ranks, a whole number", example: "512" },
   { key: "seq_len", help: "Tokens per sample, a whole number", example: "4096" },
   { key: "tokens_per_step", help: "Tokens per step over all ranks; without it batch_size × "
-    + "seq_len. Comparisons per token need it", example: "2097152" },
+    + "seq_len. Tokens per second and comparisons per token need it", example: "2097152" },
   { key: "data", help: "real or synthetic", example: "synthetic" },
   { key: "gpu", help: "Device, where the trace does not name it", example: "MI300X" },
   { key: "driver", help: "Version of the GPU driver", example: "570.86" },

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens per second: of a run whose tag says how many tokens a step has, else how to say it.
+// Tokens per second: of a run that is told how many tokens a step has, else how to say it.
 import { html } from "../ui.mjs";
 import { count, sentence } from "../format.mjs";
 import { run_path } from "../address.mjs";
 import { Figure, Help } from "../widgets.mjs";
-
-/** The tag of a run from which its throughput is worked out. */
-export const TOKENS_TAG = "tokens_per_step";
 
 const HELP = "Tokens of a step over all ranks, as the run's tokens_per_step says, divided by "
   + "the median steady step of the headline rank";
 
 const whole = (rate) => (rate === null ? "–" : count(Math.round(rate)));
 
-/** A key figure; nothing without the tag. @param {{throughput: any}} props of a summary */
+/** A key figure; nothing without tokens. @param {{throughput: any}} props of a summary */
 export function ThroughputFigure({ throughput }) {
   if (!throughput) return null;
   const { tokens_per_second: all, tokens_per_second_per_gpu: each, reason } = throughput;
@@ -28,6 +25,7 @@ export function ThroughputFact({ run, throughput }) {
       ? `${whole(throughput.tokens_per_second)}, ${
         whole(throughput.tokens_per_second_per_gpu)} per GPU`
       : html`<span class="faint">${throughput ? sentence(throughput.reason) : "Not known."} Give the
-        run the <a href=${run_path(run, "data")}>tag</a> <code>${TOKENS_TAG}=65536</code></span>`}
+        run <code>tokens_per_step=65536</code> in its <a href=${run_path(run, "data")}>metadata</a>
+        </span>`}
   </dd></div>`;
 }

@@ -63,7 +63,7 @@ function SeriesAlerts({ alerts, href }) {
   const cards = ordered_alerts(alerts).map((alert) => html`<${AlertCard} key=${alert.id}
     alert=${alert} now=${now} shows_series=${false} />`);
   return html`<${Card} title="Alerts" flush=${true} href=${href} note="not dealt with yet">
-    <ul class="alerts" tabindex="-1">${cards}</ul><//>`;
+    <div class="alerts-list" tabindex="-1"><ul class="alerts">${cards}</ul></div><//>`;
 }
 
 function Identity({ project, points, series }) {
