@@ -124,32 +124,36 @@ static bool vary(const struct plan *plan, int64_t factor, struct report *report,
 
 // --- one run ------------------------------------------------------------------------------------
 
-static struct run_request request_of(int64_t run, struct run_tag tags[2], struct arena *arena)
+struct labels {
+    struct run_tag tags[2], meta[3];
+};
+
+static struct run_request request_of(int64_t run, struct labels *labels, struct arena *arena)
 {
     static const char *const projects[] = {"llama", "mixtral", "resnet", "vit", "gpt"};
     static const char *const branches[] = {"main", "fused-adam", "compile", "overlap"};
-    tags[0] = (struct run_tag){STR("branch"), str_of(branches[run % 4])};
-    tags[1] = (struct run_tag){STR("tokens_per_step"), STR("131072")};
-    static const struct run_tag meta[] = {{STR("commit"), STR("8c1f0e2")},
-                                          {STR("batch_size"), STR("64")},
-                                          {STR("tokens_per_step"), STR("131072")}};
+    *labels = (struct labels){
+        {{STR("branch"), str_of(branches[run % 4])}, {STR("tokens_per_step"), STR("131072")}},
+        {{STR("commit"), STR("8c1f0e2")},
+         {STR("batch_size"), STR("64")},
+         {STR("tokens_per_step"), STR("131072")}}};
     const char *name = is_nightly(run) ? arena_printf(arena, NULL, "nightly@%lld", (long long)run)
                                        : arena_printf(arena, NULL, "train-%lld@%lld",
                                                       (long long)(run / 4), (long long)(run % 4));
     return (struct run_request){.name = str_of(name ? name : ""),
                                 .project = str_of(projects[is_nightly(run) ? 0 : run % 5]),
-                                .meta = meta,
-                                .meta_count = sizeof meta / sizeof *meta,
+                                .meta = labels->meta,
+                                .meta_count = 3,
                                 .note = STR("a run of the benchmark of queries"),
-                                .tags = tags,
+                                .tags = labels->tags,
                                 .tag_count = 2,
                                 .world_size = STORE_ANY};
 }
 
 static bool upload(const struct plan *plan, int64_t run, struct arena *arena, struct err *err)
 {
-    struct run_tag tags[2];
-    struct upload_request request = {.run = request_of(run, tags, arena)};
+    struct labels labels;
+    struct upload_request request = {.run = request_of(run, &labels, arena)};
     struct trace_part *parts = arena_array(arena, (size_t)plan->ranks, sizeof *parts, err);
     struct run made;
     struct upload done;
