@@ -339,24 +339,31 @@ static const char *series_name(const struct compare_side *side, struct arena *ar
     return contributors_clean(name, MAX_NAME_BYTES, arena);
 }
 
+static void put_repeats(size_t missing, const char *side, const char *series, struct buf *out)
+{
+    if (missing == 0)
+        return;
+    buf_printf(out, "%zu more repeat%s of the %s", missing, missing == 1 ? "" : "s", side);
+    if (series)
+        buf_printf(out, ", each as a new %s@N,", series);
+}
+
+// Of sides in one series, @* would stand for both.
 static void put_missing_uploads(const struct gate_question *question,
                                 const struct judgement *judgement, struct arena *arena,
                                 struct buf *out)
 {
     const char *base = series_name(question->pair.base, arena);
     const char *cand = series_name(question->pair.side, arena);
-    if (strcmp(base, cand) == 0) {
-        buf_printf(
-            out,
-            "; upload %zu more repeats of the base and %zu of the candidate under two names, "
-            "such as %s-base@1 and %s-new@1, and ask with base=%s-base@* and cand=%s-new@*",
-            judgement->base_missing, judgement->cand_missing, base, base, base, base);
-        return;
-    }
-    buf_printf(out,
-               "; upload %zu more repeats of the base as %s@2, ... and %zu of the candidate as "
-               "%s@2, ..., and ask with base=%s@* and cand=%s@*",
-               judgement->base_missing, base, judgement->cand_missing, cand, base, cand);
+    bool same = strcmp(base, cand) == 0;
+    buf_puts(out, "; upload ");
+    put_repeats(judgement->base_missing, "base", same ? NULL : base, out);
+    buf_puts(out, judgement->base_missing && judgement->cand_missing ? " and " : "");
+    put_repeats(judgement->cand_missing, "candidate", same ? NULL : cand, out);
+    if (same)
+        buf_puts(out, ", and ask with the names of each side's runs joined by commas");
+    else
+        buf_printf(out, " and ask with base=%s@* and cand=%s@*", base, cand);
 }
 
 static void put_advice(const struct gate_question *question, const struct gate_answer *answer,

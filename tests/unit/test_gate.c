@@ -253,13 +253,22 @@ static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
             "ms); the limit is +3.0 %, and the noise between runs is not known",
             "why: no operator, collective or cause of idle time changed by 1 us or more",
             "noise unknown: 1 run per side, 0 of 8 earlier runs in the base's series; upload 3 "
-            "more repeats of the base as main@2, ... and 3 of the candidate as pr@2, ..., and ask "
-            "with base=main@* and cand=pr@*"});
+            "more repeats of the base, each as a new main@N, and 3 more repeats of the candidate, "
+            "each as a new pr@N, and ask with base=main@* and cand=pr@*"});
     f.question.of_files = true;
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_string_equal(f.answer.lines[2],
                         "noise unknown: 1 run per side; give 3 more repeats of the base and 3 of "
                         "the candidate, as A,B,...");
+    f.question.of_files = false;
+    f.runs[1][0].name = STR("main@2"); // of one series, of which only the candidate lacks repeats
+    for (int i = 0; i < 4; i++)
+        add_run(&f, 0, (int64_t)(500 + i) * MS);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_string_equal(f.answer.lines[2],
+                        "noise unknown: 5 runs of the base, 1 of the candidate, 0 of 8 earlier "
+                        "runs in the base's series; upload 2 more repeats of the candidate, and "
+                        "ask with the names of each side's runs joined by commas");
     tear_down(&f);
 }
 
