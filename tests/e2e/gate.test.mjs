@@ -93,7 +93,7 @@ test("one run per side is undecided: 200 with a warning, or 409 when asked to fa
   assert_gate(reply, 200, "undecided");
   assert.match(reply.headers.warning, /^199 stepscope "undecided/);
   assert.match(reply.json.lines[2], /^noise unknown: 1 run per side/);
-  assert.match(reply.json.lines[2], /upload 3 more repeats of the base, each as a new main@N, and /);
+  assert.match(reply.json.lines[2], /upload 3 more repeats of the base, each as a new main@N,/);
   assert.match(reply.json.lines[2], / of the candidate, each as a new slow@N, and ask with base=/);
   assert.deepEqual([reply.json.judgement.base_missing, reply.json.judgement.cand_missing], [3, 3]);
   assert_gate(await gate(`${query}&undecided=fail`), 409, "undecided");
