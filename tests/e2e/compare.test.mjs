@@ -4,14 +4,12 @@
 // how often a change of one operator is found and named. STEPSCOPE_TRIALS=2000 for more of these,
 // with a table of the rates.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { after, before, test } from "node:test";
 import { assert_waterfall, sum } from "./helpers/figures.mjs";
 import { start_server } from "./helpers/server.mjs";
-import {
-  chance, root, run_status, skipped, stepscope_bin, temporary,
-} from "./helpers/tools.mjs";
+import { chance, run_status, skipped, stepscope_bin } from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file } from "./helpers/traces.mjs";
 
 const PAIRS = ["bert_small", "qwen1.5", "vit_detection"];
@@ -212,62 +210,4 @@ test("one run a side is told apart from nothing: the noise is unknown", async ()
   const { summary } = await pair_of(query_of([pool.names[0]], [slow_pool.names[0]]));
   assert.equal(summary.verdict, "noise unknown");
   assert.equal(summary.relevant, false);
-});
-
-// --- in a pipeline ------------------------------------------------------------------------------
-
-/** Writes repeats as files of a folder. @returns their names */
-async function write_repeats(folder, name, first_seed, args) {
-  const names = [];
-  for (let i = 1; i <= REPEATS; i++) {
-    const more = ["--seed", String(first_seed + i), "--run-noise", "1", ...args];
-    const { files: [{ data }] } = await generate([...JOB, ...more]);
-    names.push(`${name}${i}.json.zst`);
-    writeFileSync(join(folder, names.at(-1)), data);
-  }
-  return names;
-}
-
-/** The README's lines for CI, with this service, and another series than pr-7. */
-const ci_lines = (series) => /## In CI\n[^]*?```sh\n([^]*?)```/
-  .exec(readFileSync(join(root, "README.md"), "utf8"))[1]
-  .replaceAll("http://HOST", server.base).replaceAll("pr-7", series);
-
-async function run_ci(series, args) {
-  const folder = temporary("ci");
-  mkdirSync(join(folder, "traces"));
-  await write_repeats(join(folder, "traces"), "rank0-", series === "same" ? 300 : 400, args);
-  return run_status("bash", ["-ec", ci_lines(series)], { cwd: folder });
-}
-
-test("the README's lines for CI pass what is the same and fail a regression", async () => {
-  const folder = temporary("main");
-  const names = await write_repeats(folder, "main", 200, []);
-  for (const [i, name] of names.entries()) {
-    const file = { filename: name, data: readFileSync(join(folder, name)) };
-    await server.analysed(`main@${i + 1}`, [file]);
-  }
-  const same = await run_ci("same", []);
-  assert.equal(same.status, 0, same.stdout + same.stderr);
-  const slower = await run_ci("slower", ["--slow-op", `${SLOW_OP.name}=140`]);
-  assert.equal(slower.status, 22, slower.stdout + slower.stderr);
-  assert.equal(slower.stdout.trim().split("\n").length, 4, slower.stdout);
-  assert.match(slower.stdout, /^fail/);
-  assert.match(slower.stdout, /aten::addmm/);
-  assert.match(slower.stdout, /http:\/\/127\.0\.0\.1:\d+\/compare\?/);
-  if (process.env.STEPSCOPE_TRIALS) console.log(slower.stdout);
-});
-
-test("compare of files ends with 0, 1 or 2 as the gate does", async () => {
-  const folder = temporary("files");
-  const sides = [await write_repeats(folder, "base", 0, []),
-    await write_repeats(folder, "slow", 100, ["--slow-op", `${SLOW_OP.name}=140`])];
-  const compare = (limit, count) => run_status(stepscope_bin(), ["compare", "--max-regression",
-    limit, ...sides.map((side) => side.slice(0, count).join(","))], { cwd: folder });
-  const passed = await compare("0.2", REPEATS);
-  assert.equal(passed.status, 0, passed.stdout + passed.stderr);
-  const failed = await compare("0.03", REPEATS);
-  assert.equal(failed.status, 1, failed.stdout + failed.stderr);
-  assert.match(failed.stdout, /aten::addmm/);
-  assert.equal((await compare("0.03", 1)).status, 2);
 });
