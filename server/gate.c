@@ -316,8 +316,8 @@ static void put_evidence(const struct gate_question *question, const struct judg
     if (strcmp(judgement->method, "equal") == 0) {
         buf_puts(out, ", all with the same step times");
     } else if (strcmp(judgement->method, "mann_whitney") == 0) {
-        buf_printf(out, ", exact Mann-Whitney p = %.2g (below %g is significant)",
-                   judgement->p_value, question->limits.alpha);
+        buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
+                   question->limits.alpha);
     } else if (strcmp(judgement->method, "history") == 0) {
         buf_printf(out, ", against %zu earlier runs of the base's series, which differ by up to ",
                    question->pair.base->history_count);

@@ -200,7 +200,7 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
             "+3.0 %",
             "why: aten::mm +14.5 ms (71 % of the mean step's +20.5 ms), exposed all_reduce +4.10 "
             "ms (20 %), idle by data_loading +2.20 ms (11 %)",
-            "evidence: 4 runs per side, exact Mann-Whitney p = 0.029 (below 0.05 is significant); "
+            "evidence: 4 runs per side, exact Mann-Whitney p = 0.029 (significant up to 0.05); "
             "settings that differ: torch; the page shows every part; if the change is meant, pin "
             "the candidate as the new baseline"});
     tear_down(&f);
@@ -228,7 +228,7 @@ static void a_change_within_the_limit_passes(void **state)
             "+3.0 %",
             "why: within noise; the largest parts of the difference are aten::mm -0.150 ms (75 % "
             "of the mean step's -0.200 ms)",
-            "evidence: 4 runs per side, exact Mann-Whitney p = 0.69 (below 0.05 is significant)"});
+            "evidence: 4 runs per side, exact Mann-Whitney p = 0.69 (significant up to 0.05)"});
     tear_down(&f);
 }
 
