@@ -4,57 +4,19 @@
 
 #include "server/crash_mark.h"
 #include "server/http.h"
-#include "server/options.h"
+#include "server/serve_options.h"
 
 #include "analysis/peaks.h"
 #include "ingest/base/log.h"
 
 #include <limits.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
 enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000, LOCK_TRIES = 30, LOCK_WAIT_MS = 100 };
-
-struct serve_options {
-    const char *listen, *data, *public_url, *web_dir, *peaks_path;
-    uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
-    int64_t uploads_in_flight, jobs;
-};
-
-#define AT(member) offsetof(struct serve_options, member)
-static const struct option table[] = {
-    {"--listen", "STEPSCOPE_LISTEN", "127.0.0.1:8080", "ADDR:PORT",
-     "address to listen on; port 0 takes a free one", NULL, OPTION_TEXT, AT(listen)},
-    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder for everything that is stored", NULL,
-     OPTION_TEXT, AT(data)},
-    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
-     "memory that the analysis of one trace may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
-    {"--jobs", "STEPSCOPE_JOBS", "0", "COUNT", "analyses at a time, 0: one per core", NULL,
-     OPTION_INT, AT(jobs)},
-    {"--max-upload", "STEPSCOPE_MAX_UPLOAD", "16G", "BYTES", "largest upload taken", NULL,
-     OPTION_BYTES, AT(max_upload_bytes)},
-    {"--min-free", "STEPSCOPE_MIN_FREE", "1G", "BYTES",
-     "disk space that uploads leave free, for results and for the system", NULL, OPTION_BYTES,
-     AT(min_free_bytes)},
-    {"--uploads-in-flight", "STEPSCOPE_UPLOADS_IN_FLIGHT", "128", "COUNT",
-     "uploads received at a time; more are told to come back", NULL, OPTION_INT,
-     AT(uploads_in_flight)},
-    {"--public-url", "STEPSCOPE_PUBLIC_URL", NULL, "URL",
-     "what links begin with when a proxy stands in front", NULL, OPTION_TEXT, AT(public_url)},
-    {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
-     "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
-     AT(web_dir)},
-    {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
-     "peaks of devices that go before those built in, in the form of analysis/peaks.tsv", NULL,
-     OPTION_TEXT, AT(peaks_path)},
-};
-static const struct option_set options = {
-    "serve", "Receives traces, analyses them and shows the results, until SIGTERM or SIGINT.", NULL,
-    table, sizeof table / sizeof *table};
 
 // Everything that runs; members are filled in order and released in reverse.
 struct service {
@@ -200,10 +162,10 @@ bool cmd_serve(int argc, char **argv, struct err *err)
 {
     struct service service = {0};
     struct option_args args;
-    if (!options_parse(&options, argc, argv, &service.options, &args, err))
+    if (!options_parse(&serve_option_set, argc, argv, &service.options, &args, err))
         return false;
     if (args.help) {
-        options_help(&options, stdout);
+        options_help(&serve_option_set, stdout);
         return true;
     }
     umask(077);

@@ -4,6 +4,7 @@
 #define SERVER_REQUEST_H
 
 #include "ingest/base/arena.h"
+#include "server/access.h"
 #include "server/body.h"
 #include "server/query.h"
 
@@ -32,6 +33,9 @@ struct request {
     struct body *body;
     char id[REQUEST_ID_SIZE]; // given back as X-Request-Id
     struct str peer;          // address of the client
+    struct principal who;     // set once admitted
+    struct str
+        object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };
 
 // The first header of that name; at is NULL when there is none.

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What became of jobs: leases, blame, secrets that were found.
