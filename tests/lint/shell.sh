@@ -10,8 +10,8 @@ find_files() {
 }
 
 mapfile -d '' -t bash_scripts < <(
-    find_files \( -name '*.sh' -o -path ./tests/run -o -path ./deploy/quickstart \
-        -o -path ./.ci/run \) -print0
+    find_files \( -name '*.sh' -o -path ./tests/run -o -path ./tests/torture/run \
+        -o -path ./deploy/quickstart -o -path ./.ci/run \) -print0
 )
 shellcheck "${bash_scripts[@]}"
 
