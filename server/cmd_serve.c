@@ -4,6 +4,7 @@
 
 #include "server/crash_mark.h"
 #include "server/http.h"
+#include "server/metrics.h"
 #include "server/serve_options.h"
 
 #include "analysis/peaks.h"
@@ -25,6 +26,7 @@ struct service {
     struct peaks peaks; // that the user added
     uv_loop_t loop;
     uv_signal_t signals[2];
+    struct metrics *metrics;
     struct intake intake;
     bool crashed; // the process before this one
     struct http *http;
@@ -89,6 +91,7 @@ static bool start_jobs(struct service *service, struct err *err)
     struct jobs_config config = {
         .store = service->intake.store,
         .blobs = service->intake.blobs,
+        .metrics = service->metrics,
         .memory_bytes = service->options.job_memory_bytes,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
@@ -112,6 +115,7 @@ static bool start_http(struct service *service, struct err *err)
         .min_free_bytes = chosen->min_free_bytes,
         .uploads_in_flight =
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
+        .metrics = service->metrics,
         .intake = service->intake,
     };
     service->http = http_start(&config, err);
@@ -140,7 +144,9 @@ static bool read_peaks(struct service *service, struct err *err)
 
 static bool start(struct service *service, struct err *err)
 {
-    if (!read_peaks(service, err) || !open_store(service, err) || !start_jobs(service, err))
+    service->metrics = metrics_new(err);
+    if (!service->metrics || !read_peaks(service, err) || !open_store(service, err) ||
+        !start_jobs(service, err))
         return false;
     if (start_http(service, err))
         return true;
@@ -156,6 +162,7 @@ static void release(struct service *service)
     store_close(service->intake.store);
     blob_close(service->intake.blobs);
     arena_free(&service->arena);
+    metrics_free(service->metrics);
 }
 
 bool cmd_serve(int argc, char **argv, struct err *err)

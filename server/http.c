@@ -301,6 +301,7 @@ static void init(struct http *http, const struct http_config *config)
     pthread_cond_init(&http->idle, &attributes);
     pthread_condattr_destroy(&attributes);
     http->services = (struct services){.intake = config->intake,
+                                       .metrics = config->metrics,
                                        .public_url = config->public_url,
                                        .web_dir = config->web_dir,
                                        .max_upload_bytes = config->max_upload_bytes,

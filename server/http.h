@@ -6,6 +6,7 @@
 #include "server/intake.h"
 
 struct http;
+struct metrics;
 
 struct http_config {
     const char *listen;         // "127.0.0.1:8080"; port 0 takes a free one
@@ -15,6 +16,7 @@ struct http_config {
     uint64_t min_free_bytes;    // disk space that uploads leave free
     unsigned uploads_in_flight; // the next one is told to come back later
     unsigned threads;           // connections served at a time, 0 for the default of 1100
+    struct metrics *metrics;    // NULL: nothing is counted; outlives the server
     struct intake intake;       // outlives the server
 };
 

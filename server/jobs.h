@@ -7,11 +7,13 @@
 #include "server/store.h"
 
 struct jobs;
+struct metrics;
 struct uv_loop_s;
 
 struct jobs_config {
     struct store *store;
     struct blobs *blobs;
+    struct metrics *metrics;   // NULL: nothing is counted; outlives the jobs
     const struct peaks *peaks; // of devices that the user added, NULL none; outlives the jobs
     uint64_t memory_bytes;     // budget of one job, 0 none
     bool crashed;              // the process before this one fell over by itself

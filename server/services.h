@@ -4,14 +4,16 @@
 #define SERVER_SERVICES_H
 
 #include "server/intake.h"
+#include "server/metrics.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
 
 struct services {
     struct intake intake;
-    const char *public_url; // NULL: links begin with the request's Host
-    const char *web_dir;    // NULL: built-in dashboard
+    struct metrics *metrics; // NULL: nothing is counted
+    const char *public_url;  // NULL: links begin with the request's Host
+    const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes;    // with less disk space uploads are refused and we are not ready
     unsigned uploads_in_flight; // at most

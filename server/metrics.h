@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the service counts while it works, for /metrics. Any function from any thread, without
+// locks; NULL metrics count nothing.
+#ifndef SERVER_METRICS_H
+#define SERVER_METRICS_H
+
+#include "ingest/base/buf.h"
+
+struct metrics;
+
+// Adding one: a name here, a row in metrics.c.
+enum metric {
+    // Counted where an upload is acknowledged, and as its bytes come.
+    METRIC_UPLOADS,
+    METRIC_UPLOADS_RESUMED, // that came in several pieces
+    METRIC_UPLOAD_BYTES,
+    METRIC_UPLOAD_FAILURES, // of the disk, or cut off before the end
+
+    METRIC_JOBS_DONE,
+    METRIC_JOBS_FAILED,
+    METRIC_JOBS_CRASHED, // died of a signal, or over memory or time; each attempt
+    METRIC_JOBS_CANCELLED,
+    METRIC_PARSE_BYTES, // of JSON text, with the time in the next
+    METRIC_PARSE_NS,
+
+    METRIC_AUTH_FAILURES,
+    METRIC_SECRETS_REDACTED,
+    METRIC_SCRUB_BLOBS,    // looked at again
+    METRIC_SCRUB_DAMAGED,  // found to be damaged
+    METRIC_STORE_FAILURES, // writes that the disk or the system refused
+    METRIC_INTEGRITY_FAILURES,
+    METRIC_BACKUPS,
+
+    METRIC_ERRORS,     // answers that are our own fault (500)
+    METRIC_LOG_ERRORS, // lines of the log at level error
+    METRIC_COUNT
+};
+
+// What is timed.
+enum metric_time {
+    METRIC_TIME_REQUEST, // from its head read to its answer sent; health, readiness, uploads too
+    METRIC_TIME_TRACE_JOB,
+    METRIC_TIME_RUN_JOB,
+    METRIC_TIME_COUNT
+};
+
+// NULL with ERR_LIMIT.
+MUST_CHECK struct metrics *metrics_new(struct err *err);
+void metrics_free(struct metrics *metrics); // NULL is allowed
+
+void metrics_add(struct metrics *metrics, enum metric metric, uint64_t count);
+void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns);
+
+// An answer: counted by class of its status, and from 400 on by the word of its problem. The word
+// is a literal, or lives as long as the metrics.
+void metrics_answer(struct metrics *metrics, int status, const char *word);
+
+uint64_t metrics_get(const struct metrics *metrics, enum metric metric);
+
+// All of it in the Prometheus text format.
+void metrics_write(const struct metrics *metrics, struct buf *out);
+
+#endif
