@@ -115,6 +115,7 @@ static bool start_http(struct service *service, struct err *err)
         .min_free_bytes = chosen->min_free_bytes,
         .uploads_in_flight =
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
+        .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
         .metrics = service->metrics,
         .intake = service->intake,
     };

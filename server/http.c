@@ -307,6 +307,7 @@ static void init(struct http *http, const struct http_config *config)
                                        .max_upload_bytes = config->max_upload_bytes,
                                        .min_free_bytes = config->min_free_bytes,
                                        .uploads_in_flight = config->uploads_in_flight,
+                                       .queue_limit = config->queue_limit,
                                        .uploads = &http->uploads,
                                        .draining = &http->draining,
                                        .comparing = &http->comparing};

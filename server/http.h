@@ -15,6 +15,7 @@ struct http_config {
     uint64_t max_upload_bytes;  // of one request
     uint64_t min_free_bytes;    // disk space that uploads leave free
     unsigned uploads_in_flight; // the next one is told to come back later
+    uint64_t queue_limit;       // so many jobs may wait before uploads are refused; 0 any
     unsigned threads;           // connections served at a time, 0 for the default of 1100
     struct metrics *metrics;    // NULL: nothing is counted; outlives the server
     struct intake intake;       // outlives the server

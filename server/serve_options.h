@@ -8,7 +8,7 @@
 struct serve_options {
     const char *listen, *data, *public_url, *web_dir, *peaks_path;
     uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
-    int64_t uploads_in_flight, jobs;
+    int64_t uploads_in_flight, queue_limit, jobs;
 };
 
 extern const struct option_set serve_option_set;

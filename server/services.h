@@ -12,11 +12,15 @@
 struct services {
     struct intake intake;
     struct metrics *metrics; // NULL: nothing is counted
+    struct access *access;   // NULL: nobody is asked who they are
+    struct quota *quota;     // NULL: no limits
+    struct audit *audit;     // NULL: nothing is noted
     const char *public_url;  // NULL: links begin with the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes;    // with less disk space uploads are refused and we are not ready
     unsigned uploads_in_flight; // at most
+    uint64_t queue_limit;       // with so many jobs that wait or work uploads are refused; 0 any
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop
     sem_t *comparing;           // turns to compare runs, which takes memory for all their tables

@@ -2,50 +2,11 @@
 // Taking in traces: everything that can be refused is refused before the body is read, and nothing
 // is acknowledged before it is durable.
 #include "server/upload_form.h"
+#include "server/upload_gate.h"
 
 static const char *const own_parameters[] = {"wait", NULL};
 
 #define MAX_WAIT_SECONDS 60
-
-// --- before the body ----------------------------------------------------------------------------
-
-static bool check_length(struct request *request, struct response *response, struct err *err)
-{
-    const struct services *services = request->services;
-    uint64_t free_bytes = 0;
-    uint64_t length = request->body->length;
-    if (!request_header(request, "Content-Length").at && length != BODY_UNKNOWN)
-        return response_refuse(response, err, (struct refusal){411, "length-required"},
-                               "found no Content-Length, expected the length of the upload");
-    if (!body_limit(request->body, services->max_upload_bytes, err))
-        return false;
-    if (!blob_free_bytes(services->intake.blobs, &free_bytes, err))
-        return false;
-    uint64_t announced = length == BODY_UNKNOWN ? 0 : length;
-    return (free_bytes >= services->min_free_bytes &&
-            free_bytes - services->min_free_bytes >= announced) ||
-           err_set(err, ERR_SPACE,
-                   "found %llu bytes free, expected %llu for the upload and %llu that stay free",
-                   (unsigned long long)free_bytes, (unsigned long long)announced,
-                   (unsigned long long)services->min_free_bytes);
-}
-
-// Uploads may not take all threads from the dashboard. Pair with leave_gate.
-static bool enter_gate(struct request *request, struct response *response, struct err *err)
-{
-    const struct services *services = request->services;
-    if (atomic_fetch_add(services->uploads, 1) < services->uploads_in_flight)
-        return true;
-    atomic_fetch_sub(services->uploads, 1);
-    response->word = "too-many-uploads";
-    return err_set(err, ERR_BUSY, "%u uploads are in flight already; try again soon",
-                   services->uploads_in_flight);
-}
-
-static void leave_gate(const struct request *request)
-{
-    atomic_fetch_sub(request->services->uploads, 1);
-}
 
 // --- after the body -----------------------------------------------------------------------------
 
@@ -115,10 +76,10 @@ bool upload_post(struct request *request, struct response *response, struct err 
         return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found another Content-Type, expected multipart/form-data");
     }
-    if (!check_length(request, response, err) || !enter_gate(request, response, err))
+    if (!upload_gate_enter(request, response, err))
         return false;
     bool ok = take_form(request, response, err);
-    leave_gate(request);
+    upload_gate_leave(request);
     return ok;
 }
 
@@ -184,9 +145,9 @@ bool upload_put(struct request *request, struct response *response, struct err *
         return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found multipart/form-data, expected the bytes of the file "
                                "(curl -T FILE)");
-    if (!check_length(request, response, err) || !enter_gate(request, response, err))
+    if (!upload_gate_enter(request, response, err))
         return false;
     bool ok = take_raw(request, response, rank, err);
-    leave_gate(request);
+    upload_gate_leave(request);
     return ok;
 }
