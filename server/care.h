@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks after what is stored, on a thread of its own beside the service: checks the database and
+// the files, deletes what is old, keeps the ballast, gives memory and disk space back.
+#ifndef SERVER_CARE_H
+#define SERVER_CARE_H
+
+#include "server/intake.h"
+#include "server/store_care.h"
+
+struct care;
+struct metrics;
+
+struct care_config {
+    struct intake intake;    // its jobs may be NULL
+    struct metrics *metrics; // NULL: nothing is counted
+    uint64_t ballast_bytes;  // given back when the database cannot write; 0 none
+    uint64_t min_free_bytes; // the ballast leaves it free
+    int64_t retain_s;        // runs older than this go, 0 never
+};
+
+// Starts the thread. Everything in the config outlives it.
+MUST_CHECK struct care *care_open(const struct care_config *config, struct err *err);
+void care_close(struct care *care); // waits for it; NULL is allowed
+
+// Something was deleted: its bytes go soon. NULL is allowed.
+void care_wake(struct care *care);
+
+struct care_status {
+    struct store_check check; // the last one of the database
+    bool is_checking;
+    bool has_ballast;
+    uint64_t damaged_files;
+};
+void care_status(struct care *care, struct care_status *status);
+
+// False with the reason when a restart, or a person, is needed: the disk failed (ERR_BUSY), or the
+// database is damaged (ERR_IO).
+MUST_CHECK bool care_check(struct care *care, struct err *err);
+
+#endif
