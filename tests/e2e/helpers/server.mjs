@@ -28,25 +28,54 @@ class Server {
     this.log = "";
     this.exit = null;
     this.child = spawn(stepscope_bin(), args, { stdio: ["ignore", "pipe", "pipe"] });
+    /** Called when the service said something, or ended. @type {Set<() => void>} */
+    this.listeners = new Set();
+    const tell = () => this.listeners.forEach((listener) => listener());
     for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream.on("data", (text) => (this.log += text));
+      stream.on("data", (text) => {
+        this.log += text;
+        tell();
+      });
     }
     this.child.on("exit", (status, signal) => {
       live.delete(this.child);
       this.exit = { status, signal };
+      tell();
     });
     live.add(this.child);
     // A failed test must not wait for its service.
     for (const handle of [this.child, this.child.stdout, this.child.stderr]) handle.unref();
   }
 
+  /** Like until, but looks whenever the service says something, or ends: kills come by thousands. */
+  heard(what, condition, limit_ms) {
+    return new Promise((done, fail) => {
+      const end = (settle, value) => {
+        clearTimeout(timer);
+        this.listeners.delete(look);
+        settle(value);
+      };
+      const look = () => {
+        const value = condition();
+        if (value) end(done, value);
+        else if (this.exit) end(fail, this.ended_early());
+      };
+      const late = () => end(fail, new Error(`waited ${limit_ms} ms in vain until ${what}`));
+      const timer = setTimeout(late, limit_ms);
+      this.listeners.add(look);
+      look();
+    });
+  }
+
+  ended_early() {
+    return new Error(`the service ended: ${JSON.stringify(this.exit)} ${this.log}`);
+  }
+
   /** Waits until the service says where it listens and answers there. */
   async ready() {
     const address = /http:\/\/127\.0\.0\.1:([1-9]\d*)/;
-    const found = await until("the service says its address", () => {
-      if (this.exit) throw new Error(`the service ended: ${JSON.stringify(this.exit)} ${this.log}`);
-      return address.exec(this.log);
-    }, START_LIMIT_MS);
+    const found = await this.heard("the service says its address", () => address.exec(this.log),
+      START_LIMIT_MS);
     this.port = Number(found[1]);
     this.base = `http://127.0.0.1:${this.port}`;
     await until("the service is ready", async () => {
@@ -106,7 +135,7 @@ class Server {
   }
 
   ended() {
-    return until("the service has ended", () => this.exit, STOP_LIMIT_MS);
+    return this.heard("the service has ended", () => this.exit, STOP_LIMIT_MS);
   }
 
   /** SIGKILL: no chance to tidy up. */
