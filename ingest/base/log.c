@@ -1,36 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logging with a single write per line, so that lines of several threads never mix.
 #include "ingest/base/log.h"
+
 #include "ingest/base/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-PRINTF_LIKE(2, 0)
-static void line(const char *level, const char *fmt, va_list args)
+#define MESSAGE_BYTES 900
+#define TEXT_BYTES    256 // of a field
+#define LINE_BYTES    4096
+#define FRAME_BYTES   768 // kept for names, numbers, quotes and braces, so that a line stays whole
+
+struct line {
+    bool json;
+    size_t used;
+    char text[LINE_BYTES];
+};
+
+static void add_within(struct line *line, struct str bytes, size_t limit)
 {
-    char text[1024];
+    if (line->used + bytes.len > limit)
+        return;
+    memcpy(line->text + line->used, bytes.at, bytes.len);
+    line->used += bytes.len;
+}
+
+static void add_frame(struct line *line, const char *text)
+{
+    add_within(line, str_of(text), LINE_BYTES);
+}
+
+static void add_content(struct line *line, const char *bytes, size_t count)
+{
+    add_within(line, (struct str){bytes, count}, LINE_BYTES - FRAME_BYTES);
+}
+
+// What a terminal or a reader of lines would take for more than text: controls, those of one byte
+// above ASCII (C1) too.
+static bool is_control(struct str bytes, size_t len)
+{
+    unsigned char first = (unsigned char)bytes.at[0];
+    return first < 0x20 || first == 0x7f ||
+           (len == 2 && first == 0xc2 && (unsigned char)bytes.at[1] < 0xa0);
+}
+
+// The text in quotes: valid UTF-8 without controls, so that a name from outside can neither forge a
+// second line nor a second value.
+static void add_quoted(struct line *line, struct str text)
+{
+    add_frame(line, "\"");
+    while (text.len) {
+        size_t bad = 1;
+        size_t len = str_utf8_next(text, &bad);
+        if (len == 0)
+            add_content(line, "\xef\xbf\xbd", 3);
+        else if (is_control(text, len))
+            add_content(line, " ", 1);
+        else if (*text.at == '"' || *text.at == '\\')
+            add_content(line, (char[]){'\\', *text.at}, 2);
+        else
+            add_content(line, text.at, len);
+        len = len ? len : bad;
+        text = (struct str){text.at + len, text.len - len};
+    }
+    add_frame(line, "\"");
+}
+
+// Words of harmless letters need no quotes in logfmt.
+static bool is_word(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\')
+            return false;
+    }
+    return text.len > 0;
+}
+
+static void add_name(struct line *line, const char *name)
+{
+    bool first = line->used == 0;
+    if (line->json)
+        add_frame(line, first ? "{\"" : ",\"");
+    else if (!first)
+        add_frame(line, " ");
+    add_frame(line, name);
+    add_frame(line, line->json ? "\":" : "=");
+}
+
+static void add_value(struct line *line, const char *name, struct str text)
+{
+    add_name(line, name);
+    if (!line->json && is_word(text))
+        add_content(line, text.at, text.len);
+    else
+        add_quoted(line, text);
+}
+
+static void add_field(struct line *line, const struct log_field *field)
+{
+    if (field->text.at) {
+        struct str text = field->text;
+        text.len = text.len < TEXT_BYTES ? text.len : TEXT_BYTES;
+        add_value(line, field->name, text);
+        return;
+    }
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)field->number);
+    add_name(line, field->name);
+    add_frame(line, number);
+}
+
+static bool wants_json(void)
+{
+    const char *format = getenv(LOG_FORMAT_ENV);
+    return format && strcmp(format, "json") == 0;
+}
+
+void log_event(enum log_level level, const char *message, const struct log_field *fields,
+               size_t count)
+{
+    static const char *const levels[] = {"info", "warn", "error"};
     char when[CLOCK_RFC3339_SIZE];
+    struct line line;
+    line.json = wants_json();
+    line.used = 0;
     clock_rfc3339(clock_wall_ns(), when);
-    int used = snprintf(text, sizeof text, "%s %s ", when, level);
-    size_t room = sizeof text - (size_t)used - 1;
-    int len = vsnprintf(text + used, room, fmt, args);
-    size_t end = (size_t)used + (len < 0 ? 0 : (size_t)len >= room ? room - 1 : (size_t)len);
-    for (char *c = text + used; c < text + end; c++)
-        if ((unsigned char)*c < 0x20)
-            *c = ' '; // a name from outside must not forge a second line
-    text[end++] = '\n';
-    if (write(STDERR_FILENO, text, end) < 0)
+    add_value(&line, "time", str_of(when));
+    add_value(&line, "level", str_of(levels[level]));
+    add_value(&line, "message", str_of(message));
+    for (size_t i = 0; i < count; i++)
+        add_field(&line, &fields[i]);
+    add_frame(&line, line.json ? "}\n" : "\n");
+    if (write(STDERR_FILENO, line.text, line.used) < 0)
         return; // nowhere left to say it
+}
+
+PRINTF_LIKE(2, 0)
+static void say(enum log_level level, const char *fmt, va_list args)
+{
+    char message[MESSAGE_BYTES];
+    vsnprintf(message, sizeof message, fmt, args);
+    log_event(level, message, NULL, 0);
 }
 
 void log_info(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    line("info", fmt, args);
+    say(LOG_INFO, fmt, args);
     va_end(args);
 }
 
@@ -38,7 +159,7 @@ void log_warn(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    line("warn", fmt, args);
+    say(LOG_WARN, fmt, args);
     va_end(args);
 }
 
@@ -46,6 +167,6 @@ void log_error(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    line("error", fmt, args);
+    say(LOG_ERROR, fmt, args);
     va_end(args);
 }

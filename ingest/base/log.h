@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line per event on standard error: time, level, message. Safe from any thread.
+// One line per event on standard error: time, level, message and named values, as logfmt or, when
+// the environment says STEPSCOPE_LOG_FORMAT=json, as JSON. Safe from any thread.
 #ifndef INGEST_BASE_LOG_H
 #define INGEST_BASE_LOG_H
 
 #include "ingest/base/err.h"
+#include "ingest/base/str.h"
+
+#define LOG_FORMAT_ENV "STEPSCOPE_LOG_FORMAT" // set it before threads start
+
+enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
+
+// A value of a line: a text, or a number where text.at is NULL.
+struct log_field {
+    const char *name; // lower case letters and _
+    struct str text;  // of any bytes; long ones are cut
+    int64_t number;
+};
 
 void log_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+void log_event(enum log_level level, const char *message, const struct log_field *fields,
+               size_t count);
 
 #endif
