@@ -20,4 +20,10 @@ void disk_fault_set(struct disk_fault *fault, const char *what);
 // ERR_BUSY with the reason once there was a failure: writes are refused with 503.
 MUST_CHECK bool disk_fault_check(const struct disk_fault *fault, struct err *err);
 
+// Flushes a file's bytes, or a folder; a failure is noted. ERR_SPACE, ERR_IO.
+MUST_CHECK bool disk_fault_flush_file(struct disk_fault *fault, int fd, const char *what,
+                                      struct err *err);
+MUST_CHECK bool disk_fault_flush_folder(struct disk_fault *fault, int fd, const char *what,
+                                        struct err *err);
+
 #endif

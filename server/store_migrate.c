@@ -43,21 +43,37 @@ static bool apply_from(sqlite3 *db, int version, struct err *err)
     return sql_run(&stmt);
 }
 
-bool migrate_schema(sqlite3 *db, struct err *err)
+static bool migrate(sqlite3 *db, int64_t version, struct err *err)
+{
+    bool ok = apply_from(db, (int)version, err);
+    if (ok && version)
+        log_info("database schema brought from %lld to %d", (long long)version, schema_count);
+    return ok;
+}
+
+// In one transaction; version is what stands there now.
+static bool migrate_in_one(sqlite3 *db, struct err *err)
 {
     struct stmt begin = sql_begin(db, "BEGIN IMMEDIATE", err);
     int64_t version;
-    if (!sql_run(&begin) || !read_version(db, &version, err))
+    if (!sql_run(&begin))
         return false;
-    bool ok = true;
-    if (version > schema_count)
-        ok = err_set(err, ERR_UNSUPPORTED,
-                     "the database has schema %lld, this program knows up to %d: run a newer one",
-                     (long long)version, schema_count);
-    else if (version < schema_count)
-        ok = apply_from(db, (int)version, err);
-    if (ok && version && version < schema_count)
-        log_info("database schema brought from %lld to %d", (long long)version, schema_count);
+    bool ok =
+        read_version(db, &version, err) && (version >= schema_count || migrate(db, version, err));
     struct stmt end = sql_begin(db, ok ? "COMMIT" : "ROLLBACK", ok ? err : NULL);
     return sql_run(&end) && ok;
+}
+
+bool migrate_schema(sqlite3 *db, const char *path, struct err *err)
+{
+    int64_t version;
+    if (!read_version(db, &version, err))
+        return false;
+    if (version > schema_count)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "the database has schema %lld, this program knows up to %d: run a newer one",
+                       (long long)version, schema_count);
+    if (version == schema_count)
+        return true;
+    return (version == 0 || copy_before_schema(db, path, version, err)) && migrate_in_one(db, err);
 }

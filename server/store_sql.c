@@ -11,7 +11,8 @@ static enum err_code code_of(int rc)
     switch (rc & 0xff) {
     case SQLITE_FULL: return ERR_SPACE;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return ERR_BUSY;
+    case SQLITE_LOCKED:
+    case SQLITE_INTERRUPT: return ERR_BUSY; // a reader's time is over
     case SQLITE_CONSTRAINT: return ERR_CONFLICT;
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG: return ERR_LIMIT;
