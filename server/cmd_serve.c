@@ -5,6 +5,7 @@
 #include "server/crash_mark.h"
 #include "server/http.h"
 #include "server/metrics.h"
+#include "server/serve_access.h"
 #include "server/serve_options.h"
 
 #include "analysis/peaks.h"
@@ -29,6 +30,7 @@ struct service {
     struct metrics *metrics;
     struct intake intake;
     bool crashed; // the process before this one
+    struct serve_access guards;
     struct http *http;
 };
 
@@ -117,6 +119,9 @@ static bool start_http(struct service *service, struct err *err)
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
         .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
         .metrics = service->metrics,
+        .access = service->guards.access,
+        .quota = service->guards.quota,
+        .audit = service->guards.audit,
         .intake = service->intake,
     };
     service->http = http_start(&config, err);
@@ -130,10 +135,6 @@ static void announce(const struct service *service)
     host.len = (size_t)(strrchr(host.at, ':') - host.at);
     printf("listening on http://%.*s:%u/\n", (int)host.len, host.at, http_port(service->http));
     fflush(stdout);
-    if (!str_starts_with(host, STR("127.")) && !str_equal(host, STR("localhost")))
-        log_warn("whoever reaches %.*s can read and change everything: there are no users; put a "
-                 "proxy that knows them in front",
-                 (int)host.len, host.at);
 }
 
 static bool read_peaks(struct service *service, struct err *err)
@@ -147,6 +148,7 @@ static bool start(struct service *service, struct err *err)
 {
     service->metrics = metrics_new(err);
     if (!service->metrics || !read_peaks(service, err) || !open_store(service, err) ||
+        !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !start_jobs(service, err))
         return false;
     if (start_http(service, err))
@@ -159,6 +161,7 @@ static bool start(struct service *service, struct err *err)
 static void release(struct service *service)
 {
     jobs_close(service->intake.jobs);
+    serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
     store_close(service->intake.store);
     blob_close(service->intake.blobs);

@@ -19,6 +19,9 @@ struct http_config {
     unsigned threads;           // connections served at a time, 0 for the default of 1100
     struct metrics *metrics;    // NULL: nothing is counted; outlives the server
     struct intake intake;       // outlives the server
+    struct access *access;      // these three may be NULL, too: see services.h
+    struct quota *quota;
+    struct audit *audit;
 };
 
 // Begins to listen and to answer. ERR_USAGE for an address that cannot be one, ERR_BUSY when the

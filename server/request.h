@@ -33,7 +33,9 @@ struct request {
     struct body *body;
     char id[REQUEST_ID_SIZE]; // given back as X-Request-Id
     struct str peer;          // address of the client
+    bool by_proxy;            // passed on by a trusted proxy; peer is whom it names
     struct principal who;     // set once admitted
+    uint64_t quota_bytes;     // that its upload announced, while it is under way
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };

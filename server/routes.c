@@ -5,6 +5,7 @@
 #include "analysis/tables.h"
 #include "ingest/base/log.h"
 #include "server/api.h"
+#include "server/audit.h"
 #include "server/problem.h"
 
 #include <stdio.h>
@@ -226,8 +227,11 @@ static bool dispatch(struct request *request, struct response *response, struct 
         return false;
     if (!request->route)
         return true;
-    return query_parse(request->query_text, request->arena, &request->query, err) &&
-           access_admit(request, response, err) && request->route->handle(request, response, err);
+    if (!query_parse(request->query_text, request->arena, &request->query, err) ||
+        !access_admit(request, response, err))
+        return false;
+    return access_sends_to_login(request, response) ||
+           request->route->handle(request, response, err);
 }
 
 // A person who follows a dead link gets the dashboard, which says so; programs get the problem.
@@ -241,7 +245,7 @@ static bool show_missing_page(struct request *request, struct response *response
     return true;
 }
 
-void routes_answer(struct request *request, struct response *response)
+static void answer(struct request *request, struct response *response)
 {
     struct err err = {.pos = ERR_NO_POS};
     if (dispatch(request, response, &err))
@@ -255,4 +259,11 @@ void routes_answer(struct request *request, struct response *response)
         log_error("%.*s %.*s: %s (request %s)", (int)request->method.len, request->method.at,
                   (int)(request->path.len < 100 ? request->path.len : 100), request->path.at,
                   err.msg, request->id);
+}
+
+void routes_answer(struct request *request, struct response *response)
+{
+    access_find_peer(request);
+    answer(request, response);
+    audit_request(request, response);
 }

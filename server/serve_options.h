@@ -7,6 +7,9 @@
 
 struct serve_options {
     const char *listen, *data, *public_url, *web_dir, *peaks_path;
+    const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
+    uint64_t quota_day_bytes, quota_stored_bytes;
+    int64_t quota_in_flight;
     uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
     int64_t uploads_in_flight, queue_limit, jobs;
 };

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit log: a row that triggers protect, and a line of a file that can be shipped elsewhere.
+#include "server/audit.h"
+
+#include "server/api.h"
+#include "server/routes.h"
+#include "server/store_access.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OBJECT_MAX_BYTES 300
+
+struct audit {
+    struct store *store;
+    char path[4096];
+};
+
+// Opened for each line, so that the file may be moved away while we run.
+static int open_file(const struct audit *audit)
+{
+    return open(audit->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+struct audit *audit_open(struct store *store, const char *data_dir, struct err *err)
+{
+    struct audit *audit = calloc(1, sizeof(*audit));
+    if (!audit) {
+        err_set(err, ERR_LIMIT, "out of memory for the audit log");
+        return NULL;
+    }
+    audit->store = store;
+    int len = snprintf(audit->path, sizeof(audit->path), "%s/audit.log", data_dir);
+    int fd = (size_t)len < sizeof(audit->path) ? open_file(audit) : -1;
+    if (fd >= 0) {
+        close(fd);
+        return audit;
+    }
+    err_set_errno(err, "%s", audit->path);
+    audit_close(audit);
+    return NULL;
+}
+
+void audit_close(struct audit *audit)
+{
+    free(audit);
+}
+
+static void add_member(struct buf *line, const char *name, struct str value)
+{
+    buf_printf(line, ",\"%s\":", name);
+    buf_json(line, value);
+}
+
+static void write_line(const struct audit *audit, const struct audit_row *row)
+{
+    struct buf line = {0};
+    char at[CLOCK_RFC3339_SIZE];
+    clock_rfc3339(row->at_ns, at);
+    buf_printf(&line, "{\"at\":\"%s\"", at);
+    add_member(&line, "who", row->who);
+    add_member(&line, "peer", row->peer);
+    add_member(&line, "action", row->action);
+    add_member(&line, "object", row->object);
+    buf_printf(&line, ",\"status\":%d", row->status);
+    add_member(&line, "request_id", row->request_id);
+    buf_puts(&line, "}\n");
+    int fd = line.failed ? -1 : open_file(audit);
+    if (fd < 0 || write(fd, line.at, line.len) != (ssize_t)line.len) // at once: no mix of two lines
+        log_error("%s cannot be written", audit->path);
+    if (fd >= 0)
+        close(fd);
+    buf_free(&line);
+}
+
+void audit_write(struct audit *audit, const struct audit_entry *entry)
+{
+    struct err err = {0};
+    if (!audit)
+        return;
+    struct audit_row row = {.at_ns = clock_wall_ns(),
+                            .who = entry->who,
+                            .peer = entry->peer,
+                            .action = entry->action,
+                            .object = entry->object,
+                            .request_id = entry->request_id,
+                            .status = entry->status};
+    if (!store_add_audit(audit->store, &row, &err))
+        log_error("the audit log misses '%.*s' by %.*s: %s", (int)row.action.len, row.action.at,
+                  (int)row.who.len, row.who.at, err.msg);
+    write_line(audit, &row);
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+static bool is_safe(struct str method)
+{
+    return str_equal(method, STR("GET")) || str_equal(method, STR("HEAD")) ||
+           str_equal(method, STR("OPTIONS"));
+}
+
+// Wrong credentials have an entry of their own; without any nothing was done, and whoever can
+// reach the port could fill the disk.
+static bool counts(const struct request *request, const struct response *response)
+{
+    if (!request->route || request->who.kind == WHO_NOBODY)
+        return false;
+    if (request->route->handle == api_get_trace)
+        return response->status == 0 || response->status < 300;
+    return !is_safe(request->method);
+}
+
+void audit_request(struct request *request, const struct response *response)
+{
+    struct audit *audit = request->services->audit;
+    char action[128];
+    if (!audit || !counts(request, response))
+        return;
+    struct str object = request->object.len ? request->object : request->path;
+    if (object.len > OBJECT_MAX_BYTES)
+        object.len = OBJECT_MAX_BYTES;
+    object.len = str_valid_utf8(object);
+    snprintf(action, sizeof(action), "%.*s %s",
+             (int)(request->method.len < 10 ? request->method.len : 10), request->method.at,
+             request->route->pattern);
+    struct audit_entry entry = {.who = request->who.name,
+                                .peer = request->peer,
+                                .action = str_of(action),
+                                .object = object,
+                                .request_id = str_of(request->id),
+                                .status = response->status ? response->status : 200};
+    audit_write(audit, &entry);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of network addresses: those of proxies that are trusted.
+#ifndef SERVER_PEERS_H
+#define SERVER_PEERS_H
+
+#include "ingest/base/err.h"
+#include "ingest/base/str.h"
+
+#define PEERS_MAX 32
+
+struct peers {
+    struct peer_range {
+        unsigned char address[16]; // IPv4 ones are ::ffff:a.b.c.d
+        unsigned bits;             // that count, of 128
+    } ranges[PEERS_MAX];
+    size_t count;
+};
+
+// "127.0.0.1,10.0.0.0/8,fd00::/8"; "" is nobody. ERR_USAGE.
+MUST_CHECK bool peers_parse(struct str text, struct peers *peers, struct err *err);
+
+// Whether the address is one of them; false for what is no address.
+bool peers_hold(const struct peers *peers, struct str address);
+
+bool peers_is_address(struct str text);
+
+#endif

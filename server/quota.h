@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much each token, or person behind a proxy, may upload: bytes a day, bytes stored, uploads at
+// a time.
+#ifndef SERVER_QUOTA_H
+#define SERVER_QUOTA_H
+
+#include "server/response.h"
+
+struct quota;
+
+// Limits of whoever has none of their own. Pair with quota_free.
+MUST_CHECK struct quota *quota_new(struct store *store, const struct quota_limits *defaults,
+                                   struct err *err);
+void quota_free(struct quota *quota); // NULL is allowed
+
+// Lets an upload of so many bytes (BODY_UNKNOWN: of any length, and then the body's limit is
+// lowered to what is left) begin, before its body is read. Fails with 429 and Retry-After for the
+// bytes of a day and uploads at a time, with 507 for bytes stored. Pair with quota_leave when true.
+MUST_CHECK bool quota_admit(struct request *request, struct response *response,
+                            uint64_t announced_bytes, struct err *err);
+
+// Ends it, and counts what came of request->body.
+void quota_leave(struct request *request);
+
+// Counts the traces that the upload brought anew as stored by whoever sent it.
+MUST_CHECK bool quota_own(const struct request *request, struct str upload_id, struct err *err);
+
+#endif
