@@ -19,15 +19,22 @@ enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 
 // --- opening ------------------------------------------------------------------------------------
 
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+// A folder whose name lasts: it may have been made a moment ago, by somebody else even.
 static int open_folder(int parent_fd, const char *name, struct err *err)
 {
     bool made = mkdirat(parent_fd, name, 0700) == 0;
     int fd = !made && errno != EEXIST ? -1 : openat(parent_fd, name, OPEN_DIR);
-    if (fd < 0)
-        err_set_errno(err, "folder %s", name);
-    else if (made)
-        fsync(parent_fd); // a folder that does not last is made again
-    return fd;
+    if (fd >= 0 && fsync(parent_fd) == 0)
+        return fd;
+    err_set_errno(err, "folder %s", name);
+    close_fd(fd);
+    return -1;
 }
 
 int blob_open_shard(int dir_fd, const char *name, struct err *err)
@@ -47,9 +54,19 @@ static bool take_lock(struct blobs *blobs, int root_fd, struct err *err)
     return err_set(err, ERR_BUSY, "another process serves the data directory %s", blobs->root);
 }
 
+// Makes the name of the data directory last, in the folder above.
+static bool flush_above(int root_fd)
+{
+    int above_fd = openat(root_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = above_fd >= 0 && fsync(above_fd) == 0;
+    close_fd(above_fd);
+    return ok;
+}
+
 static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
 {
-    if (mkdir(data_dir, 0700) != 0 && errno != EEXIST)
+    bool made = mkdir(data_dir, 0700) == 0;
+    if (!made && errno != EEXIST)
         return err_set_errno(err, "data directory %s", data_dir);
     char *real = realpath(data_dir, NULL);
     if (!real)
@@ -59,8 +76,11 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
     if (len < 0 || (size_t)len >= sizeof blobs->root)
         return err_set(err, ERR_USAGE, "the data directory's name is too long");
     int root_fd = open(blobs->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root_fd < 0)
-        return err_set_errno(err, "data directory %s", data_dir);
+    if (root_fd < 0 || (!flush_above(root_fd) && made)) {
+        err_set_errno(err, "data directory %s", data_dir);
+        close_fd(root_fd);
+        return false;
+    }
     bool ok = take_lock(blobs, root_fd, err) &&
               (blobs->spool_fd = open_folder(root_fd, "spool", err)) >= 0 &&
               (blobs->blobs_fd = open_folder(root_fd, "blobs", err)) >= 0 &&
@@ -95,12 +115,6 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
     return NULL;
 }
 
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
 void blob_close(struct blobs *blobs)
 {
     if (!blobs)
@@ -122,7 +136,8 @@ void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PAT
 
 void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE])
 {
-    close_fd(blob_open_shard(blobs->traces_fd, trace_id + 2, NULL)); // if not, writing will tell
+    char shard[3] = {trace_id[2], trace_id[3], '\0'};
+    (void)mkdirat(blobs->traces_fd, shard, 0700); // if not, writing will tell
     snprintf(path, BLOB_PATH_SIZE, "%s/traces/%.2s/%s" TRACE_SUFFIX, blobs->root, trace_id + 2,
              trace_id);
 }
