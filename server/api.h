@@ -12,10 +12,11 @@ bool assets_get_page(struct request *request, struct response *response, struct 
 bool assets_get_static(struct request *request, struct response *response, struct err *err);
 bool assets_get_client(struct request *request, struct response *response, struct err *err);
 
-// Health, version, description (api_misc.c).
+// Health, version, description, metrics (api_misc.c, api_metrics.c).
 bool api_get_health(struct request *request, struct response *response, struct err *err);
 bool api_get_ready(struct request *request, struct response *response, struct err *err);
 bool api_get_version(struct request *request, struct response *response, struct err *err);
+bool api_get_metrics(struct request *request, struct response *response, struct err *err);
 bool api_get_openapi(struct request *request, struct response *response, struct err *err);
 
 // Runs (api_runs.c, api_changes.c, api_summary.c).

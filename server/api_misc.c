@@ -3,6 +3,7 @@
 #include "server/api.h"
 
 #include "server/openapi_data.h"
+#include "server/store_watch.h"
 
 static const char *const no_parameters[] = {NULL};
 
@@ -17,16 +18,22 @@ bool api_get_health(struct request *request, struct response *response, struct e
 bool api_get_ready(struct request *request, struct response *response, struct err *err)
 {
     const struct intake *intake = &request->services->intake;
-    uint64_t free_bytes = 0, jobs = 0, min_free_bytes = request->services->min_free_bytes;
+    uint64_t free_bytes = 0, min_free_bytes = request->services->min_free_bytes;
+    struct queue_state queue;
     if (!query_allow(&request->query, no_parameters, err) ||
-        !store_count_jobs(intake->store, &jobs, err) ||
+        !store_queue_state(intake->store, &queue, err) ||
         !blob_free_bytes(intake->blobs, &free_bytes, err))
         return false;
     if (free_bytes < min_free_bytes)
         return err_set(err, ERR_SPACE, "found %llu bytes free for uploads, expected %llu",
                        (unsigned long long)free_bytes, (unsigned long long)min_free_bytes);
-    buf_printf(&response->body, "{\"status\":\"ready\",\"open_jobs\":%llu,\"free_bytes\":%llu}",
-               (unsigned long long)jobs, (unsigned long long)free_bytes);
+    buf_printf(&response->body,
+               "{\"status\":\"ready\",\"database\":\"ok\",\"open_jobs\":%llu,"
+               "\"oldest_job_seconds\":",
+               (unsigned long long)(queue.queued + queue.running));
+    buf_f64(&response->body, store_queue_age_s(&queue));
+    buf_printf(&response->body, ",\"free_bytes\":%llu,\"min_free_bytes\":%llu}",
+               (unsigned long long)free_bytes, (unsigned long long)min_free_bytes);
     return api_finish_json(request, response, NULL, err);
 }
 

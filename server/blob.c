@@ -129,6 +129,11 @@ void blob_close(struct blobs *blobs)
 
 // --- paths and reading --------------------------------------------------------------------------
 
+const char *blob_root(const struct blobs *blobs)
+{
+    return blobs->root;
+}
+
 void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE])
 {
     snprintf(path, BLOB_PATH_SIZE, "%s/blobs/%.2s/%s", blobs->root, sha256, sha256);

@@ -45,6 +45,9 @@ void blob_spool_close(struct spool *spool);
 
 // --- reading and removing -----------------------------------------------------------------------
 
+// The data folder, absolute.
+const char *blob_root(const struct blobs *blobs);
+
 // Paths for reading and for pipeline jobs.
 void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE]);
 void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE]);

@@ -6,10 +6,12 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "server/http_head.h"
 #include "server/http_send.h"
 #include "server/pace.h"
 #include "server/precheck.h"
 #include "server/problem.h"
+#include "server/request_log.h"
 #include "server/routes.h"
 #include "server/services.h"
 
@@ -118,20 +120,6 @@ static void name_request(struct request *request)
     str_hex(request->id, random, sizeof(random));
 }
 
-static void read_headers(const struct mg_request_info *info, struct request_header *headers,
-                         struct request *request)
-{
-    for (int i = 0; i < info->num_headers; i++)
-        headers[i] = (struct request_header){str_of(info->http_headers[i].name),
-                                             str_of(info->http_headers[i].value)};
-    request->headers = headers;
-    request->header_count = (size_t)info->num_headers;
-    request->method = str_of(info->request_method);
-    request->path = str_of(info->local_uri_raw);
-    request->query_text = str_of(info->query_string ? info->query_string : "");
-    request->peer = str_of(info->remote_addr);
-}
-
 // As the library decides it, so that the Connection header tells the truth.
 static bool stays_open(const struct request *request, const struct mg_request_info *info)
 {
@@ -140,7 +128,8 @@ static bool stays_open(const struct request *request, const struct mg_request_in
     return info->http_version && strcmp(info->http_version, "1.1") == 0;
 }
 
-static void answer(struct http *http, struct request *request, struct response *response)
+static void answer(struct http *http, const struct mg_request_info *info, struct request *request,
+                   struct response *response)
 {
     struct err err = {0};
     bool drains = atomic_load(http->services.draining);
@@ -149,14 +138,24 @@ static void answer(struct http *http, struct request *request, struct response *
         response_refuse(response, &err, (struct refusal){503, "stopping"},
                         "the service is about to stop");
     }
-    if (drains || !precheck_request(&http->precheck, request, response, &err))
+    if (drains || !http_head_check(info, request, response, &err) ||
+        !precheck_request(&http->precheck, request, response, &err))
         problem_write(request, response, &err);
     else
         routes_answer(request, response);
 }
 
+static void note_answer(struct http *http, const struct request *request,
+                        const struct response *response, struct request_cost cost)
+{
+    metrics_answer(http->services.metrics, response->status, response->word);
+    metrics_time(http->services.metrics, METRIC_TIME_REQUEST, cost.ns);
+    request_log(request, response, cost);
+}
+
 static int handle(struct http *http, struct mg_connection *connection)
 {
+    int64_t begin_ns = clock_mono_ns();
     const struct mg_request_info *info = mg_get_request_info(connection);
     struct request_header headers[MG_MAX_HEADERS];
     struct arena arena;
@@ -166,15 +165,17 @@ static int handle(struct http *http, struct mg_connection *connection)
     struct response response;
     arena_init(&arena, NULL);
     response_init(&response);
-    read_headers(info, headers, &request);
+    http_head_read(info, headers, &request);
     name_request(&request);
     begin_body(&exchange, &request);
-    answer(http, &request, &response);
+    answer(http, info, &request, &response);
     struct http_send send = {.connection = connection, .fd = exchange.fd};
     send.closes = !body.ended || !stays_open(&request, info) || atomic_load(&http->draining);
     send.discards = !body.ended;
     pace_leave(http->pace, exchange.slot);
     http_send(&send, &request, &response);
+    struct request_cost cost = {clock_mono_ns() - begin_ns, send.sent_bytes};
+    note_answer(http, &request, &response, cost);
     int status = response.status;
     response_free(&response);
     arena_free(&arena);
@@ -204,18 +205,21 @@ static int begin_request(struct mg_connection *connection)
 // The library could not read a request; it closes the connection afterwards.
 static int http_error(struct mg_connection *connection, int status, const char *message)
 {
+    struct http *http = mg_get_user_data(mg_get_context(connection));
     struct request request = {0};
     struct response response;
     struct err err = {0};
+    const struct mg_request_info *info = mg_get_request_info(connection);
     response_init(&response);
     name_request(&request);
+    request.peer = str_of(info->remote_addr);
     response_refuse(&response, &err, (struct refusal){status == 413 ? 431 : status, "request"},
                     "the request cannot be read: %s", message);
     problem_write(&request, &response, &err);
-    const struct mg_request_info *info = mg_get_request_info(connection);
     struct http_send send = {.connection = connection, .closes = true, .discards = true};
     send.fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
     http_send(&send, &request, &response);
+    note_answer(http, &request, &response, (struct request_cost){0, send.sent_bytes});
     response_free(&response);
     return 0;
 }
@@ -302,13 +306,13 @@ static void init(struct http *http, const struct http_config *config)
     pthread_condattr_destroy(&attributes);
     http->services = (struct services){.intake = config->intake,
                                        .metrics = config->metrics,
+                                       .access = config->access,
+                                       .quota = config->quota,
+                                       .audit = config->audit,
                                        .public_url = config->public_url,
                                        .web_dir = config->web_dir,
                                        .max_upload_bytes = config->max_upload_bytes,
                                        .min_free_bytes = config->min_free_bytes,
-                                       .access = config->access,
-                                       .quota = config->quota,
-                                       .audit = config->audit,
                                        .uploads_in_flight = config->uploads_in_flight,
                                        .queue_limit = config->queue_limit,
                                        .uploads = &http->uploads,

@@ -135,8 +135,7 @@ static void linger(int fd)
     }
 }
 
-void http_send(const struct http_send *send, const struct request *request,
-               struct response *response)
+void http_send(struct http_send *send, const struct request *request, struct response *response)
 {
     struct buf head = {0};
     if (response->status == 0)
@@ -151,6 +150,7 @@ void http_send(const struct http_send *send, const struct request *request,
         buf_add(&head, response->body.at, response->body.len);
     bool sent = !head.failed && write_all(send->connection, head.at, head.len) &&
                 (!with_content || in_one || write_content(send->connection, response));
+    send->sent_bytes = sent && with_content ? content_bytes(response) : 0;
     if (send->closes || !sent)
         mg_disable_connection_keep_alive(send->connection);
     if (send->discards && sent && send->fd >= 0)

@@ -9,13 +9,13 @@ struct mg_connection;
 
 struct http_send {
     struct mg_connection *connection;
-    int fd;        // the connection's socket, -1 unknown
-    bool closes;   // the connection ends with this answer
-    bool discards; // the client may still be sending: let it see the answer before it ends
+    int fd;              // the connection's socket, -1 unknown
+    bool closes;         // the connection ends with this answer
+    bool discards;       // the client may still be sending: let it see the answer before it ends
+    uint64_t sent_bytes; // of content; set by http_send when all of it went out
 };
 
 // Compresses where it pays, adds the headers that every answer has, and sends.
-void http_send(const struct http_send *send, const struct request *request,
-               struct response *response);
+void http_send(struct http_send *send, const struct request *request, struct response *response);
 
 #endif

@@ -2,6 +2,8 @@
 // Counters and histograms of atomics, and their text.
 #include "server/metrics.h"
 
+#include "ingest/base/clock.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,18 @@ static const struct {
                                    "Checks of the database that found damage.", 1},
     [METRIC_BACKUPS] = {"backups_total", "Backups made.", 1},
     [METRIC_ERRORS] = {"errors_total", "Requests answered with status 500.", 1},
-    [METRIC_LOG_ERRORS] = {"log_errors_total", "Lines of the log at level error.", 1},
+};
+
+static const struct {
+    const char *name, *help;
+} gauge_rows[METRIC_GAUGE_COUNT] = {
+    [METRIC_BLOB_BYTES] = {"blob_bytes", "Bytes of uploaded files."},
+    [METRIC_BLOB_FILES] = {"blob_files", "Uploaded files."},
+    [METRIC_TRACE_BYTES] = {"trace_bytes", "Bytes of the traces made of them."},
+    [METRIC_TRACE_FILES] = {"trace_files", "Traces made of them."},
+    [METRIC_DAMAGED_BLOBS] = {"damaged_blobs", "Stored files that are known to be damaged."},
+    [METRIC_DATABASE_OK] = {"database_ok", "Whether the last check of the database was fine."},
+    [METRIC_WRITES_OK] = {"writes_ok", "Whether anything may still be written."},
 };
 
 static const struct {
@@ -55,6 +68,12 @@ struct histogram {
     atomic_uint_fast64_t sum_ns;
 };
 
+struct gauge {
+    atomic_uint_fast64_t value;
+    atomic_bool known;
+    _Atomic(int64_t) claimed_ns; // 0 never
+};
+
 struct word {
     _Atomic(const char *) text; // NULL: free
     atomic_uint_fast64_t count;
@@ -62,6 +81,7 @@ struct word {
 
 struct metrics {
     atomic_uint_fast64_t counts[METRIC_COUNT];
+    struct gauge gauges[METRIC_GAUGE_COUNT];
     struct histogram histograms[METRIC_TIME_COUNT];
     atomic_uint_fast64_t statuses[STATUS_TOP];
     struct word words[MAX_WORDS + 1]; // the last: all that found no place
@@ -102,6 +122,24 @@ void metrics_add(struct metrics *metrics, enum metric metric, uint64_t count)
 uint64_t metrics_get(const struct metrics *metrics, enum metric metric)
 {
     return metrics ? get(&metrics->counts[metric]) : 0;
+}
+
+void metrics_set(struct metrics *metrics, enum metric_gauge gauge, uint64_t value)
+{
+    if (!metrics)
+        return;
+    atomic_store(&metrics->gauges[gauge].value, value);
+    atomic_store(&metrics->gauges[gauge].known, true);
+}
+
+bool metrics_claim(struct metrics *metrics, enum metric_gauge gauge, int64_t every_ns)
+{
+    if (!metrics)
+        return false;
+    int64_t now_ns = clock_mono_ns();
+    int64_t last_ns = atomic_load(&metrics->gauges[gauge].claimed_ns);
+    return (last_ns == 0 || now_ns - last_ns >= every_ns) &&
+           atomic_compare_exchange_strong(&metrics->gauges[gauge].claimed_ns, &last_ns, now_ns);
 }
 
 void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns)
@@ -156,6 +194,17 @@ static void write_counts(const struct metrics *metrics, struct buf *out)
     }
 }
 
+static void write_gauges(const struct metrics *metrics, struct buf *out)
+{
+    for (size_t i = 0; i < METRIC_GAUGE_COUNT; i++) {
+        if (!atomic_load(&metrics->gauges[i].known))
+            continue;
+        write_kind(out, gauge_rows[i].name, "gauge", gauge_rows[i].help);
+        buf_printf(out, "stepscope_%s %llu\n", gauge_rows[i].name,
+                   (unsigned long long)get(&metrics->gauges[i].value));
+    }
+}
+
 static void write_answers(const struct metrics *metrics, struct buf *out)
 {
     write_kind(out, "requests_total", "counter", "Requests answered, by class of status.");
@@ -204,6 +253,7 @@ void metrics_write(const struct metrics *metrics, struct buf *out)
     if (!metrics)
         return;
     write_counts(metrics, out);
+    write_gauges(metrics, out);
     write_answers(metrics, out);
     for (size_t i = 0; i < METRIC_TIME_COUNT; i++)
         write_histogram(&metrics->histograms[i], i, out);

@@ -31,9 +31,20 @@ enum metric {
     METRIC_INTEGRITY_FAILURES,
     METRIC_BACKUPS,
 
-    METRIC_ERRORS,     // answers that are our own fault (500)
-    METRIC_LOG_ERRORS, // lines of the log at level error
+    METRIC_ERRORS, // answers that are our own fault (500)
     METRIC_COUNT
+};
+
+// What is one way or another now, not counted. One that was never set is not written.
+enum metric_gauge {
+    METRIC_BLOB_BYTES, // these four of the data folder
+    METRIC_BLOB_FILES,
+    METRIC_TRACE_BYTES,
+    METRIC_TRACE_FILES,
+    METRIC_DAMAGED_BLOBS, // that the scrub knows of
+    METRIC_DATABASE_OK,   // 1 or 0, as the last check of the database said
+    METRIC_WRITES_OK,     // 0: a flush failed, nothing is taken in until a restart
+    METRIC_GAUGE_COUNT
 };
 
 // What is timed.
@@ -50,6 +61,11 @@ void metrics_free(struct metrics *metrics); // NULL is allowed
 
 void metrics_add(struct metrics *metrics, enum metric metric, uint64_t count);
 void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns);
+
+void metrics_set(struct metrics *metrics, enum metric_gauge gauge, uint64_t value);
+
+// True for one caller in every_ns, who then finds out the gauge's value and sets it.
+bool metrics_claim(struct metrics *metrics, enum metric_gauge gauge, int64_t every_ns);
 
 // An answer: counted by class of its status, and from 400 on by the word of its problem. The word
 // is a literal, or lives as long as the metrics.

@@ -28,6 +28,7 @@ void problem_write(const struct request *request, struct response *response, con
     int status = response->status ? response->status : problem_status(err->code);
     const char *word = response->word ? response->word : err_code_word(err->code);
     response->status = status;
+    response->word = word;
     response->type = "application/problem+json";
     response->borrowed = (struct str){NULL, 0};
     if (response->fd >= 0)

@@ -127,6 +127,7 @@ const char *response_phrase(int status)
         {500, "Internal Server Error"},
         {501, "Not Implemented"},
         {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
         {507, "Insufficient Storage"},
     };
     for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++)

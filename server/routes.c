@@ -27,6 +27,7 @@ const struct route routes[] = {
 
     {"GET", "/healthz", SCOPE_OPEN, api_get_health, NULL},
     {"GET", "/readyz", SCOPE_OPEN, api_get_ready, NULL},
+    {"GET", "/metrics", SCOPE_READ, api_get_metrics, NULL},
     {"GET", "/api/v1/version", SCOPE_OPEN, api_get_version, NULL},
     {"GET", "/api/v1/openapi.json", SCOPE_OPEN, api_get_openapi, NULL},
 

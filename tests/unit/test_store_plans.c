@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
 // for those listed here with their reason, and no statement of the store escapes this test.
+#include "server/store_watch.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -291,6 +292,8 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_recover_jobs(f->store, true, &f->err));
     job = claim(f);
     assert_ok(f, store_fail_job(f->store, &job, "cut", &f->err));
+    struct queue_state queue;
+    assert_ok(f, store_queue_state(f->store, &queue, &f->err));
     list_runs_in_every_way(f);
     read_tables_in_every_way(f, upload.run_id);
     find_runs_in_every_way(f, &upload);
