@@ -219,8 +219,11 @@ bool traces_drop(sqlite3 *db, struct str trace_id, struct err *err)
 
 static bool insert_blob(sqlite3 *db, const struct trace_part *part, struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(db, "INSERT INTO blob VALUES (?, ?, ?) ON CONFLICT DO NOTHING", err);
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO blob (sha256, bytes, created_ns, checked_ns) VALUES (?1, ?2, ?3, ?3) "
+        "ON CONFLICT DO NOTHING",
+        err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());
@@ -270,7 +273,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
     struct present present;
     bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
                               : look_at_bytes(adding, part, &present, err);
-    if (!ok)
+    if (!ok || !blobs_heal(adding->db, str_of(part->sha256), err))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;
     if (added->existing) {
@@ -317,6 +320,14 @@ static bool check_part(const struct trace_part *part, struct err *err)
     return true;
 }
 
+// What must be true together with the upload: a crash in between would have it done twice.
+static bool settle_claims(sqlite3 *db, const struct upload_request *request, struct str id,
+                          struct err *err)
+{
+    return (request->key.len == 0 || upload_key_insert(db, request, id, err)) &&
+           (request->resumable_id.len == 0 || resumable_accept(db, request->resumable_id, id, err));
+}
+
 static bool add_upload(sqlite3 *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
@@ -324,7 +335,8 @@ static bool add_upload(sqlite3 *db, const struct upload_request *request, struct
     struct adding adding = {.db = db, .replace = request->replace, .arena = arena};
     if (!sql_new_id('u', id, err) ||
         !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
-        !insert_upload(db, str_of(id), adding.run_id, err))
+        !insert_upload(db, str_of(id), adding.run_id, err) ||
+        !settle_claims(db, request, str_of(id), err))
         return false;
     for (size_t i = 0; i < request->count; i++) {
         struct added added;

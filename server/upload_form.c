@@ -237,7 +237,7 @@ bool upload_form_set_replace(struct upload_form *form, struct str text, struct e
                    (int)(text.len < 20 ? text.len : 20), text.at);
 }
 
-static bool set_field(struct upload_form *form, struct str name, struct str text, struct err *err)
+bool upload_form_set(struct upload_form *form, struct str name, struct str text, struct err *err)
 {
     if (str_equal(name, STR("run")))
         form->run.name = text;
@@ -275,7 +275,7 @@ static bool read_part(struct request *request, struct upload_form *form,
     if (strcmp(part->name, "trace") == 0)
         return read_file(request, form, multipart, part, err);
     return read_field_text(request, multipart, part, &text, err) &&
-           set_field(form, str_of(part->name), text, err);
+           upload_form_set(form, str_of(part->name), text, err);
 }
 
 // Rank fields belong to the files in the order of both.
@@ -294,6 +294,15 @@ static bool give_ranks(struct upload_form *form, struct err *err)
         form->parts[i].rank = form->ranks[i];
     }
     return true;
+}
+
+bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
+                      struct err *err)
+{
+    form->parts[0] =
+        (struct intake_part){.spool = spool, .filename = filename, .rank = STORE_NO_RANK};
+    form->part_count = 1;
+    return give_ranks(form, err);
 }
 
 static bool check_form(struct upload_form *form, struct response *response, struct err *err)

@@ -35,6 +35,14 @@ MUST_CHECK bool upload_form_read(struct request *request, struct response *respo
 MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form *form,
                                      struct str filename, struct err *err);
 
+// Sets a field as a part of that name in a multipart body does; text must stay. ERR_USAGE.
+MUST_CHECK bool upload_form_set(struct upload_form *form, struct str name, struct str text,
+                                struct err *err);
+
+// Takes over a sealed spool as the one file, and gives it the rank that a field named.
+MUST_CHECK bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
+                                 struct err *err);
+
 // Takes "key=value". ERR_USAGE for everything else.
 MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err);
 

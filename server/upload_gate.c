@@ -47,6 +47,7 @@ bool upload_gate_announce(struct request *request, struct response *response,
 {
     const struct services *services = request->services;
     return check_size(request, announced_bytes, err) &&
+           blob_check_writable(services->intake.blobs, err) &&
            check_space(services, announced_bytes, err) && check_queue(services, response, err);
 }
 

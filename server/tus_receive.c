@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the bodies of requests to one file, and from the complete file to an upload.
+#include "server/tus.h"
+
+#include "ingest/base/log.h"
+#include "server/pieces.h"
+#include "server/sniff.h"
+#include "server/tus_checksum.h"
+#include "server/upload_form.h"
+#include "server/upload_gate.h"
+
+#include <stdlib.h>
+
+// One request at an upload.
+struct turn {
+    struct request *request;
+    struct response *response;
+    const struct resumable *resumable;
+    struct pieces *pieces;
+    uint64_t begin;                // offset at which its piece begins
+    struct tus_checksum *checksum; // of the piece, NULL none
+};
+
+static bool open_pieces(struct turn *turn, struct err *err)
+{
+    const struct resumable *resumable = turn->resumable;
+    struct pieces_file file = {resumable->id.at, resumable->bytes, resumable->flushed};
+    turn->pieces = pieces_open(turn->request->services->intake.blobs, &file, err);
+    if (turn->pieces)
+        return true;
+    if (err->code == ERR_BUSY)
+        turn->response->status = 423;
+    if (err->code == ERR_NOT_FOUND)
+        turn->response->status = 410;
+    return false;
+}
+
+// --- the end of an upload -----------------------------------------------------------------------
+
+// Nothing that is sent later can mend it. The reason stays for whoever asks.
+static void refuse(struct turn *turn, const struct err *err)
+{
+    const struct intake *intake = &turn->request->services->intake;
+    struct err ignored;
+    if (!store_refuse_resumable(intake->store, turn->resumable->id, err->msg, &ignored) ||
+        !pieces_remove(intake->blobs, turn->resumable->id.at, &ignored))
+        log_warn("a refused upload in pieces remains: %s", ignored.msg);
+}
+
+static bool check_head(struct turn *turn, struct err *err)
+{
+    char head[SNIFF_BYTES];
+    size_t len = 0;
+    return pieces_read_head(turn->pieces, head, sizeof head, &len, err) &&
+           sniff_trace((struct str){head, len}, err);
+}
+
+static bool accept_form(struct turn *turn, const struct upload_form *form, struct upload *upload,
+                        struct err *err)
+{
+    struct intake_request wanted = {.run = form->run,
+                                    .parts = form->parts,
+                                    .count = form->part_count,
+                                    .replace = form->replace,
+                                    .resumable_id = turn->resumable->id};
+    const struct intake *intake = &turn->request->services->intake;
+    if (intake_accept(intake, &wanted, turn->request->arena, upload, err))
+        return true;
+    if (err->code == ERR_CONFLICT) {
+        turn->response->word = "rank-conflict";
+        turn->response->fix = STR("begin again with replace true in Upload-Metadata to put the new "
+                                  "trace in place of the other, or use another run name");
+    }
+    return false;
+}
+
+static bool accept_file(struct turn *turn, struct upload *upload, struct err *err)
+{
+    struct str filename = STR("");
+    struct upload_form *form = tus_form(turn->request, turn->resumable->metadata, &filename, err);
+    if (!form || !check_head(turn, err))
+        return false;
+    struct spool *spool = pieces_seal(turn->pieces, err);
+    bool ok = spool && upload_form_take(form, spool, filename, err) &&
+              accept_form(turn, form, upload, err);
+    upload_form_close(form);
+    return ok;
+}
+
+static bool accept(struct turn *turn, struct err *err)
+{
+    const struct services *services = turn->request->services;
+    struct upload upload;
+    struct err ignored;
+    if (!accept_file(turn, &upload, err)) {
+        if (err->code == ERR_CONFLICT || err->code == ERR_FORMAT || err->code == ERR_USAGE)
+            refuse(turn, err);
+        return false;
+    }
+    metrics_add(services->metrics, METRIC_UPLOADS, 1);
+    if (turn->begin > 0)
+        metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
+    if (!pieces_remove(services->intake.blobs, turn->resumable->id.at, &ignored))
+        log_warn("the file of an accepted upload remains: %s", ignored.msg);
+    return tus_show_result(turn->request, turn->response, upload.id, err);
+}
+
+// --- what is there ------------------------------------------------------------------------------
+
+// Makes what is there durable and says how much it is.
+static bool keep(struct turn *turn, struct err *err)
+{
+    const struct resumable *resumable = turn->resumable;
+    uint64_t offset = pieces_offset(turn->pieces);
+    int64_t expires_ns = resumable->expires_ns;
+    if (offset != resumable->flushed) {
+        expires_ns = tus_expiry(turn->request);
+        if (!pieces_flush(turn->pieces, err) ||
+            !store_extend_resumable(turn->request->services->intake.store, resumable->id, offset,
+                                    expires_ns, err))
+            return false;
+    }
+    tus_show_offset(turn->request, turn->response, offset);
+    tus_show_expiry(turn->request, turn->response, expires_ns);
+    return true;
+}
+
+static bool is_complete(const struct turn *turn)
+{
+    return pieces_offset(turn->pieces) == turn->resumable->bytes;
+}
+
+bool tus_settle(struct request *request, struct response *response,
+                const struct resumable *resumable, struct err *err)
+{
+    struct turn turn = {.request = request, .response = response, .resumable = resumable};
+    if (!open_pieces(&turn, err))
+        return false;
+    turn.begin = pieces_offset(turn.pieces);
+    bool ok = keep(&turn, err) && (!is_complete(&turn) || accept(&turn, err));
+    pieces_close(turn.pieces);
+    return ok;
+}
+
+// --- receiving ----------------------------------------------------------------------------------
+
+static bool check_stopping(struct turn *turn, struct err *err)
+{
+    if (!atomic_load(turn->request->services->draining))
+        return true;
+    return response_refuse(turn->response, err, (struct refusal){503, "stopping"},
+                           "the service is about to stop; what came is kept");
+}
+
+// A file that cannot be a trace is told so before the rest of it is sent.
+static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
+{
+    if (pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
+        sniff_trace((struct str){block, SNIFF_BYTES}, err))
+        return true;
+    refuse(turn, err);
+    return false;
+}
+
+static bool take_block(struct turn *turn, const char *block, size_t size, struct err *err)
+{
+    metrics_add(turn->request->services->metrics, METRIC_UPLOAD_BYTES, size);
+    return check_first(turn, block, size, err) &&
+           (!turn->checksum || tus_checksum_add(turn->checksum, block, size, err)) &&
+           pieces_write(turn->pieces, block, size, !turn->checksum, err);
+}
+
+static bool read_piece(struct turn *turn, struct err *err)
+{
+    char *block = malloc(PIECES_BLOCK_BYTES);
+    size_t got = 0;
+    if (!block)
+        return err_set(err, ERR_LIMIT, "out of memory for an upload");
+    bool ok = true;
+    do
+        ok = check_stopping(turn, err) &&
+             body_read(turn->request->body, block, PIECES_BLOCK_BYTES, &got, err) &&
+             (got == 0 || take_block(turn, block, got, err));
+    while (ok && got);
+    free(block);
+    return ok;
+}
+
+static bool check_piece(struct turn *turn, struct err *err)
+{
+    if (!turn->checksum || tus_checksum_agrees(turn->checksum))
+        return true;
+    return response_refuse(turn->response, err, (struct refusal){460, "checksum"},
+                           "the piece does not hash to its Upload-Checksum; it was not kept");
+}
+
+// Bytes with a checksum count together or not at all, others as far as they came.
+static bool receive_piece(struct turn *turn, struct err *err)
+{
+    struct err trouble;
+    bool ok = read_piece(turn, err) && check_piece(turn, err);
+    bool cut = ok || !turn->checksum || pieces_rewind(turn->pieces, turn->begin, &trouble);
+    if (cut && keep(turn, &trouble))
+        return ok;
+    if (ok)
+        *err = trouble;
+    else
+        log_warn("a piece of an upload is lost: %s", trouble.msg);
+    return false;
+}
+
+static bool check_offset(struct turn *turn, uint64_t announced, struct err *err)
+{
+    turn->begin = pieces_offset(turn->pieces);
+    if (turn->begin == announced)
+        return body_limit(turn->request->body, turn->resumable->bytes - turn->begin, err);
+    tus_show_offset(turn->request, turn->response, turn->begin);
+    return response_refuse(turn->response, err, (struct refusal){409, "offset"},
+                           "found Upload-Offset %llu, expected %llu", (unsigned long long)announced,
+                           (unsigned long long)turn->begin);
+}
+
+static bool take_turn(struct turn *turn, uint64_t offset, struct err *err)
+{
+    bool ok = tus_checksum_begin(turn->request, &turn->checksum, err) && open_pieces(turn, err) &&
+              check_offset(turn, offset, err) && receive_piece(turn, err) &&
+              (!is_complete(turn) || accept(turn, err));
+    pieces_close(turn->pieces);
+    tus_checksum_free(turn->checksum);
+    return ok;
+}
+
+bool tus_receive(struct request *request, struct response *response,
+                 const struct resumable *resumable, uint64_t offset, struct err *err)
+{
+    struct turn turn = {.request = request, .response = response, .resumable = resumable};
+    if (!upload_gate_enter_piece(request, response, err))
+        return false;
+    bool ok = take_turn(&turn, offset, err);
+    upload_gate_leave(request);
+    return ok;
+}
