@@ -83,6 +83,7 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
     }
     bool ok = take_lock(blobs, root_fd, err) &&
               (blobs->spool_fd = open_folder(root_fd, "spool", err)) >= 0 &&
+              (blobs->pieces_fd = open_folder(root_fd, "pieces", err)) >= 0 &&
               (blobs->blobs_fd = open_folder(root_fd, "blobs", err)) >= 0 &&
               (blobs->traces_fd = open_folder(root_fd, "traces", err)) >= 0;
     close(root_fd);
@@ -107,7 +108,7 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
         err_set(err, ERR_USAGE, "the data directory's name is too long");
         return NULL;
     }
-    blobs->lock_fd = blobs->spool_fd = blobs->blobs_fd = blobs->traces_fd = -1;
+    blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->blobs_fd = blobs->traces_fd = -1;
     init_pins(&blobs->pins);
     if (open_all(blobs, data_dir, err))
         return blobs;
@@ -120,11 +121,22 @@ void blob_close(struct blobs *blobs)
     if (!blobs)
         return;
     close_fd(blobs->spool_fd);
+    close_fd(blobs->pieces_fd);
     close_fd(blobs->blobs_fd);
     close_fd(blobs->traces_fd);
     close_fd(blobs->lock_fd); // ends the lock
     pthread_rwlock_destroy(&blobs->pins);
     free(blobs);
+}
+
+struct disk_fault *blob_fault(struct blobs *blobs)
+{
+    return &blobs->fault;
+}
+
+bool blob_check_writable(const struct blobs *blobs, struct err *err)
+{
+    return disk_fault_check(&blobs->fault, err);
 }
 
 // --- paths and reading --------------------------------------------------------------------------
@@ -194,6 +206,24 @@ void blob_exclude(struct blobs *blobs)
 void blob_include(struct blobs *blobs)
 {
     pthread_rwlock_unlock(&blobs->pins);
+}
+
+// --- backups ------------------------------------------------------------------------------------
+
+int blob_begin_removals(const struct blobs *blobs)
+{
+    char path[BLOB_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/" BLOB_REMOVALS_LOCK, blobs->root);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close_fd(fd);
+    return -1;
+}
+
+void blob_end_removals(int lock)
+{
+    close_fd(lock);
 }
 
 // --- removing -----------------------------------------------------------------------------------

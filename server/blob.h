@@ -9,15 +9,24 @@
 #include <stddef.h>
 
 struct blobs;
+struct disk_fault;
 struct spool;
 
 #define BLOB_SHA256_SIZE 65   // lower-case hex and its NUL
 #define BLOB_PATH_SIZE   4096 // of a path
 
+#define BLOB_REMOVALS_LOCK "removals.lock" // file of the data folder: held while files are removed
+
 // Opens the folders below data_dir, making what is missing (0700). ERR_BUSY when another process
 // has them open.
 MUST_CHECK struct blobs *blob_open(const char *data_dir, struct err *err);
 void blob_close(struct blobs *blobs); // NULL is allowed
+
+// Where failures to flush are noted, for the database to share.
+struct disk_fault *blob_fault(struct blobs *blobs);
+
+// ERR_BUSY after a failure to flush: uploads are refused before their bodies.
+MUST_CHECK bool blob_check_writable(const struct blobs *blobs, struct err *err);
 
 // --- writing one file ---------------------------------------------------------------------------
 
@@ -36,8 +45,9 @@ MUST_CHECK bool blob_spool_seal(struct spool *spool, struct err *err);
 uint64_t blob_spool_bytes(const struct spool *spool);
 const char *blob_spool_sha256(const struct spool *spool); // after the seal
 
-// Gives a sealed file its name (the content may be there already: then it is kept) and makes that
-// durable. Call between blob_pin and blob_unpin, in which a row must come to name it.
+// Gives a sealed file its name and makes that durable. What had the name before goes: its bytes
+// were the same, unless the disk damaged them since. Call between blob_pin and blob_unpin, in which
+// a row must come to name it.
 MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
 
 // Frees the spool and removes its file if it was not kept. NULL is allowed.
@@ -63,6 +73,11 @@ void blob_unpin(struct blobs *blobs);
 // Alone with the blobs: no pin is held. In between, look whether a row names a file, and remove it.
 void blob_exclude(struct blobs *blobs);
 void blob_include(struct blobs *blobs);
+
+// While a backup is made nothing may be removed that its copy of the database names: -1 then, else
+// what blob_allow_removals takes.
+int blob_begin_removals(const struct blobs *blobs);
+void blob_end_removals(int lock);
 
 // Missing files are no error.
 MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);

@@ -3,6 +3,7 @@
 // end.
 #include "ingest/base/str.h"
 #include "server/blob_dirs.h"
+#include "server/flush_behind.h"
 #include "server/hasher.h"
 
 #include <errno.h>
@@ -14,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Written back while more arrives, so that the last flush has little left to do.
-#define FLUSH_BYTES ((uint64_t)64 << 20)
+#define READ_BYTES ((size_t)256 << 10)
 
 struct spool {
     struct blobs *blobs;
     struct hasher *hasher;
-    int fd;
+    int dir_fd, fd; // of its folder and of itself
     uint64_t bytes, reserved_bytes, flushed_bytes;
     bool is_sealed, is_kept;
-    char name[32]; // in the spool folder
+    bool is_adopted; // its first name is somebody else's
+    char name[32];   // in the spool folder
     char sha256[BLOB_SHA256_SIZE];
 };
 
@@ -49,7 +50,8 @@ static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
         return err_set(err, ERR_INTERNAL, "cannot make up a file name");
     str_hex(spool->name, random, sizeof random);
     memcpy(spool->name + 2 * sizeof random, ".part", 6);
-    spool->fd = openat(spool->blobs->spool_fd, spool->name,
+    spool->dir_fd = spool->blobs->spool_fd;
+    spool->fd = openat(spool->dir_fd, spool->name,
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (spool->fd < 0)
         return err_set_errno(err, "spool file");
@@ -65,24 +67,10 @@ struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, stru
     }
     spool->blobs = blobs;
     spool->fd = -1;
-    if (begin(spool, expected_bytes, err))
+    if (blob_check_writable(blobs, err) && begin(spool, expected_bytes, err))
         return spool;
     blob_spool_close(spool);
     return NULL;
-}
-
-// Starts writing back the newest stretch and waits for the one before: dirty memory stays bounded.
-static void flush_behind(struct spool *spool)
-{
-    if (spool->bytes - spool->flushed_bytes < FLUSH_BYTES)
-        return;
-    off_t begin = (off_t)spool->flushed_bytes, size = (off_t)(spool->bytes - spool->flushed_bytes);
-    sync_file_range(spool->fd, begin, size, SYNC_FILE_RANGE_WRITE);
-    if (spool->flushed_bytes >= FLUSH_BYTES)
-        sync_file_range(spool->fd, begin - (off_t)FLUSH_BYTES, (off_t)FLUSH_BYTES,
-                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                            SYNC_FILE_RANGE_WAIT_AFTER);
-    spool->flushed_bytes = spool->bytes;
 }
 
 static bool write_all(struct spool *spool, const char *at, size_t size, struct err *err)
@@ -98,7 +86,7 @@ static bool write_all(struct spool *spool, const char *at, size_t size, struct e
         size -= (size_t)written;
         spool->bytes += (uint64_t)written;
     }
-    flush_behind(spool);
+    flush_behind(spool->fd, spool->bytes, &spool->flushed_bytes);
     return true;
 }
 
@@ -112,11 +100,62 @@ bool blob_spool_seal(struct spool *spool, struct err *err)
     if (!hasher_end(spool->hasher, spool->sha256, err))
         return false;
     bool gives_back = spool->reserved_bytes > spool->bytes;
-    if ((gives_back && ftruncate(spool->fd, (off_t)spool->bytes) != 0) || fdatasync(spool->fd) != 0)
-        return err_set_errno(err, "flushing an uploaded file");
-    spool->is_sealed = true;
-    return true;
+    if (gives_back && ftruncate(spool->fd, (off_t)spool->bytes) != 0)
+        return err_set_errno(err, "ending an uploaded file");
+    spool->is_sealed =
+        disk_fault_flush_file(&spool->blobs->fault, spool->fd, "an uploaded file", err);
+    return spool->is_sealed;
 }
+
+// --- a file that is complete --------------------------------------------------------------------
+
+static bool hash_file(struct spool *spool, char *block, struct err *err)
+{
+    for (;;) {
+        ssize_t got = read(spool->fd, block, READ_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set_errno(err, "reading an uploaded file");
+        if (got == 0)
+            return true;
+        spool->bytes += (uint64_t)got;
+        if (!hasher_add(spool->hasher, block, (size_t)got, err))
+            return false;
+    }
+}
+
+static bool adopt(struct spool *spool, struct err *err)
+{
+    spool->fd = openat(spool->dir_fd, spool->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (spool->fd < 0)
+        return err_set_errno(err, "uploaded file");
+    spool->hasher = hasher_new(err);
+    char *block = spool->hasher ? malloc(READ_BYTES) : NULL;
+    bool ok = block && hash_file(spool, block, err);
+    if (spool->hasher && !block)
+        err_set(err, ERR_LIMIT, "out of memory");
+    free(block);
+    return ok && blob_spool_seal(spool, err);
+}
+
+struct spool *blob_spool_adopt(struct blobs *blobs, int dir_fd, const char *name, struct err *err)
+{
+    struct spool *spool = calloc(1, sizeof *spool);
+    if (!spool || strlen(name) >= sizeof spool->name) {
+        free(spool);
+        err_set(err, ERR_LIMIT, "out of memory");
+        return NULL;
+    }
+    *spool = (struct spool){.blobs = blobs, .dir_fd = dir_fd, .fd = -1, .is_adopted = true};
+    memcpy(spool->name, name, strlen(name) + 1);
+    if (adopt(spool, err))
+        return spool;
+    blob_spool_close(spool);
+    return NULL;
+}
+
+// --- keeping ------------------------------------------------------------------------------------
 
 uint64_t blob_spool_bytes(const struct spool *spool)
 {
@@ -128,11 +167,25 @@ const char *blob_spool_sha256(const struct spool *spool)
     return spool->sha256;
 }
 
-static bool is_there(const struct spool *spool, int shard_fd)
+// An adopted file has a name that somebody still needs: the second one is made beside it.
+static bool give_second_name(const struct spool *spool, int shard_fd, struct err *err)
 {
-    struct stat info;
-    return fstatat(shard_fd, spool->sha256, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(info.st_mode) && (uint64_t)info.st_size == spool->bytes;
+    int spool_fd = spool->blobs->spool_fd;
+    bool ok = linkat(spool->dir_fd, spool->name, spool_fd, spool->name, 0) == 0 &&
+              renameat(spool_fd, spool->name, shard_fd, spool->sha256) == 0;
+    if (!ok)
+        err_set_errno(err, "naming an uploaded file");
+    unlinkat(spool_fd, spool->name, 0); // is left when both names were there, from before a crash
+    return ok;
+}
+
+// Also when the name was there: the older bytes may have been damaged since.
+static bool give_name(const struct spool *spool, int shard_fd, struct err *err)
+{
+    if (spool->is_adopted)
+        return give_second_name(spool, shard_fd, err);
+    return renameat(spool->dir_fd, spool->name, shard_fd, spool->sha256) == 0 ||
+           err_set_errno(err, "naming an uploaded file");
 }
 
 bool blob_spool_keep(struct spool *spool, struct err *err)
@@ -142,15 +195,10 @@ bool blob_spool_keep(struct spool *spool, struct err *err)
     int shard_fd = blob_open_shard(spool->blobs->blobs_fd, spool->sha256, err);
     if (shard_fd < 0)
         return false;
-    bool ok = true;
-    if (!spool->is_kept && !is_there(spool, shard_fd)) {
-        spool->is_kept =
-            renameat(spool->blobs->spool_fd, spool->name, shard_fd, spool->sha256) == 0;
-        ok = spool->is_kept || err_set_errno(err, "naming an uploaded file");
-    }
-    // Also when it was there: another upload may not have come so far yet.
-    if (ok && fsync(shard_fd) != 0)
-        ok = err_set_errno(err, "flushing a folder");
+    if (!spool->is_kept)
+        spool->is_kept = give_name(spool, shard_fd, err);
+    bool ok =
+        spool->is_kept && disk_fault_flush_folder(&spool->blobs->fault, shard_fd, "a folder", err);
     close(shard_fd);
     return ok;
 }
@@ -161,8 +209,8 @@ void blob_spool_close(struct spool *spool)
         return;
     if (spool->fd >= 0) {
         close(spool->fd);
-        if (!spool->is_kept)
-            unlinkat(spool->blobs->spool_fd, spool->name, 0);
+        if (!spool->is_kept && !spool->is_adopted)
+            unlinkat(spool->dir_fd, spool->name, 0);
     }
     hasher_free(spool->hasher);
     free(spool);

@@ -15,7 +15,7 @@ struct care_config {
     struct metrics *metrics; // NULL: nothing is counted
     uint64_t ballast_bytes;  // given back when the database cannot write; 0 none
     uint64_t min_free_bytes; // the ballast leaves it free
-    int64_t retain_s;        // runs older than this go, 0 never
+    int64_t retain_days;     // runs older than this go, 0 never
 };
 
 // Starts the thread. Everything in the config outlives it.
@@ -29,12 +29,11 @@ struct care_status {
     struct store_check check; // the last one of the database
     bool is_checking;
     bool has_ballast;
-    uint64_t damaged_files;
 };
 void care_status(struct care *care, struct care_status *status);
 
-// False with the reason when a restart, or a person, is needed: the disk failed (ERR_BUSY), or the
-// database is damaged (ERR_IO).
+// ERR_BUSY with the reason when a restart, or a person, is needed: the disk failed, or the database
+// is damaged. NULL is allowed: nobody looks.
 MUST_CHECK bool care_check(struct care *care, struct err *err);
 
 #endif

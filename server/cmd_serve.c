@@ -2,6 +2,7 @@
 // stepscope serve: starts the store, the jobs and the web server, and stops them in order.
 #include "server/cmd.h"
 
+#include "server/care.h"
 #include "server/crash_mark.h"
 #include "server/http.h"
 #include "server/metrics.h"
@@ -18,7 +19,13 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { HTTP_GRACE_MS = 20000, JOBS_GRACE_MS = 1000, LOCK_TRIES = 30, LOCK_WAIT_MS = 100 };
+enum {
+    HTTP_GRACE_MS = 20000,
+    JOBS_GRACE_MS = 1000,
+    LOCK_TRIES = 30,
+    LOCK_WAIT_MS = 100,
+    MAX_RESUME_HOURS = 8760
+};
 
 // Everything that runs; members are filled in order and released in reverse.
 struct service {
@@ -84,7 +91,10 @@ static bool open_store(struct service *service, struct err *err)
         return false;
     snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);
     service->intake.store = store_open(path, err);
-    return service->intake.store && intake_sweep(&service->intake, err) &&
+    if (!service->intake.store)
+        return false;
+    store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
+    return intake_sweep(&service->intake, err) &&
            crash_mark_open(service->options.data, &service->crashed, err);
 }
 
@@ -95,6 +105,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .blobs = service->intake.blobs,
         .metrics = service->metrics,
         .memory_bytes = service->options.job_memory_bytes,
+        .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
         .workers = worker_count(service->options.jobs),
@@ -106,17 +117,34 @@ static bool start_jobs(struct service *service, struct err *err)
     return service->intake.jobs != NULL;
 }
 
+static bool start_care(struct service *service, struct err *err)
+{
+    struct care_config config = {
+        .intake = service->intake,
+        .metrics = service->metrics,
+        .ballast_bytes = service->options.ballast_bytes,
+        .min_free_bytes = service->options.min_free_bytes,
+        .retain_days = service->options.retain_days,
+    };
+    service->intake.care = care_open(&config, err);
+    return service->intake.care != NULL;
+}
+
 static bool start_http(struct service *service, struct err *err)
 {
     const struct serve_options *chosen = &service->options;
     struct http_config config = {
         .listen = chosen->listen,
         .public_url = chosen->public_url,
+        .allow_hosts = chosen->allow_hosts,
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,
         .uploads_in_flight =
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
+        .resume_ns =
+            (chosen->resume_hours < MAX_RESUME_HOURS ? chosen->resume_hours : MAX_RESUME_HOURS) *
+            INT64_C(3600000000000),
         .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
         .metrics = service->metrics,
         .access = service->guards.access,
@@ -151,7 +179,7 @@ static bool start(struct service *service, struct err *err)
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !start_jobs(service, err))
         return false;
-    if (start_http(service, err))
+    if (start_care(service, err) && start_http(service, err))
         return true;
     jobs_stop(service->intake.jobs, 0);
     uv_run(&service->loop, UV_RUN_DEFAULT);
@@ -160,6 +188,7 @@ static bool start(struct service *service, struct err *err)
 
 static void release(struct service *service)
 {
+    care_close(service->intake.care);
     jobs_close(service->intake.jobs);
     serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
@@ -179,6 +208,7 @@ bool cmd_serve(int argc, char **argv, struct err *err)
         options_help(&serve_option_set, stdout);
         return true;
     }
+    setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     if (uv_loop_init(&service.loop) != 0)

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders what happens to files and rows so that a crash at any point loses nothing acknowledged.
-#include "server/intake.h"
+#include "server/care.h"
 
 #include "ingest/base/log.h"
+#include "server/resumable_sweep.h"
 
 // --- removing files that no row names -----------------------------------------------------------
 
-static bool remove_blob(const struct intake *intake, const char *sha256, struct err *err)
+// Looks once more, alone: an upload may just have brought the same bytes.
+static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     bool named;
     blob_exclude(intake->blobs);
     bool ok = store_names_blob(intake->store, sha256, &named, err) &&
               (named || blob_remove(intake->blobs, sha256, err));
     blob_include(intake->blobs);
+    return ok;
+}
+
+// *done false: a backup is being made; try again later.
+static bool remove_blob(const struct intake *intake, const char *sha256, bool *done,
+                        struct err *err)
+{
+    bool named;
+    *done = true;
+    if (!store_names_blob(intake->store, sha256, &named, err))
+        return false;
+    if (named)
+        return true;
+    int lock = blob_begin_removals(intake->blobs);
+    *done = lock >= 0;
+    bool ok = lock < 0 || remove_unnamed(intake, sha256, err);
+    blob_end_removals(lock);
     return ok;
 }
 
@@ -33,9 +52,10 @@ static bool collect(const struct intake *intake, struct arena *arena, struct err
     if (!store_list_garbage(intake->store, arena, &items, &count, err))
         return false;
     for (size_t i = 0; i < count; i++) {
-        bool ok = items[i].kind == GARBAGE_BLOB ? remove_blob(intake, items[i].name.at, err)
+        bool done = true;
+        bool ok = items[i].kind == GARBAGE_BLOB ? remove_blob(intake, items[i].name.at, &done, err)
                                                 : remove_trace(intake, items[i].name.at, err);
-        if (!ok || !store_forget_garbage(intake->store, &items[i], err))
+        if (!ok || (done && !store_forget_garbage(intake->store, &items[i], err)))
             return false;
     }
     return true;
@@ -69,16 +89,24 @@ static bool keep_and_record(const struct intake *intake, const struct intake_req
             .rank = part->rank,
         };
     }
-    struct upload_request rows = {request->run, parts, request->count, request->replace};
+    struct upload_request rows = {.run = request->run,
+                                  .parts = parts,
+                                  .count = request->count,
+                                  .replace = request->replace,
+                                  .owner = request->owner,
+                                  .key = request->key,
+                                  .resumable_id = request->resumable_id};
     return store_add_upload(intake->store, &rows, arena, upload, err);
 }
 
-// A refused upload leaves nothing: its files are named already, but perhaps by no row.
+// A refused upload leaves nothing: its files are named already, but perhaps by no row. What a
+// backup keeps goes at the next start.
 static void drop_files(const struct intake *intake, const struct intake_request *request)
 {
     struct err err;
+    bool done;
     for (size_t i = 0; i < request->count; i++)
-        if (!remove_blob(intake, blob_spool_sha256(request->parts[i].spool), &err))
+        if (!remove_blob(intake, blob_spool_sha256(request->parts[i].spool), &done, &err))
             log_warn("a file of a refused upload remains: %s", err.msg);
 }
 
@@ -106,11 +134,15 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
 bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
                        struct err *err)
 {
-    if (!store_delete_run(intake->store, run_id, expected, err))
+    bool ok = store_delete_run(intake->store, run_id, expected, err);
+    if (!ok && err->code == ERR_SPACE) // deleting makes room, and the ballast just did
+        ok = store_delete_run(intake->store, run_id, expected, err);
+    if (!ok)
         return false;
     struct err ignored; // the run is gone; files that resist are tried again at the next start
     if (!intake_collect(intake, &ignored))
         log_warn("files of a deleted run remain: %s", ignored.msg);
+    care_wake(intake->care);
     return true;
 }
 
@@ -118,7 +150,8 @@ bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t e
 
 static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
 {
-    return remove_blob(ctx, sha256, err);
+    bool done; // if not, the next start tries again
+    return remove_blob(ctx, sha256, &done, err);
 }
 
 static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
@@ -135,5 +168,6 @@ bool intake_sweep(const struct intake *intake, struct err *err)
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
-    return intake_collect(intake, err) && blob_each(intake->blobs, &visitor, err);
+    return intake_collect(intake, err) && blob_each(intake->blobs, &visitor, err) &&
+           resumable_sweep(intake, err) && resumable_sweep_files(intake, err);
 }

@@ -8,10 +8,13 @@
 #include "server/jobs.h"
 #include "server/store.h"
 
+struct care;
+
 struct intake {
     struct store *store;
     struct blobs *blobs;
     struct jobs *jobs; // NULL: nobody is told of new jobs
+    struct care *care; // NULL: nobody is told that there is something to tidy up
 };
 
 // One received file: its sealed spool and what the client said of it.
@@ -26,6 +29,7 @@ struct intake_request {
     const struct intake_part *parts;
     size_t count;
     bool replace;
+    struct str owner, key, resumable_id; // as in upload_request
 };
 
 // Names the blobs, adds all rows in one transaction and wakes the jobs. After true, answer 202 (200

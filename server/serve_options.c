@@ -2,6 +2,8 @@
 // The table of the service's options.
 #include "server/serve_options.h"
 
+#include "ingest/base/log.h"
+
 #define AT(member) offsetof(struct serve_options, member)
 static const struct option table[] = {
     {"--listen", "STEPSCOPE_LISTEN", "127.0.0.1:8080", "ADDR:PORT",
@@ -10,6 +12,9 @@ static const struct option table[] = {
      OPTION_TEXT, AT(data)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory that the analysis of one trace may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+    {"--job-time", "STEPSCOPE_JOB_TIME", "0", "SECONDS",
+     "time that the analysis of one trace may take, 0: five minutes and more for large files", NULL,
+     OPTION_INT, AT(job_seconds)},
     {"--jobs", "STEPSCOPE_JOBS", "0", "COUNT", "analyses at a time, 0: one per core", NULL,
      OPTION_INT, AT(jobs)},
     {"--max-upload", "STEPSCOPE_MAX_UPLOAD", "16G", "BYTES", "largest upload taken", NULL,
@@ -23,6 +28,9 @@ static const struct option table[] = {
     {"--queue", "STEPSCOPE_QUEUE", "10000", "COUNT",
      "analyses that may wait, 0: any number; uploads beyond come back later", NULL, OPTION_INT,
      AT(queue_limit)},
+    {"--resume-hours", "STEPSCOPE_RESUME_HOURS", "24", "HOURS",
+     "how long an upload in pieces may be gone on with after its last byte", NULL, OPTION_INT,
+     AT(resume_hours)},
     {"--auth", "STEPSCOPE_AUTH", "auto", NULL,
      "whether requests need a token: auto asks for one unless only this machine can reach us",
      "auto|required|off", OPTION_CHOICE, AT(auth)},
@@ -42,8 +50,20 @@ static const struct option table[] = {
      "most that one token has stored, likewise", NULL, OPTION_BYTES, AT(quota_stored_bytes)},
     {"--quota-in-flight", "STEPSCOPE_QUOTA_IN_FLIGHT", "0", "COUNT",
      "most uploads of one token at a time, likewise", NULL, OPTION_INT, AT(quota_in_flight)},
+    {"--ballast", "STEPSCOPE_BALLAST", "64M", "BYTES",
+     "disk space that is kept back, so that deletions can be written on a full disk", NULL,
+     OPTION_BYTES, AT(ballast_bytes)},
+    {"--retain-days", "STEPSCOPE_RETAIN_DAYS", "0", "DAYS",
+     "delete runs that are older, but for baselines; 0: keep them", NULL, OPTION_INT,
+     AT(retain_days)},
     {"--public-url", "STEPSCOPE_PUBLIC_URL", NULL, "URL",
      "what links begin with when a proxy stands in front", NULL, OPTION_TEXT, AT(public_url)},
+    {"--allow-host", "STEPSCOPE_ALLOW_HOST", NULL, "HOST,...",
+     "more names under which browsers may ask for this service", NULL, OPTION_TEXT,
+     AT(allow_hosts)},
+    {"--log-format", LOG_FORMAT_ENV, "text", NULL,
+     "form of the log's lines on standard error: text is logfmt", "text|json", OPTION_CHOICE,
+     AT(log_format)},
     {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},

@@ -6,12 +6,15 @@
 #include "server/options.h"
 
 struct serve_options {
+    const char *allow_hosts, *log_format;
     const char *listen, *data, *public_url, *web_dir, *peaks_path;
     const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
     uint64_t quota_day_bytes, quota_stored_bytes;
     int64_t quota_in_flight;
     uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
-    int64_t uploads_in_flight, queue_limit, jobs;
+    int64_t job_seconds, uploads_in_flight, queue_limit, resume_hours, jobs;
+    uint64_t ballast_bytes;
+    int64_t retain_days;
 };
 
 extern const struct option_set serve_option_set;

@@ -25,6 +25,7 @@ struct store {
 
     pthread_mutex_t write_lock; // held by the one write transaction
     sqlite3 *writer;
+    atomic_ullong writes;      // transactions so far
     bool is_full;              // the writer found the disk full; guarded by write_lock
     pthread_mutex_t read_lock; // guards the readers that are free
     pthread_cond_t reader_free;
@@ -113,14 +114,13 @@ static bool open_readers(struct store *store, struct err *err)
     return true;
 }
 
-// What an earlier process committed and did not bring into the file.
-static bool has_log(const char *path)
+static uint64_t file_bytes(const char *path, const char *suffix)
 {
-    char log_path[4096];
+    char name[4096];
     struct stat info;
-    int len = snprintf(log_path, sizeof log_path, "%s-wal", path);
-    return len > 0 && (size_t)len < sizeof log_path && stat(log_path, &info) == 0 &&
-           info.st_size > 0;
+    int len = snprintf(name, sizeof name, "%s%s", path, suffix);
+    bool ok = len > 0 && (size_t)len < sizeof name && stat(name, &info) == 0;
+    return ok ? (uint64_t)info.st_size : 0;
 }
 
 struct store *store_open(const char *path, struct err *err)
@@ -135,7 +135,7 @@ struct store *store_open(const char *path, struct err *err)
     }
     store->path = copy;
     store->fault = &store->own_fault;
-    store->was_unclean = has_log(path);
+    store->was_unclean = file_bytes(path, "-wal") > 0; // the last process did not close it
     pthread_mutex_init(&store->write_lock, NULL);
     pthread_mutex_init(&store->read_lock, NULL);
     pthread_cond_init(&store->reader_free, NULL);
@@ -159,6 +159,13 @@ void store_close(struct store *store)
     pthread_cond_destroy(&store->reader_free);
     free(store->path);
     free(store);
+}
+
+void store_sizes(const struct store *store, struct store_sizes *sizes)
+{
+    *sizes = (struct store_sizes){.db_bytes = file_bytes(store->path, ""),
+                                  .wal_bytes = file_bytes(store->path, "-wal"),
+                                  .writes = atomic_load(&store->writes)};
 }
 
 bool store_was_unclean(const struct store *store)
@@ -210,6 +217,7 @@ static void release_writer(struct txn *txn)
     struct store *store = txn->store;
     bool is_full = store->is_full;
     store->is_full = false;
+    atomic_fetch_add(&store->writes, 1);
     pthread_mutex_unlock(&store->write_lock);
     if (is_full && store->on_full)
         store->on_full(store->on_full_context);

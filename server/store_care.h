@@ -17,12 +17,12 @@ void store_share_fault(struct store *store, struct disk_fault *fault);
 void store_on_full(struct store *store, void (*hook)(void *context), void *context);
 
 // Writes all changes into the database file and empties the log of writes, so that what was deleted
-// stands nowhere. *done false: a reader still needs the log, or there was nothing to do in vain.
+// stands nowhere. *done false: a reader still needs the log, so try again later.
 MUST_CHECK bool store_empty_log(struct store *store, bool *done, struct err *err);
 
-// Bytes of the database and of its log of writes.
+// Bytes of the database and of its log of writes; transactions that wrote since the start.
 struct store_sizes {
-    uint64_t db_bytes, wal_bytes;
+    uint64_t db_bytes, wal_bytes, writes;
 };
 void store_sizes(const struct store *store, struct store_sizes *sizes);
 

@@ -4,6 +4,7 @@
 #ifndef SERVER_STORE_SQL_H
 #define SERVER_STORE_SQL_H
 
+#include "server/store_care.h"
 #include "server/store_tracking.h"
 
 #include <sqlite3.h>
@@ -17,6 +18,7 @@ struct txn {
     struct store *store;
     sqlite3 *db;
     enum txn_kind kind;
+    int64_t deadline_ns; // of one that reads
 };
 
 // Waits for the writer, or for a reader. Pair with txn_end when true.
@@ -87,8 +89,24 @@ void *sql_grow(struct arena *arena, void *items, size_t count, size_t size, stru
 // "%text%" for LIKE ... ESCAPE '\\', or "" for an empty text; NULL text on failure.
 MUST_CHECK struct str sql_like(struct arena *arena, struct str text, struct err *err);
 
-// Brings the schema of a connection up to date.
-MUST_CHECK bool migrate_schema(sqlite3 *db, struct err *err);
+// --- connections --------------------------------------------------------------------------------
+
+enum { STORE_BUSY_MS = 5000 }; // how long one waits for another process, such as a backup
+
+// Opens a connection with the settings that all have; NULL on failure.
+sqlite3 *store_connect(const char *path, int flags, struct err *err);
+
+const char *store_path(const struct store *store);
+
+// Brings the schema of the database at path up to date, after copying what an older program wrote.
+MUST_CHECK bool migrate_schema(sqlite3 *db, const char *path, struct err *err);
+
+// Copies the database of a connection, in no transaction, into a new file and flushes that.
+MUST_CHECK bool copy_database(sqlite3 *db, const char *to, struct err *err);
+
+// Copies the database beside itself before its schema changes from a version on; the newest two
+// such copies stay.
+MUST_CHECK bool copy_before_schema(sqlite3 *db, const char *path, int64_t version, struct err *err);
 
 // The number that a statement with at most one parameter (NULL text: none) yields; 0 without rows.
 MUST_CHECK bool store_number(struct store *store, const char *sql, struct str parameter,
@@ -122,6 +140,31 @@ MUST_CHECK bool meta_check(const struct run_tag *meta, size_t count, struct err 
 // many.
 MUST_CHECK bool meta_merge(sqlite3 *db, struct str run_id, const struct run_tag *meta, size_t count,
                            struct err *err);
+
+// Notes what an upload in pieces became. ERR_NOT_FOUND when it was ended meanwhile.
+MUST_CHECK bool resumable_accept(sqlite3 *db, struct str id, struct str upload_id, struct err *err);
+
+// Notes the key of an upload. ERR_CONFLICT when its owner used it already.
+MUST_CHECK bool upload_key_insert(sqlite3 *db, const struct upload_request *request,
+                                  struct str upload_id, struct err *err);
+
+// Notes what a look at a blob's bytes found ("" sound), and warns on its traces.
+MUST_CHECK bool blobs_note(sqlite3 *db, struct str sha256, struct str damage, struct err *err);
+
+// An upload just put sound bytes in place of what may have been damaged.
+MUST_CHECK bool blobs_heal(sqlite3 *db, struct str sha256, struct err *err);
+
+// Sets a trace's state and forgets its error.
+MUST_CHECK bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state,
+                                struct err *err);
+
+// A run's analysis ended, well (error NULL) or not.
+MUST_CHECK bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err);
+
+// Ends a job that its worker still has. ERR_NOT_FOUND when he has it no more.
+MUST_CHECK bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str reason,
+                         struct err *err);
+MUST_CHECK bool jobs_fail(sqlite3 *db, const struct job *job, const char *reason, struct err *err);
 
 // Deletes a trace's rows; its files become garbage.
 MUST_CHECK bool traces_drop(sqlite3 *db, struct str trace_id, struct err *err);

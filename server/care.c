@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that looks after what is stored: every few seconds it does what is due.
+#include "server/care.h"
+
+#include "server/ballast.h"
+#include "server/metrics.h"
+#include "server/resumable_sweep.h"
+#include "server/scrub.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND_NS ((int64_t)1000000000)
+#define HOUR_NS   (3600 * SECOND_NS)
+#define DAY_NS    (24 * HOUR_NS)
+
+#define TICK_NS        (2 * SECOND_NS)
+#define FULL_CHECK_NS  (7 * DAY_NS)
+#define SCRUB_NS       (6 * DAY_NS) // so that all are looked at within seven days
+#define SCRUB_BYTES_PS ((uint64_t)32 << 20)
+#define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
+#define TRIM_NS        (60 * SECOND_NS)
+enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
+
+struct care {
+    struct care_config config;
+    struct ballast ballast;
+    pthread_t thread;
+    atomic_bool stop;
+
+    pthread_mutex_t lock; // guards what follows
+    pthread_cond_t changed;
+    bool woken;
+    struct care_status status;
+
+    // Of the thread alone.
+    bool must_purge; // something was deleted whose bytes may stand in the log of writes
+    uint64_t seen_writes;
+    int64_t pruned_ns, trimmed_ns; // monotonic: when that was done last
+};
+
+// --- waiting ------------------------------------------------------------------------------------
+
+static bool is_woken(const struct care *care)
+{
+    return care->woken || atomic_load(&care->stop);
+}
+
+// Waits so long, or, when that matters, until somebody wakes the thread. False when it must end.
+static bool wait_for(struct care *care, int64_t ns, bool until_woken)
+{
+    int64_t end_ns = clock_mono_ns() + ns;
+    struct timespec end = {end_ns / SECOND_NS, end_ns % SECOND_NS};
+    int rc = 0;
+    pthread_mutex_lock(&care->lock);
+    while (rc == 0 && !atomic_load(&care->stop) && !(until_woken && is_woken(care)))
+        rc = pthread_cond_timedwait(&care->changed, &care->lock, &end);
+    if (until_woken) {
+        care->must_purge = care->must_purge || care->woken;
+        care->woken = false;
+    }
+    pthread_mutex_unlock(&care->lock);
+    return !atomic_load(&care->stop);
+}
+
+static bool rest(void *context, int64_t ns)
+{
+    return wait_for(context, ns, false);
+}
+
+// --- the database -------------------------------------------------------------------------------
+
+static void set_checking(struct care *care, bool is_checking)
+{
+    pthread_mutex_lock(&care->lock);
+    care->status.is_checking = is_checking;
+    pthread_mutex_unlock(&care->lock);
+}
+
+static void tell_check(struct care *care, const struct store_check *found)
+{
+    pthread_mutex_lock(&care->lock);
+    care->status.check = *found;
+    pthread_mutex_unlock(&care->lock);
+    metrics_set(care->config.metrics, METRIC_DATABASE_OK, found->damage[0] == '\0');
+    if (!found->damage[0])
+        return;
+    metrics_add(care->config.metrics, METRIC_INTEGRITY_FAILURES, 1);
+    log_error("the database is damaged, restore a backup: %s", found->damage);
+}
+
+static void check_database(struct care *care, bool full)
+{
+    struct store *store = care->config.intake.store;
+    struct store_check found;
+    struct err err = {.pos = ERR_NO_POS};
+    set_checking(care, true);
+    bool ok = store_check_database(store, full, &care->stop, &found, &err);
+    if (ok) {
+        tell_check(care, &found);
+        ok = store_note_check(store, full, &found, &err);
+    }
+    set_checking(care, false);
+    if (!ok && err.code != ERR_CANCELLED)
+        log_warn("the check of the database: %s", err.msg);
+}
+
+static bool is_full_check_due(struct care *care)
+{
+    struct store_check last;
+    struct err err;
+    if (!store_last_check(care->config.intake.store, true, &last, &err))
+        return false;
+    return last.damage[0] || clock_wall_ns() - last.checked_ns > FULL_CHECK_NS;
+}
+
+// After a process that was killed all of it, else quickly; a new database counts as checked.
+static void check_at_start(struct care *care)
+{
+    struct store *store = care->config.intake.store;
+    check_database(care, store_was_unclean(store) || is_full_check_due(care));
+}
+
+// What was deleted goes from files, copies and the log; when nothing is written for a while the log
+// goes, too.
+static void tidy_up(struct care *care)
+{
+    const struct intake *intake = &care->config.intake;
+    struct store_sizes sizes;
+    struct err err;
+    bool done = true;
+    store_sizes(intake->store, &sizes);
+    bool is_idle = sizes.writes == care->seen_writes && sizes.wal_bytes > 0;
+    care->seen_writes = sizes.writes;
+    if (!care->must_purge && !is_idle)
+        return;
+    bool ok = (!care->must_purge ||
+               (intake_collect(intake, &err) && store_drop_schema_copies(intake->store, &err))) &&
+              store_empty_log(intake->store, &done, &err);
+    if (!ok)
+        log_warn("tidying up: %s", err.msg);
+    care->must_purge = care->must_purge && !(ok && done);
+}
+
+// --- what is old --------------------------------------------------------------------------------
+
+static bool expire(struct care *care, bool *more, struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    int64_t before_ns = clock_wall_ns() - care->config.retain_days * DAY_NS;
+    struct arena arena;
+    struct str run_id;
+    arena_init(&arena, NULL);
+    bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run_id, more, err) &&
+              (!*more || intake_delete_run(intake, run_id, STORE_ANY, err));
+    if (ok && *more)
+        log_info("deleted run %s: it is older than is kept", run_id.at);
+    arena_free(&arena);
+    return ok;
+}
+
+static void expire_runs(struct care *care)
+{
+    struct err err;
+    bool more = care->config.retain_days > 0 && care->config.retain_days < MAX_DAYS;
+    for (int i = 0; more && i < RUNS_AT_ONCE && !atomic_load(&care->stop); i++) {
+        if (!expire(care, &more, &err)) {
+            log_warn("deleting old runs: %s", err.msg);
+            return;
+        }
+        care->must_purge = care->must_purge || more;
+    }
+}
+
+static void give_up_uploads(struct care *care)
+{
+    struct err err;
+    if (!resumable_sweep(&care->config.intake, &err))
+        log_warn("giving up uploads that came to a halt: %s", err.msg);
+}
+
+static void forget_history(struct care *care)
+{
+    int64_t now_ns = clock_mono_ns();
+    uint64_t pruned = 0;
+    struct err err;
+    if (care->pruned_ns && now_ns - care->pruned_ns < HOUR_NS)
+        return;
+    if (!store_prune(care->config.intake.store, clock_wall_ns() - HISTORY_NS, &pruned, &err))
+        log_warn("forgetting old jobs: %s", err.msg);
+    care->pruned_ns = pruned ? 0 : now_ns; // goes on at once while there is more
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static void tell_damage(struct care *care, const struct store_blob *blob, const char *damage)
+{
+    metrics_add(care->config.metrics, METRIC_SCRUB_BLOBS, 1);
+    if (!damage[0])
+        return;
+    metrics_add(care->config.metrics, METRIC_SCRUB_DAMAGED, 1);
+    log_error("the stored file %s %s: upload it again", blob->sha256, damage);
+}
+
+static bool scrub_one(struct care *care, bool *more, struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    struct scrub_pace pace = {rest, care, SCRUB_BYTES_PS};
+    struct store_blob blob;
+    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    if (!store_next_to_scrub(intake->store, clock_wall_ns() - SCRUB_NS, &blob, more, err))
+        return false;
+    if (!*more)
+        return true;
+    blob_path(intake->blobs, blob.sha256, path);
+    if (!scrub_file(path, &blob, &pace, damage, err) ||
+        !store_note_scrub(intake->store, blob.sha256, damage, err))
+        return false;
+    tell_damage(care, &blob, damage);
+    return true;
+}
+
+static void count_damaged(struct care *care)
+{
+    struct arena arena;
+    struct damaged_blob *blobs;
+    struct err err;
+    size_t count;
+    arena_init(&arena, NULL);
+    if (store_list_damaged(care->config.intake.store, &arena, &blobs, &count, &err))
+        metrics_set(care->config.metrics, METRIC_DAMAGED_BLOBS, count);
+    arena_free(&arena);
+}
+
+// As long as one is due, but the other duties come in between.
+static void scrub(struct care *care)
+{
+    int64_t end_ns = clock_mono_ns() + TICK_NS;
+    struct err err = {.pos = ERR_NO_POS};
+    bool more = true;
+    while (more && clock_mono_ns() < end_ns && !atomic_load(&care->stop)) {
+        if (!scrub_one(care, &more, &err)) {
+            if (err.code != ERR_CANCELLED)
+                log_warn("looking at stored files: %s", err.msg);
+            return;
+        }
+    }
+    count_damaged(care);
+}
+
+static void keep_ballast(struct care *care)
+{
+    uint64_t free_bytes;
+    struct err err;
+    if (!blob_free_bytes(care->config.intake.blobs, &free_bytes, &err) ||
+        !ballast_make(&care->ballast, free_bytes, care->config.min_free_bytes, &err))
+        log_warn("making the ballast: %s", err.msg);
+    pthread_mutex_lock(&care->lock);
+    care->status.has_ballast = atomic_load(&care->ballast.is_there);
+    pthread_mutex_unlock(&care->lock);
+}
+
+// Large comparisons leave freed memory behind in the allocator's arenas.
+static void give_memory_back(struct care *care)
+{
+    int64_t now_ns = clock_mono_ns();
+    if (now_ns - care->trimmed_ns < TRIM_NS)
+        return;
+    malloc_trim(0);
+    care->trimmed_ns = now_ns;
+}
+
+// --- the thread ---------------------------------------------------------------------------------
+
+static void do_duties(struct care *care)
+{
+    struct disk_fault *fault = blob_fault(care->config.intake.blobs);
+    bool can_write = disk_fault_check(fault, NULL);
+    metrics_set(care->config.metrics, METRIC_WRITES_OK, can_write);
+    give_memory_back(care);
+    if (!can_write) // a restart is needed
+        return;
+    keep_ballast(care);
+    expire_runs(care);
+    forget_history(care);
+    give_up_uploads(care);
+    tidy_up(care);
+    scrub(care);
+    if (is_full_check_due(care))
+        check_database(care, true);
+}
+
+static void *run(void *context)
+{
+    struct care *care = context;
+    keep_ballast(care);
+    check_at_start(care);
+    do
+        do_duties(care);
+    while (wait_for(care, TICK_NS, true));
+    return NULL;
+}
+
+static void init_waiting(struct care *care)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&care->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&care->lock, NULL);
+}
+
+struct care *care_open(const struct care_config *config, struct err *err)
+{
+    struct care *care = calloc(1, sizeof *care);
+    if (!care) {
+        err_set(err, ERR_LIMIT, "out of memory");
+        return NULL;
+    }
+    care->config = *config;
+    care->trimmed_ns = clock_mono_ns();
+    care->must_purge = true; // what the process before this one deleted
+    ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
+    store_on_full(config->intake.store, ballast_drop, &care->ballast);
+    init_waiting(care);
+    if (pthread_create(&care->thread, NULL, run, care) == 0)
+        return care;
+    err_set(err, ERR_LIMIT, "cannot start the thread that looks after the data");
+    store_on_full(config->intake.store, NULL, NULL);
+    free(care);
+    return NULL;
+}
+
+void care_close(struct care *care)
+{
+    if (!care)
+        return;
+    atomic_store(&care->stop, true);
+    pthread_mutex_lock(&care->lock);
+    pthread_cond_broadcast(&care->changed);
+    pthread_mutex_unlock(&care->lock);
+    pthread_join(care->thread, NULL);
+    store_on_full(care->config.intake.store, NULL, NULL);
+    pthread_cond_destroy(&care->changed);
+    pthread_mutex_destroy(&care->lock);
+    free(care);
+}
+
+void care_wake(struct care *care)
+{
+    if (!care)
+        return;
+    pthread_mutex_lock(&care->lock);
+    care->woken = true;
+    pthread_cond_broadcast(&care->changed);
+    pthread_mutex_unlock(&care->lock);
+}
+
+void care_status(struct care *care, struct care_status *status)
+{
+    pthread_mutex_lock(&care->lock);
+    *status = care->status;
+    pthread_mutex_unlock(&care->lock);
+}
+
+bool care_check(struct care *care, struct err *err)
+{
+    struct care_status status;
+    if (!care)
+        return true;
+    care_status(care, &status);
+    return blob_check_writable(care->config.intake.blobs, err) &&
+           (!status.check.damage[0] ||
+            err_set(err, ERR_BUSY, "the database is damaged, restore a backup: %.150s",
+                    status.check.damage));
+}
