@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call on a file of the data folder fails, alone or from then on: right answers, no false
+// success, a living service that recovers, a whole database.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chance } from "../e2e/helpers/tools.mjs";
+import { ACTIONS } from "./helpers/faults.mjs";
+import { play, verify } from "./helpers/scenario.mjs";
+import { Sweep } from "./helpers/sweep.mjs";
+import { figure, is_long, seed } from "./helpers/torture.mjs";
+
+// What each kind of call can fail with on a disk.
+const FAILURES = {
+  open: ["ENOSPC", "EIO", "EINTR"],
+  read: ["EIO", "EINTR", "short"],
+  write: ["ENOSPC", "EIO", "EINTR", "short"],
+  sync: ["ENOSPC", "EIO", "EINTR"],
+  name: ["ENOSPC", "EIO"],
+  reserve: ["ENOSPC", "EIO", "EINTR"],
+  remove: ["EIO"],
+  folder: ["ENOSPC", "EIO"],
+  map: ["ENOMEM"],
+};
+const QUICK_ROUNDS = 120;
+
+const sweep = new Sweep();
+before(() => sweep.begin());
+after(() => sweep.server?.child.kill("SIGKILL"));
+
+/** All cases, or some of them by chance. */
+function cases() {
+  const all = sweep.sites.flatMap((site) => (FAILURES[site.kind] ?? []).map((action) =>
+    ({ site, action, number: ACTIONS[action] })));
+  const random = chance(seed);
+  return is_long ? all : all.map((one) => [random(), one]).sort(([a], [b]) => a - b)
+    .slice(0, QUICK_ROUNDS).map(([, one]) => one);
+}
+
+test("a call on a file that fails once gives no false success and no lasting harm", async () => {
+  const chosen = cases();
+  const fired = await sweep.run(chosen);
+  figure("R4", `${fired} faults at ${sweep.sites.filter(({ kind }) => FAILURES[kind]).length} ` +
+    `places, ${sweep.findings.length} findings, ${sweep.restarts} restarts asked for, ` +
+    `answers to uploads ${JSON.stringify(sweep.answers)} (seed ${seed})`);
+  assert.deepEqual(sweep.findings, []);
+  assert.ok(fired > chosen.length / 2, `only ${fired} of ${chosen.length} faults came about`);
+});
+
+const LASTING = [["write", "ENOSPC", [507]], ["reserve", "ENOSPC", [507]], ["write", "EIO", [500, 503]],
+  ["sync", "EIO", [500, 503]], ["open", "EIO", [500, 503]], ["name", "EIO", [500, 503]]];
+
+for (const [kind, action, expected] of LASTING) {
+  test(`while every ${kind} fails with ${action} uploads are refused, later they are taken`,
+    async () => {
+      const { server } = sweep;
+      sweep.faults.arm({ kind, action: ACTIONS[action], lasting: true });
+      const seen = await play(server, sweep.rounds++);
+      assert.ok(sweep.faults.clear() > 0, "nothing failed");
+      for (const answer of seen.uploads) assert.ok(expected.includes(answer), `answered ${answer}`);
+      await sweep.restart_if_needed();
+      await verify(sweep.server, seen);
+      const fine = await play(sweep.server, sweep.rounds++);
+      assert.deepEqual([...fine.uploads, fine.deleted], [202, 202, 204]);
+    });
+}
+
+test("in the end the database is whole and no file lies about", async () => {
+  assert.deepEqual((await sweep.end()).slice(sweep.findings.length), []);
+});
