@@ -61,6 +61,15 @@ bool api_get_gate(struct request *request, struct response *response, struct err
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 
+// Who one is, tokens, and the audit log (api_session.c, api_tokens.c, api_audit.c).
+bool api_get_session(struct request *request, struct response *response, struct err *err);
+bool api_post_session(struct request *request, struct response *response, struct err *err);
+bool api_delete_session(struct request *request, struct response *response, struct err *err);
+bool api_list_tokens(struct request *request, struct response *response, struct err *err);
+bool api_create_token(struct request *request, struct response *response, struct err *err);
+bool api_revoke_token(struct request *request, struct response *response, struct err *err);
+bool api_list_audit(struct request *request, struct response *response, struct err *err);
+
 // Uploads and traces (upload.c, api_uploads.c).
 bool upload_post(struct request *request, struct response *response, struct err *err);
 bool upload_put(struct request *request, struct response *response, struct err *err);

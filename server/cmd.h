@@ -19,6 +19,8 @@ struct command {
 bool cmd_serve(int argc, char **argv, struct err *err);
 bool cmd_analyze(int argc, char **argv, struct err *err);
 bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
+bool cmd_job(int argc, char **argv, struct err *err);
+bool cmd_token(int argc, char **argv, struct err *err);
 bool cmd_version(int argc, char **argv, struct err *err);
 
 #endif

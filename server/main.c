@@ -10,6 +10,7 @@ static const struct command commands[] = {
     {"serve", "run the web service", cmd_serve, NULL},
     {"analyze", "analyse trace files without a service", cmd_analyze, NULL},
     {"compare", "compare trace files, and judge whether steps became slower", NULL, cmd_compare},
+    {"token", "make, list and revoke tokens of a service", cmd_token, NULL},
     {"version", "show the version", cmd_version, NULL},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

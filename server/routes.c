@@ -21,6 +21,8 @@ const struct route routes[] = {
     {"GET", "/alerts", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/plan", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/api", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/login", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/settings/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", SCOPE_OPEN, assets_get_static, NULL},
     {"GET", "/client/{file}", SCOPE_OPEN, assets_get_client, NULL},
@@ -32,6 +34,14 @@ const struct route routes[] = {
     {"GET", "/api/v1/openapi.json", SCOPE_OPEN, api_get_openapi, NULL},
 
     {"POST", "/upload", SCOPE_UPLOAD, upload_post, NULL},
+    {"GET", "/api/v1/session", SCOPE_OPEN, api_get_session, NULL},
+    {"POST", "/api/v1/session", SCOPE_OPEN, api_post_session, NULL},
+    {"DELETE", "/api/v1/session", SCOPE_OPEN, api_delete_session, NULL},
+    {"GET", "/api/v1/tokens", SCOPE_ADMIN, api_list_tokens, NULL},
+    {"POST", "/api/v1/tokens", SCOPE_ADMIN, api_create_token, NULL},
+    {"DELETE", "/api/v1/tokens/{token}", SCOPE_ADMIN, api_revoke_token, NULL},
+    {"GET", "/api/v1/audit", SCOPE_ADMIN, api_list_audit, NULL},
+
     {"POST", "/api/v1/uploads", SCOPE_UPLOAD, upload_post, NULL},
     {"GET", "/api/v1/uploads/{upload}", SCOPE_READ | SCOPE_UPLOAD, api_get_upload, NULL},
     {"GET", RUN "/ranks/{rank}/trace", SCOPE_READ, api_get_trace, NULL},

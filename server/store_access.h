@@ -7,6 +7,7 @@
 #include "server/access.h"
 #include "server/store.h"
 
+#define STORE_TOKEN_MAX_SECONDS  ((int64_t)10 * 366 * 86400)
 #define STORE_MAX_TOKENS         ((int64_t)1000) // live ones
 #define STORE_SESSIONS_PER_TOKEN ((int64_t)50)   // the longest unused end when there are more
 #define STORE_SESSION_IDLE_NS    ((int64_t)12 * 3600 * 1000000000)

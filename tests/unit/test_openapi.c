@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API's description names every route and no other, and the columns of every table. Run it with
-// --update after a column changed: it rewrites the row schemas in schema/openapi.json.
+// The API's description names every route and no other, its scopes, and the columns of every table.
+// Run it with --update after a column or a scope changed: it rewrites row schemas and x-scopes in
+// schema/openapi.json.
 #include "analysis/analysis.h"
 #include "analysis/compare.h"
+#include "server/access_tables.h"
 #include "server/routes.h"
+#include "server/token.h"
 #include "server/tracking_tables.h"
 
 #include <jansson.h>
@@ -72,6 +75,66 @@ static bool is_route(const char *path, const char *method)
             return true;
     }
     return false;
+}
+
+// --- scopes -------------------------------------------------------------------------------------
+
+// "read,upload" as a list.
+static json_t *scopes_of(const struct route *route)
+{
+    char words[TOKEN_SCOPES_SIZE];
+    json_t *list = json_array();
+    token_write_scopes(route->scopes, words);
+    for (const char *at = words; *at;) {
+        size_t len = strcspn(at, ",");
+        json_array_append_new(list, json_stringn(at, len));
+        at += len + (at[len] == ',');
+    }
+    return list;
+}
+
+static void each_operation(void (*visit)(json_t *, const struct route *), json_t *paths)
+{
+    for (size_t i = 0; i < routes_count; i++) {
+        char path[128], method[16];
+        plain_pattern(routes[i].pattern, path, sizeof(path));
+        lower_case(routes[i].method, method, sizeof(method));
+        visit(json_object_get(json_object_get(paths, path), method), &routes[i]);
+    }
+}
+
+static void compare_scopes(json_t *operation, const struct route *route)
+{
+    json_t *scopes = scopes_of(route);
+    if (!json_equal(json_object_get(operation, "x-scopes"), scopes))
+        fail_msg("%s: x-scopes of %s %s is not what the route says; run test_openapi --update",
+                 DESCRIPTION, route->method, route->pattern);
+    json_decref(scopes);
+}
+
+static void set_scopes(json_t *operation, const struct route *route)
+{
+    json_object_set_new(operation, "x-scopes", scopes_of(route));
+}
+
+static void every_operation_tells_its_scopes(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    each_operation(compare_scopes, json_object_get(root, "paths"));
+    json_decref(root);
+}
+
+static void every_change_needs_a_scope(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < routes_count; i++) {
+        bool is_change =
+            strcmp(routes[i].method, "GET") != 0 && strcmp(routes[i].method, "OPTIONS") != 0;
+        bool is_session = strcmp(routes[i].pattern, "/api/v1/session") == 0;
+        if (is_change && !is_session && routes[i].scopes == SCOPE_OPEN)
+            fail_msg("%s %s is open to everybody", routes[i].method, routes[i].pattern);
+    }
 }
 
 static void every_description_has_its_route(void **state)
@@ -168,8 +231,8 @@ static bool has_name(const struct table_desc *const *tables, const char *name)
 static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *schemas)
 {
     const struct table_desc *const *const lists[] = {run_tables, compare_tables, tracking_tables,
-                                                     trace_tables};
-    for (size_t list = 0; list < 4; list++)
+                                                     access_tables, trace_tables};
+    for (size_t list = 0; list < 5; list++)
         for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
             if (lists[list] == trace_tables && has_name(run_tables, (*desc)->name))
                 continue;
@@ -209,6 +272,7 @@ static int update(void)
     json_t *root = json_load_file(DESCRIPTION, 0, &error);
     json_t *components = json_object_get(root, "components");
     each_row_schema(set_schema, json_object_get(components, "schemas"));
+    each_operation(set_scopes, json_object_get(root, "paths"));
     FILE *file = root ? fopen(DESCRIPTION, "w") : NULL;
     bool ok = file && json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
               fputc('\n', file) != EOF;
@@ -222,6 +286,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_is_described),
+        cmocka_unit_test(every_operation_tells_its_scopes),
+        cmocka_unit_test(every_change_needs_a_scope),
         cmocka_unit_test(every_description_has_its_route),
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(every_table_is_described_with_its_columns),
