@@ -200,7 +200,7 @@ static bool put_collectives(struct buf *out, const struct table *table, struct e
     size_t count = table ? table->row_count : 0;
     struct merged *rows = calloc(count ? count : 1, sizeof *rows);
     if (!rows)
-        return err_set(err, ERR_LIMIT, "out of memory for %zu collectives", count);
+        return err_set(err, ERR_MEMORY, "out of memory for %zu collectives", count);
     for (size_t i = 0; i < count; i++)
         rows[i] = read_merged(table, i);
     count = count ? merge(rows, count) : 0;

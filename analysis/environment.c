@@ -53,7 +53,7 @@ static bool add_value(struct writer *writer, struct str key, const json_t *value
         return true;
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
     bool ok = text ? add(writer, key, str_of(text), err)
-                   : err_set(err, ERR_LIMIT, "out of memory for a member");
+                   : err_set(err, ERR_MEMORY, "out of memory for a member");
     free(text);
     return ok;
 }

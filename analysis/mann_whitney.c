@@ -18,7 +18,7 @@ static double *room_for(size_t count, struct err *err)
 {
     double *room = calloc(count ? count : 1, sizeof *room);
     if (!room)
-        err_set(err, ERR_LIMIT, "out of memory for %zu numbers of a rank test", count);
+        err_set(err, ERR_MEMORY, "out of memory for %zu numbers of a rank test", count);
     return room;
 }
 
@@ -112,7 +112,7 @@ static bool ranking_make(struct ranking *ranking, struct samples a, struct sampl
     ranking->values = calloc(total, sizeof *ranking->values);
     ranking->doubled_ranks = calloc(total, sizeof *ranking->doubled_ranks);
     if (!ranking->values || !ranking->doubled_ranks)
-        return err_set(err, ERR_LIMIT, "out of memory for the ranks of %zu values", total);
+        return err_set(err, ERR_MEMORY, "out of memory for the ranks of %zu values", total);
     for (size_t i = 0; i < total; i++)
         ranking->values[i] = i < a.count
                                  ? (struct ranked_value){a.at[i], a.count <= b.count}

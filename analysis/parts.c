@@ -119,7 +119,7 @@ bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t
 {
     struct remainder *remainders = calloc(count ? count : 1, sizeof *remainders);
     if (!remainders)
-        return err_set(err, ERR_LIMIT, "out of memory for %zu parts", count);
+        return err_set(err, ERR_MEMORY, "out of memory for %zu parts", count);
     share_out(whole, weights, out, remainders, count);
     free(remainders);
     return true;

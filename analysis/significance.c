@@ -36,7 +36,7 @@ bool significance_adjust(double *p_values, size_t count, struct err *err)
 {
     struct ranked_p *ranked = calloc(count ? count : 1, sizeof *ranked);
     if (!ranked)
-        return err_set(err, ERR_LIMIT, "out of memory for %zu p-values", count);
+        return err_set(err, ERR_MEMORY, "out of memory for %zu p-values", count);
     size_t tests = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(p_values[i]))
@@ -211,7 +211,7 @@ bool significance_rows(const double *times, size_t rows, size_t base_count, size
     family.scratch = calloc(numbers, sizeof *family.scratch);
     bool done = family.rows && family.fits && family.scratch;
     if (!done)
-        err_set(err, ERR_LIMIT, "out of memory for tests of %zu rows", rows);
+        err_set(err, ERR_MEMORY, "out of memory for tests of %zu rows", rows);
     if (done)
         fit_rows(&family, times, rows);
     if (done && family.count > 0) {

@@ -188,7 +188,7 @@ struct source *source_ahead_open(struct source *below, struct err *err)
     struct ahead *ahead = calloc(1, sizeof *ahead);
     if (!ahead) {
         source_close(below);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     ahead->source.ops = &ahead_ops;

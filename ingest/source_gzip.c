@@ -146,7 +146,7 @@ struct source *source_gzip_open(struct source *below, struct err *err)
     struct gzip *gzip = malloc(sizeof *gzip);
     if (!gzip) {
         source_close(below);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     memset(gzip, 0, offsetof(struct gzip, bytes));

@@ -50,7 +50,7 @@ struct source *source_limit_open(struct source *below, struct source_limits limi
     struct limit *limit = malloc(sizeof *limit);
     if (!limit) {
         source_close(below);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     *limit = (struct limit){{&limit_ops}, below, limits, 0};

@@ -41,7 +41,7 @@ struct source *source_mem_open(const void *bytes, size_t size, size_t step, stru
 {
     struct mem *mem = malloc(sizeof *mem);
     if (!mem) {
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     *mem = (struct mem){{&mem_ops}, bytes, size, step, 0};

@@ -47,7 +47,7 @@ struct source *source_peek_open(struct source *below, size_t cap, struct str *he
     struct peek *peek = malloc(sizeof *peek + cap);
     if (!peek) {
         source_close(below);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     *peek = (struct peek){.source = {&peek_ops}, .below = below};

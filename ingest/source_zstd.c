@@ -95,7 +95,7 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     if (!stream) {
         free(zstd);
         source_close(below);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);

@@ -77,7 +77,7 @@ struct access *access_open(const struct access_config *config, struct err *err)
 {
     struct access *access = calloc(1, sizeof(*access));
     if (!access) {
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     access->store = config->store;

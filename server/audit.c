@@ -31,7 +31,7 @@ struct audit *audit_open(struct store *store, const char *data_dir, struct err *
 {
     struct audit *audit = calloc(1, sizeof(*audit));
     if (!audit) {
-        err_set(err, ERR_LIMIT, "out of memory for the audit log");
+        err_set(err, ERR_MEMORY, "out of memory for the audit log");
         return NULL;
     }
     audit->store = store;

@@ -62,7 +62,7 @@ struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, stru
 {
     struct spool *spool = calloc(1, sizeof *spool);
     if (!spool) {
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     spool->blobs = blobs;
@@ -134,7 +134,7 @@ static bool adopt(struct spool *spool, struct err *err)
     char *block = spool->hasher ? malloc(READ_BYTES) : NULL;
     bool ok = block && hash_file(spool, block, err);
     if (spool->hasher && !block)
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
     free(block);
     return ok && blob_spool_seal(spool, err);
 }
@@ -144,7 +144,7 @@ struct spool *blob_spool_adopt(struct blobs *blobs, int dir_fd, const char *name
     struct spool *spool = calloc(1, sizeof *spool);
     if (!spool || strlen(name) >= sizeof spool->name) {
         free(spool);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     *spool = (struct spool){.blobs = blobs, .dir_fd = dir_fd, .fd = -1, .is_adopted = true};

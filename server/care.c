@@ -320,7 +320,7 @@ struct care *care_open(const struct care_config *config, struct err *err)
 {
     struct care *care = calloc(1, sizeof *care);
     if (!care) {
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     care->config = *config;

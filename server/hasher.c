@@ -63,7 +63,7 @@ struct hasher *hasher_new(struct err *err)
 {
     struct hasher *hasher = calloc(1, sizeof(*hasher));
     if (!hasher) {
-        err_set(err, ERR_LIMIT, "out of memory for a hash");
+        err_set(err, ERR_MEMORY, "out of memory for a hash");
         return NULL;
     }
     pthread_mutex_init(&hasher->lock, NULL);

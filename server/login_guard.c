@@ -26,7 +26,7 @@ struct login_guard *login_guard_new(struct err *err)
     if (guard)
         pthread_mutex_init(&guard->lock, NULL);
     else
-        err_set(err, ERR_LIMIT, "out of memory for the table of failures");
+        err_set(err, ERR_MEMORY, "out of memory for the table of failures");
     return guard;
 }
 

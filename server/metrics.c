@@ -91,7 +91,7 @@ struct metrics *metrics_new(struct err *err)
 {
     struct metrics *metrics = calloc(1, sizeof *metrics);
     if (!metrics) {
-        err_set(err, ERR_LIMIT, "out of memory for metrics");
+        err_set(err, ERR_MEMORY, "out of memory for metrics");
         return NULL;
     }
     atomic_init(&metrics->words[MAX_WORDS].text, "other");

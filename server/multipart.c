@@ -106,7 +106,7 @@ struct multipart *multipart_open(const char *boundary, struct multipart_source s
 {
     struct multipart *m = malloc(sizeof(*m));
     if (!m) {
-        err_set(err, ERR_LIMIT, "out of memory for an upload");
+        err_set(err, ERR_MEMORY, "out of memory for an upload");
         return NULL;
     }
     m->source = source;

@@ -84,7 +84,7 @@ struct pace *pace_start(const struct pace_config *config, struct err *err)
 {
     struct pace *pace = calloc(1, sizeof(*pace) + config->slots * sizeof(*pace->slots));
     if (!pace) {
-        err_set(err, ERR_LIMIT, "out of memory to watch connections");
+        err_set(err, ERR_MEMORY, "out of memory to watch connections");
         return NULL;
     }
     pace->config = *config;

@@ -110,7 +110,7 @@ static bool find_offset(struct pieces *pieces, uint64_t flushed, struct err *err
     if (size > pieces->offset) {
         char *block = malloc(PIECES_BLOCK_BYTES);
         if (!block)
-            return err_set(err, ERR_LIMIT, "out of memory for an upload");
+            return err_set(err, ERR_MEMORY, "out of memory for an upload");
         while (block_counts(pieces, block, size))
             ;
         free(block);
@@ -143,7 +143,7 @@ struct pieces *pieces_open(struct blobs *blobs, const struct pieces_file *file, 
 {
     struct pieces *pieces = calloc(1, sizeof *pieces);
     if (!pieces) {
-        err_set(err, ERR_LIMIT, "out of memory for an upload");
+        err_set(err, ERR_MEMORY, "out of memory for an upload");
         return NULL;
     }
     pieces->blobs = blobs;

@@ -13,7 +13,8 @@ int problem_status(enum err_code code)
     case ERR_FORMAT: return 422;
     case ERR_LIMIT: return 413;
     case ERR_UNSUPPORTED: return 415;
-    case ERR_BUSY: return 503;
+    case ERR_BUSY:
+    case ERR_MEMORY: return 503;
     case ERR_SPACE: return 507;
     case ERR_CANCELLED: return 408;
     case ERR_NONE:

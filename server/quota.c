@@ -32,7 +32,7 @@ struct quota *quota_new(struct store *store, const struct quota_limits *defaults
 {
     struct quota *quota = calloc(1, sizeof(*quota));
     if (!quota) {
-        err_set(err, ERR_LIMIT, "out of memory for quotas");
+        err_set(err, ERR_MEMORY, "out of memory for quotas");
         return NULL;
     }
     quota->store = store;
@@ -72,7 +72,7 @@ static struct holder *get_holder(struct quota *quota, struct str key, struct err
     if (*at)
         memcpy((*at)->key, key.at, key.len);
     else
-        err_set(err, ERR_LIMIT, "out of memory for quotas");
+        err_set(err, ERR_MEMORY, "out of memory for quotas");
     return *at;
 }
 

@@ -80,7 +80,7 @@ static bool read_and_compare(struct reading *reading, const struct store_blob *b
 {
     reading->hasher = hasher_new(err);
     reading->block = malloc(BLOCK_BYTES);
-    bool ok = reading->hasher && (reading->block || err_set(err, ERR_LIMIT, "out of memory")) &&
+    bool ok = reading->hasher && (reading->block || err_set(err, ERR_MEMORY, "out of memory")) &&
               compare(reading, blob, err);
     hasher_free(reading->hasher);
     free(reading->block);

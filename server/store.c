@@ -130,7 +130,7 @@ struct store *store_open(const char *path, struct err *err)
     if (!store || !copy) {
         free(store);
         free(copy);
-        err_set(err, ERR_LIMIT, "out of memory");
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     store->path = copy;

@@ -50,7 +50,7 @@ bool tus_checksum_begin(const struct request *request, struct tus_checksum **che
         return true;
     struct tus_checksum *made = calloc(1, sizeof *made);
     if (!made)
-        return err_set(err, ERR_LIMIT, "out of memory for a checksum");
+        return err_set(err, ERR_MEMORY, "out of memory for a checksum");
     if (!begin(request, text, made, err)) {
         tus_checksum_free(made);
         return false;

@@ -358,7 +358,7 @@ bool upload_form_read_raw(struct request *request, struct upload_form *form, str
     uint64_t length = request->body->length;
     struct blocks blocks = {next_of_body, &raw, length == BODY_UNKNOWN ? 0 : length};
     bool ok = raw.block ? receive(request, form, &blocks, &refused, err)
-                        : err_set(err, ERR_LIMIT, "out of memory for an upload");
+                        : err_set(err, ERR_MEMORY, "out of memory for an upload");
     free(raw.block);
     if (ok)
         form->parts[0].filename = filename;

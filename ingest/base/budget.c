@@ -52,7 +52,7 @@ void *budget_zalloc(struct budget *budget, size_t size, struct err *err)
     void *block = calloc(1, size ? size : 1);
     if (!block) {
         give_back(budget, size);
-        err_set(err, ERR_LIMIT, "out of memory asking for %zu bytes", size);
+        err_set(err, ERR_MEMORY, "out of memory asking for %zu bytes", size);
     }
     return block;
 }
@@ -66,7 +66,7 @@ void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t
     void *grown = realloc(block, new_size ? new_size : 1);
     if (!grown) {
         give_back(budget, new_size > old_size ? new_size - old_size : 0);
-        err_set(err, ERR_LIMIT, "out of memory asking for %zu bytes", new_size);
+        err_set(err, ERR_MEMORY, "out of memory asking for %zu bytes", new_size);
         return NULL;
     }
     give_back(budget, new_size < old_size ? old_size - new_size : 0);

@@ -147,5 +147,5 @@ void buf_json(struct buf *buf, struct str text)
 
 bool buf_ok(const struct buf *buf, struct err *err)
 {
-    return buf->failed ? err_set(err, ERR_LIMIT, "out of memory building an answer") : true;
+    return buf->failed ? err_set(err, ERR_MEMORY, "out of memory building an answer") : true;
 }

@@ -76,6 +76,7 @@ const char *err_code_word(enum err_code code)
     case ERR_CONFLICT: return "conflict";
     case ERR_FORMAT: return "format";
     case ERR_LIMIT: return "limit";
+    case ERR_MEMORY: return "memory";
     case ERR_UNSUPPORTED: return "unsupported";
     case ERR_BUSY: return "busy";
     case ERR_SPACE: return "space";

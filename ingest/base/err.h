@@ -19,6 +19,7 @@ enum err_code {
     ERR_CONFLICT,    // the object exists with other content, or changed meanwhile
     ERR_FORMAT,      // the input is not what it claims to be; pos tells where
     ERR_LIMIT,       // a budget or limit is exceeded
+    ERR_MEMORY,      // the system has no memory for it now; try again later
     ERR_UNSUPPORTED, // recognized, but not something this build reads
     ERR_BUSY,        // try again later
     ERR_SPACE,       // no space left on the device

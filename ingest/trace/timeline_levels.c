@@ -14,7 +14,7 @@
 
 static bool no_memory(struct err *err)
 {
-    return err_set(err, ERR_LIMIT, "out of memory for the timeline");
+    return err_set(err, ERR_MEMORY, "out of memory for the timeline");
 }
 
 static bool push(struct timeline_level *level, const struct slice *slice, struct err *err)

@@ -18,7 +18,7 @@ struct names {
 
 static bool no_memory(struct err *err)
 {
-    return err_set(err, ERR_LIMIT, "out of memory for names");
+    return err_set(err, ERR_MEMORY, "out of memory for names");
 }
 
 // Gives a text its position.
