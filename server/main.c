@@ -27,6 +27,7 @@ static int exit_code(enum err_code code)
     case ERR_LIMIT: return 5;
     case ERR_BUSY:
     case ERR_CONFLICT: return 6;
+    case ERR_MEMORY:
     case ERR_SPACE:
     case ERR_IO: return 7;
     case ERR_CANCELLED: return 130;
