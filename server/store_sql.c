@@ -14,7 +14,7 @@ static enum err_code code_of(int rc)
     case SQLITE_LOCKED:
     case SQLITE_INTERRUPT: return ERR_BUSY; // a reader's time is over
     case SQLITE_CONSTRAINT: return ERR_CONFLICT;
-    case SQLITE_NOMEM:
+    case SQLITE_NOMEM: return ERR_MEMORY;
     case SQLITE_TOOBIG: return ERR_LIMIT;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -122,7 +122,7 @@ void sql_step(struct stmt *stmt)
 
 bool sql_end(struct stmt *stmt)
 {
-    sqlite3_finalize(stmt->at); // repeats an error that was noted already
+    check(stmt, sqlite3_finalize(stmt->at)); // also tells of columns that could not be read
     stmt->at = NULL;
     return !stmt->failed;
 }
