@@ -4,6 +4,7 @@
 
 #include "ingest/base/log.h"
 #include "server/pieces.h"
+#include "server/quota.h"
 #include "server/sniff.h"
 #include "server/tus_checksum.h"
 #include "server/upload_form.h"
@@ -102,7 +103,8 @@ static bool accept(struct turn *turn, struct err *err)
         metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
     if (!pieces_remove(services->intake.blobs, turn->resumable->id.at, &ignored))
         log_warn("the file of an accepted upload remains: %s", ignored.msg);
-    return tus_show_result(turn->request, turn->response, upload.id, err);
+    return quota_own(turn->request, upload.id, err) &&
+           tus_show_result(turn->request, turn->response, upload.id, err);
 }
 
 // --- what is there ------------------------------------------------------------------------------
@@ -175,7 +177,7 @@ static bool read_piece(struct turn *turn, struct err *err)
     char *block = malloc(PIECES_BLOCK_BYTES);
     size_t got = 0;
     if (!block)
-        return err_set(err, ERR_LIMIT, "out of memory for an upload");
+        return err_set(err, ERR_MEMORY, "out of memory for an upload");
     bool ok = true;
     do
         ok = check_stopping(turn, err) &&
@@ -212,8 +214,10 @@ static bool receive_piece(struct turn *turn, struct err *err)
 static bool check_offset(struct turn *turn, uint64_t announced, struct err *err)
 {
     turn->begin = pieces_offset(turn->pieces);
+    struct body *body = turn->request->body;
+    uint64_t left = turn->resumable->bytes - turn->begin;
     if (turn->begin == announced)
-        return body_limit(turn->request->body, turn->resumable->bytes - turn->begin, err);
+        return body_limit(body, left < body->limit ? left : body->limit, err);
     tus_show_offset(turn->request, turn->response, turn->begin);
     return response_refuse(turn->response, err, (struct refusal){409, "offset"},
                            "found Upload-Offset %llu, expected %llu", (unsigned long long)announced,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking in traces: everything that can be refused is refused before the body is read, and nothing
 // is acknowledged before it is durable.
+#include "server/quota.h"
+#include "server/store_resumable.h"
 #include "server/upload_form.h"
 #include "server/upload_gate.h"
+#include "server/upload_key.h"
 
 static const char *const own_parameters[] = {"wait", NULL};
 
@@ -35,6 +38,28 @@ static bool reply(struct request *request, struct response *response,
            api_finish_json(request, response, NULL, err);
 }
 
+// What the same key brought before, if anything; *known says so.
+static bool repeat(struct request *request, struct response *response, struct str key, bool *known,
+                   struct err *err)
+{
+    static const struct upload_form nothing_refused = {0};
+    struct upload upload;
+    *known = key.len && store_find_upload_of_key(request->services->intake.store, request->who.key,
+                                                 key, request->arena, &upload, err);
+    if (*known)
+        return reply(request, response, &nothing_refused, &upload, err);
+    return key.len == 0 || err->code == ERR_NOT_FOUND;
+}
+
+static bool acknowledge(struct request *request, struct response *response,
+                        const struct upload_form *form, struct upload *upload, struct err *err)
+{
+    request->object = upload->id;
+    metrics_add(request->services->metrics, METRIC_UPLOADS, 1);
+    metrics_add(request->services->metrics, METRIC_UPLOAD_BYTES, request->body->received);
+    return quota_own(request, upload->id, err) && reply(request, response, form, upload, err);
+}
+
 static bool accept_form(struct request *request, struct response *response,
                         const struct upload_form *form, struct err *err)
 {
@@ -42,9 +67,21 @@ static bool accept_form(struct request *request, struct response *response,
     struct intake_request wanted = {.run = form->run,
                                     .parts = form->parts,
                                     .count = form->part_count,
-                                    .replace = form->replace};
+                                    .replace = form->replace,
+                                    .owner = request->who.key};
+    bool known = false;
+    if (!upload_key_read(request, &wanted.key, err))
+        return false;
     if (intake_accept(&request->services->intake, &wanted, request->arena, &upload, err))
-        return reply(request, response, form, &upload, err);
+        return acknowledge(request, response, form, &upload, err);
+    // The same key may have come on another connection meanwhile.
+    struct err why = *err;
+    if (why.code == ERR_CONFLICT && wanted.key.len) {
+        bool ok = repeat(request, response, wanted.key, &known, err);
+        if (known)
+            return ok;
+        *err = why;
+    }
     if (err->code == ERR_CONFLICT) {
         response->word = "rank-conflict";
         response->fix = STR("add -F replace=true to put the new trace in place of the other, or "
@@ -64,6 +101,28 @@ static bool take_form(struct request *request, struct response *response, struct
     return ok;
 }
 
+// Between the checks: everything that an upload is, whatever its form. A client that repeats itself
+// gets its answer before it sends the body.
+static bool take(struct request *request, struct response *response,
+                 bool (*receive)(struct request *request, struct response *response,
+                                 struct err *err),
+                 struct err *err)
+{
+    struct str key;
+    bool known = false;
+    if (!upload_key_read(request, &key, err) || !repeat(request, response, key, &known, err))
+        return false;
+    if (known)
+        return true;
+    if (!upload_gate_enter(request, response, err))
+        return false;
+    bool ok = receive(request, response, err);
+    upload_gate_leave(request);
+    if (!ok && (err->code == ERR_IO || err->code == ERR_SPACE || err->code == ERR_CANCELLED))
+        metrics_add(request->services->metrics, METRIC_UPLOAD_FAILURES, 1);
+    return ok;
+}
+
 bool upload_post(struct request *request, struct response *response, struct err *err)
 {
     struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
@@ -76,11 +135,7 @@ bool upload_post(struct request *request, struct response *response, struct err 
         return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found another Content-Type, expected multipart/form-data");
     }
-    if (!upload_gate_enter(request, response, err))
-        return false;
-    bool ok = take_form(request, response, err);
-    upload_gate_leave(request);
-    return ok;
+    return take(request, response, take_form, err);
 }
 
 // An existing run by any of its names, else a new one of that name.
@@ -95,6 +150,14 @@ static bool name_run(struct request *request, struct upload_form *form, struct e
         return true;
     }
     return err->code == ERR_NOT_FOUND;
+}
+
+static bool read_rank(const struct request *request, int64_t *rank, struct err *err)
+{
+    struct str text = request->captures[1];
+    return (str_to_i64(text, rank) && *rank >= 0 && *rank <= INT32_MAX) ||
+           err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
+                   (int)(text.len < 20 ? text.len : 20), text.at);
 }
 
 static bool read_replace(const struct request *request, struct upload_form *form, struct err *err)
@@ -112,9 +175,11 @@ static bool read_meta(const struct request *request, struct upload_form *form, s
     return true;
 }
 
-static bool take_raw(struct request *request, struct response *response, int64_t rank,
-                     struct err *err)
+static bool take_raw(struct request *request, struct response *response, struct err *err)
 {
+    int64_t rank = -1;
+    if (!read_rank(request, &rank, err))
+        return false;
     struct upload_form *form = upload_form_new(request, err);
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
     bool ok = form && filename && read_replace(request, form, err) &&
@@ -134,20 +199,14 @@ bool upload_put(struct request *request, struct response *response, struct err *
     static const char *const known[] = {"wait", "replace", "meta", NULL};
     struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
     int64_t seconds = 0, rank = -1;
-    struct str text = request->captures[1];
     if (!query_allow(&request->query, known, err) ||
         !query_get_int(&request->query, wait, &seconds, err))
         return false;
-    if (!str_to_i64(text, &rank) || rank < 0 || rank > INT32_MAX)
-        return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
-                       (int)(text.len < 20 ? text.len : 20), text.at);
+    if (!read_rank(request, &rank, err))
+        return false;
     if (request_has_type(request, "multipart/form-data"))
         return response_refuse(response, err, (struct refusal){415, "media-type"},
                                "found multipart/form-data, expected the bytes of the file "
                                "(curl -T FILE)");
-    if (!upload_gate_enter(request, response, err))
-        return false;
-    bool ok = take_raw(request, response, rank, err);
-    upload_gate_leave(request);
-    return ok;
+    return take(request, response, take_raw, err);
 }

@@ -3,6 +3,7 @@
 // first.
 #include "server/upload_gate.h"
 
+#include "server/quota.h"
 #include "server/services.h"
 
 static bool check_size(struct request *request, uint64_t announced_bytes, struct err *err)
@@ -42,8 +43,8 @@ static bool check_queue(const struct services *services, struct response *respon
                    (unsigned long long)open);
 }
 
-bool upload_gate_announce(struct request *request, struct response *response,
-                          uint64_t announced_bytes, struct err *err)
+static bool check(struct request *request, struct response *response, uint64_t announced_bytes,
+                  struct err *err)
 {
     const struct services *services = request->services;
     return check_size(request, announced_bytes, err) &&
@@ -51,8 +52,18 @@ bool upload_gate_announce(struct request *request, struct response *response,
            check_space(services, announced_bytes, err) && check_queue(services, response, err);
 }
 
+bool upload_gate_announce(struct request *request, struct response *response,
+                          uint64_t announced_bytes, struct err *err)
+{
+    if (!check(request, response, announced_bytes, err) ||
+        !quota_admit(request, response, announced_bytes, err))
+        return false;
+    quota_leave(request); // each piece is counted when it comes
+    return true;
+}
+
 // Uploads may not take all threads from the dashboard.
-bool upload_gate_enter_piece(struct request *request, struct response *response, struct err *err)
+static bool take_place(struct request *request, struct response *response, struct err *err)
 {
     const struct services *services = request->services;
     if (atomic_fetch_add(services->uploads, 1) < services->uploads_in_flight)
@@ -63,6 +74,17 @@ bool upload_gate_enter_piece(struct request *request, struct response *response,
                    services->uploads_in_flight);
 }
 
+bool upload_gate_enter_piece(struct request *request, struct response *response, struct err *err)
+{
+    if (!blob_check_writable(request->services->intake.blobs, err) ||
+        !take_place(request, response, err))
+        return false;
+    if (quota_admit(request, response, request->body->length, err))
+        return true;
+    atomic_fetch_sub(request->services->uploads, 1);
+    return false;
+}
+
 bool upload_gate_enter(struct request *request, struct response *response, struct err *err)
 {
     uint64_t length = request->body->length;
@@ -70,11 +92,12 @@ bool upload_gate_enter(struct request *request, struct response *response, struc
         return response_refuse(response, err, (struct refusal){411, "length-required"},
                                "found no Content-Length, expected the length of the upload");
     return body_limit(request->body, request->services->max_upload_bytes, err) &&
-           upload_gate_announce(request, response, length == BODY_UNKNOWN ? 0 : length, err) &&
+           check(request, response, length == BODY_UNKNOWN ? 0 : length, err) &&
            upload_gate_enter_piece(request, response, err);
 }
 
-void upload_gate_leave(const struct request *request)
+void upload_gate_leave(struct request *request)
 {
+    quota_leave(request);
     atomic_fetch_sub(request->services->uploads, 1);
 }

@@ -7,8 +7,8 @@
 #include "server/response.h"
 
 // Lets in a request whose body is an upload: 411 without a length, 413 for its size, 507 for the
-// disk, 503 while too many uploads are under way or too many jobs wait. Pair with
-// upload_gate_leave when true.
+// disk, 503 while too many uploads are under way or too many jobs wait, 429 or 507 over a quota.
+// Pair with upload_gate_leave when true.
 MUST_CHECK bool upload_gate_enter(struct request *request, struct response *response,
                                   struct err *err);
 
@@ -22,6 +22,6 @@ MUST_CHECK bool upload_gate_announce(struct request *request, struct response *r
 MUST_CHECK bool upload_gate_enter_piece(struct request *request, struct response *response,
                                         struct err *err);
 
-void upload_gate_leave(const struct request *request);
+void upload_gate_leave(struct request *request);
 
 #endif
