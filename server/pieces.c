@@ -159,8 +159,10 @@ void pieces_close(struct pieces *pieces)
 {
     if (!pieces)
         return;
-    if (pieces->fd >= 0)
-        close(pieces->fd); // ends the lock
+    if (pieces->fd >= 0) {
+        flock(pieces->fd, LOCK_UN); // a job's process that starts just now has the file open too
+        close(pieces->fd);
+    }
     if (pieces->sums_fd >= 0)
         close(pieces->sums_fd);
     free(pieces);
