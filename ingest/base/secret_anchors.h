@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first sieve of the search for secrets: where one of some rare groups of three letters stands,
+// of which every secret has one. 64 or 32 bytes at a time where the processor can.
+#ifndef INGEST_BASE_SECRET_ANCHORS_H
+#define INGEST_BASE_SECRET_ANCHORS_H
+
+#include "ingest/base/str.h"
+
+#define SECRET_ANCHOR_BYTES 3
+
+// Per place in a group and byte: the sets of groups that have it there, in either case. Bytes that
+// have a set in common at all three places may be an anchor; few others do.
+extern const uint8_t secret_anchor_sets[SECRET_ANCHOR_BYTES][128];
+
+static inline bool secret_anchor_at(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    return ((byte[0] | byte[1] | byte[2]) & 0x80) == 0 &&
+           (secret_anchor_sets[0][byte[0]] & secret_anchor_sets[1][byte[1]] &
+            secret_anchor_sets[2][byte[2]]) != 0;
+}
+
+// The first place at `from` or later where an anchor may stand; text.len when there is none.
+size_t secret_anchor_next(struct str text, size_t from);
+
+// Its variants; the wide ones stop where less than a step is left, and tell whether they found one.
+size_t secret_anchor_next_scalar(struct str text, size_t from);
+bool secret_anchor_wide_avx2(struct str text, size_t *at);
+bool secret_anchor_wide_avx512(struct str text, size_t *at);
+bool secret_anchor_has_avx2(void);
+bool secret_anchor_has_avx512(void);
+
+#endif

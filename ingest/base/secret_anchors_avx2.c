@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for anchors with AVX2: x86-64 since 2013.
+#include "ingest/base/secret_anchors.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,bmi")))
+#define STEP ((size_t)32)
+
+// secret_anchor_sets by the lower and the higher half of a byte; a byte's sets are among those that
+// both halves have.
+static const uint8_t low[SECRET_ANCHOR_BYTES][16] = {
+    {0x80, 0x26, 0x04, 0x0e, 0x10, 0x29, 0x01, 0x80, 0x38, 0x00, 0x10, 0x40, 0x01, 0x10, 0x40,
+     0x00},
+    {0x41, 0x01, 0x12, 0x2e, 0x09, 0x64, 0x08, 0x20, 0x80, 0xa1, 0x00, 0x02, 0x10, 0x00, 0x00,
+     0x10},
+    {0x81, 0x05, 0xa0, 0xa0, 0x02, 0x91, 0x00, 0x08, 0x18, 0x46, 0x21, 0x10, 0x00, 0x42, 0x00,
+     0x98},
+};
+static const uint8_t high[SECRET_ANCHOR_BYTES][16] = {
+    {0x00, 0x00, 0x10, 0x10, 0xef, 0x9b, 0xef, 0x9b, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+     0x00},
+    {0x00, 0x00, 0x10, 0x02, 0xff, 0xfd, 0xff, 0xed, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+     0x00},
+    {0x00, 0x00, 0x12, 0x00, 0xff, 0xfb, 0xff, 0xfb, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+     0x00},
+};
+
+AVX2 static inline __m256i load_sets(const uint8_t *sets)
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)sets));
+}
+
+AVX2 static inline __m256i sets_of(const char *from, unsigned place)
+{
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    __m256i bytes = _mm256_loadu_si256((const void *)(from + place));
+    __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
+    return _mm256_and_si256(
+        _mm256_shuffle_epi8(load_sets(low[place]), _mm256_and_si256(bytes, half)),
+        _mm256_shuffle_epi8(load_sets(high[place]), upper));
+}
+
+AVX2 bool secret_anchor_wide_avx2(struct str text, size_t *at)
+{
+    size_t i = *at;
+    for (; i + STEP + 2 <= text.len; i += STEP) {
+        const char *from = text.at + i;
+        __m256i sets = _mm256_and_si256(_mm256_and_si256(sets_of(from, 0), sets_of(from, 1)),
+                                        sets_of(from, 2));
+        __m256i none = _mm256_cmpeq_epi8(sets, _mm256_setzero_si256());
+        uint32_t hits = ~(uint32_t)_mm256_movemask_epi8(none);
+        for (; hits; hits &= hits - 1) {
+            *at = i + (size_t)__builtin_ctz(hits);
+            if (secret_anchor_at(text.at + *at))
+                return true;
+        }
+    }
+    *at = i;
+    return false;
+}
+
+bool secret_anchor_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
+}
+
+#endif

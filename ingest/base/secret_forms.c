@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets that are known by their own form: prefixes of providers, JWT, PEM, URLs, AWS keys.
+#include "ingest/base/secret_rules.h"
+
+enum charset { UPPER, ALNUM, TOKEN68, WORD, SLACK };
+
+struct prefix {
+    struct str text;
+    unsigned anchor; // where the anchor stands in it
+    enum secret_kind kind;
+    enum charset charset;
+    unsigned least; // characters behind the prefix
+    bool exact;     // and not more
+    bool alone;     // only where a word begins
+};
+
+#define TEXT(literal)                \
+    {                                \
+        literal, sizeof(literal) - 1 \
+    }
+#define GITHUB(text)                                          \
+    {                                                         \
+        TEXT(text), 0, SECRET_GITHUB, ALNUM, 36, false, false \
+    }
+#define AWS(text, at, len)                                        \
+    {                                                             \
+        TEXT(text), at, SECRET_AWS_KEY_ID, UPPER, len, true, true \
+    }
+
+static const struct prefix prefixes[] = {
+    {TEXT("hf_"), 0, SECRET_HUGGING_FACE, ALNUM, 30, false, false},
+    AWS("AKIA", 0, 16),
+    AWS("ASIA", 0, 16),
+    AWS("ABIA", 0, 16),
+    AWS("ACCA", 1, 16),
+    AWS("A3T", 0, 17),
+    GITHUB("ghp_"),
+    GITHUB("gho_"),
+    GITHUB("ghu_"),
+    GITHUB("ghs_"),
+    GITHUB("ghr_"),
+    {TEXT("github_pat_"), 3, SECRET_GITHUB, WORD, 22, false, false},
+    {TEXT("glpat-"), 1, SECRET_GITLAB, WORD, 20, false, false},
+    {TEXT("sk-ant-"), 0, SECRET_ANTHROPIC, WORD, 20, false, false},
+    {TEXT("sk-proj-"), 0, SECRET_OPENAI, WORD, 20, false, false},
+    {TEXT("sk-svcacct-"), 0, SECRET_OPENAI, WORD, 20, false, false},
+    {TEXT("sk-admin-"), 0, SECRET_OPENAI, WORD, 20, false, false},
+    {TEXT("sk-or-v1-"), 0, SECRET_OPENAI, WORD, 20, false, false},
+    {TEXT("sk-"), 0, SECRET_OPENAI, ALNUM, 20, false, true},
+    {TEXT("nvapi-"), 1, SECRET_NVIDIA, WORD, 20, false, false},
+    {TEXT("xoxa-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxb-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxe-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxe."), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxp-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxr-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("xoxs-"), 0, SECRET_SLACK, SLACK, 10, false, true},
+    {TEXT("AIza"), 0, SECRET_GOOGLE, WORD, 35, false, false},
+    {TEXT("ss_"), 0, SECRET_STEPSCOPE, WORD, 40, false, true},
+    {TEXT("npm_"), 0, SECRET_PACKAGES, ALNUM, 36, false, true},
+    {TEXT("pypi-"), 0, SECRET_PACKAGES, WORD, 50, false, true},
+};
+
+static bool is_in(enum charset charset, char c)
+{
+    if (secret_is_digit(c) || (c >= 'A' && c <= 'Z'))
+        return true;
+    if (charset == UPPER)
+        return false;
+    if (secret_is_letter(c))
+        return true;
+    switch (charset) {
+    case WORD: return c == '_' || c == '-';
+    case SLACK: return c == '-' || c == '.';
+    case TOKEN68: return c && strchr("-._~+/=", c);
+    default: return false;
+    }
+}
+
+static size_t run_of(struct str text, size_t at, enum charset charset)
+{
+    size_t len = 0;
+    while (at + len < text.len && is_in(charset, text.at[at + len]))
+        len++;
+    return len;
+}
+
+static bool by_prefix(struct str text, size_t anchor, struct secret *secret)
+{
+    for (const struct prefix *p = prefixes; p < prefixes + sizeof prefixes / sizeof *prefixes;
+         p++) {
+        if (anchor < p->anchor || text.at[anchor] != p->text.at[p->anchor])
+            continue;
+        size_t at = anchor - p->anchor;
+        struct str here = {text.at + at, text.len - at};
+        if (!str_starts_with(here, p->text) || (p->alone && !secret_word_begins(text, at)))
+            continue;
+        size_t run = run_of(text, at + p->text.len, p->charset);
+        if (run < p->least || (p->exact && run != p->least))
+            continue;
+        *secret = (struct secret){.at = at, .len = p->text.len + run, .kind = p->kind};
+        return true;
+    }
+    return false;
+}
+
+// Header, payload and signature; an encrypted one has two more parts, an unsigned one an empty
+// last.
+static bool by_jwt(struct str text, size_t at, struct secret *secret)
+{
+    if (!str_starts_with((struct str){text.at + at, text.len - at}, STR("eyJ")) ||
+        !secret_word_begins(text, at))
+        return false;
+    size_t end = at + run_of(text, at, WORD);
+    if (end - at < 10 || end >= text.len || text.at[end] != '.')
+        return false;
+    size_t second = run_of(text, end + 1, WORD);
+    end += 1 + second;
+    if (second < 10 || end >= text.len || text.at[end] != '.')
+        return false;
+    while (end < text.len && (text.at[end] == '.' || is_in(WORD, text.at[end])))
+        end++;
+    *secret = (struct secret){.at = at, .len = end - at, .kind = SECRET_JWT};
+    return true;
+}
+
+// From -----BEGIN ... PRIVATE KEY----- to the end of the last line; all that follows when there is
+// none. The anchor is the last dash with "be".
+static bool by_pem(struct str text, size_t anchor, struct secret *secret)
+{
+    static const struct str begin = TEXT("-----BEGIN "), key = TEXT("PRIVATE KEY"),
+                            end = TEXT("-----END ");
+    if (anchor < 4 ||
+        !str_starts_with((struct str){text.at + anchor - 4, text.len - anchor + 4}, begin))
+        return false;
+    size_t at = anchor - 4, label = at + begin.len;
+    struct str line = {text.at + label, text.len - label < 64 ? text.len - label : 64};
+    size_t name = str_find(line, key), dashes = str_find(line, STR("-----"));
+    if (name == SIZE_MAX || dashes < name)
+        return false;
+    struct str rest = {text.at + label + name, text.len - label - name};
+    size_t last = str_find(rest, end);
+    size_t stop = text.len;
+    if (last != SIZE_MAX) {
+        struct str tail = {rest.at + last + end.len, rest.len - last - end.len};
+        size_t close = str_find(tail, STR("-----"));
+        if (close != SIZE_MAX)
+            stop = (size_t)(tail.at - text.at) + close + 5;
+    }
+    *secret = (struct secret){.at = at, .len = stop - at, .kind = SECRET_PRIVATE_KEY};
+    return true;
+}
+
+static bool ends_authority(char c)
+{
+    return secret_is_space(c) || strchr("/\\\"'`<>{}()?#", c);
+}
+
+// What stands between "://" and the last @ of the authority, with or without a colon; a name alone
+// ("git@") is none unless it is as long as a token.
+static bool by_url(struct str text, size_t anchor, struct secret *secret)
+{
+    size_t at = anchor + 3;
+    if (text.at[anchor + 1] == '\\') { // ":\/\/" in JSON
+        if (!secret_says(text, anchor, STR(":\\/\\/")))
+            return false;
+        at = anchor + 5;
+    }
+    size_t end = SIZE_MAX, colon = SIZE_MAX;
+    for (size_t i = at; i < text.len && i < at + 1024 && !ends_authority(text.at[i]); i++) {
+        if (text.at[i] == '@')
+            end = i;
+        else if (text.at[i] == ':' && colon == SIZE_MAX)
+            colon = i;
+    }
+    if (end == SIZE_MAX || end == at)
+        return false;
+    bool has_password = colon < end && colon + 1 < end;
+    if (!has_password && end - at < 16)
+        return false;
+    *secret = (struct secret){.at = at, .len = end - at, .kind = SECRET_URL_PASSWORD};
+    return !str_starts_with((struct str){text.at + at, end - at}, STR("[redacted:"));
+}
+
+static bool by_bearer(struct str text, size_t anchor, struct secret *secret)
+{
+    size_t at = anchor + 6;
+    if (!secret_says(text, anchor, STR("bearer")) || at >= text.len ||
+        !secret_is_space(text.at[at]))
+        return false;
+    while (at < text.len && secret_is_space(text.at[at]))
+        at++;
+    size_t run = run_of(text, at, TOKEN68);
+    *secret = (struct secret){.at = at, .len = run, .kind = SECRET_AUTHORIZATION};
+    return run >= 16;
+}
+
+// Forty characters of base64 with capitals, small letters and digits, within 100 of "aws".
+static bool by_aws_secret(struct str text, size_t anchor, struct secret *secret)
+{
+    if (!secret_says(text, anchor, STR("aws")) ||
+        (anchor && secret_is_letter(text.at[anchor - 1]) && !secret_word_begins(text, anchor)))
+        return false;
+    for (size_t at = anchor + 3; at < text.len && at < anchor + 100; at++) {
+        size_t run = 0;
+        unsigned seen = 0;
+        for (; at + run < text.len && run <= 40; run++) {
+            char c = text.at[at + run];
+            if (!is_in(ALNUM, c) && c != '/' && c != '+')
+                break;
+            seen |= secret_is_digit(c) ? 1u : c >= 'a' ? 2u : c >= 'A' ? 4u : 0;
+        }
+        *secret = (struct secret){.at = at, .len = run, .kind = SECRET_AWS_SECRET};
+        if (run == 40 && seen == 7)
+            return true;
+        at += run;
+    }
+    return false;
+}
+
+bool secret_of_form(struct str text, size_t at, struct secret *secret)
+{
+    switch (text.at[at]) {
+    case '-': return by_pem(text, at, secret);
+    case ':': return by_url(text, at, secret);
+    case 'e': return by_jwt(text, at, secret);
+    case 'b':
+    case 'B': return by_bearer(text, at, secret);
+    case 'a':
+    case 'A': return by_prefix(text, at, secret) || by_aws_secret(text, at, secret);
+    default: return by_prefix(text, at, secret);
+    }
+}
