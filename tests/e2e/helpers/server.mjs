@@ -20,14 +20,15 @@ const live = new Set();
 process.prependListener("exit", () => live.forEach((child) => child.kill("SIGKILL")));
 
 class Server {
-  /** @param {string} data @param {string[]} options */
-  constructor(data, options) {
+  /** @param {string} data @param {string[]} options @param {string[]} under */
+  constructor(data, options, under) {
     const args = ["serve", "--listen", "127.0.0.1:0", "--data", data, ...options];
+    const [program, ...rest] = [...under, stepscope_bin(), ...args];
     this.data = data;
     this.options = options;
     this.log = "";
     this.exit = null;
-    this.child = spawn(stepscope_bin(), args, { stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
     /** Called when the service said something, or ended. @type {Set<() => void>} */
     this.listeners = new Set();
     const tell = () => this.listeners.forEach((listener) => listener());
@@ -47,7 +48,7 @@ class Server {
     for (const handle of [this.child, this.child.stdout, this.child.stderr]) handle.unref();
   }
 
-  /** Like until, but looks whenever the service says something, or ends: kills come by thousands. */
+  /** Like until, but looks when the service says something, or ends: kills come by thousands. */
   heard(what, condition, limit_ms) {
     return new Promise((done, fail) => {
       const end = (settle, value) => {
@@ -153,9 +154,10 @@ class Server {
 }
 
 /**
- * Starts a service and waits until it answers.
- * @param {{data?: string, options?: string[]}} [what]
+ * Starts a service and waits until it answers; `under` is a command line that ends with the service's.
+ * @param {{data?: string, options?: string[], under?: string[]}} [what]
  */
-export function start_server({ data = join(temporary("data"), "data"), options = [] } = {}) {
-  return new Server(data, options).ready();
+export function start_server(what = {}) {
+  const { data = join(temporary("data"), "data"), options = [], under = [] } = what;
+  return new Server(data, options, under).ready();
 }

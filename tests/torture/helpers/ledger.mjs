@@ -61,7 +61,7 @@ export class Ledger {
 }
 
 /** Whether one of a rank's contents lies in the data folder with the right bytes. */
-function is_stored(data, contents) {
+export function is_stored(data, contents) {
   return contents.some(({ sha256, data: bytes }) => {
     const path = join(data, "blobs", sha256.slice(0, 2), sha256);
     return existsSync(path) && readFileSync(path).equals(bytes);
