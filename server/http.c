@@ -24,8 +24,8 @@
 #include <time.h>
 
 #define DEFAULT_THREADS   1100
-#define SLOW_WINDOW_MS    30000
-#define SLOW_WINDOW_BYTES ((uint64_t)300 * 1000) // 10 KB/s
+#define SLOW_WINDOW_MS    24000
+#define SLOW_WINDOW_BYTES ((uint64_t)240 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
 #define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
 
@@ -50,8 +50,9 @@ struct http {
 struct exchange {
     struct http *http;
     struct mg_connection *connection;
-    int fd;   // of the connection, -1 unknown
-    int slot; // of the watch on its pace
+    int fd;       // of the connection, -1 unknown
+    int slot;     // of the watch on its pace
+    bool chunked; // the body's length is unknown
 };
 
 // The library returns -1 for a peer that went, 0 both for "too slow" and for the end of chunks, and
@@ -65,6 +66,8 @@ static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *er
         return err_set(err, ERR_CANCELLED,
                        "the client sent less than %d bytes in %d s, which is too slow",
                        (int)SLOW_WINDOW_BYTES, SLOW_WINDOW_MS / 1000);
+    if (count < 0 && exchange->chunked)
+        return err_set(err, ERR_USAGE, "the client stopped sending, or sent chunks that are none");
     return count >= 0 || err_set(err, ERR_CANCELLED, "the client stopped sending");
 }
 
@@ -86,6 +89,7 @@ static void begin_body(struct exchange *exchange, struct request *request)
                                    .ctx = exchange,
                                    .length = precheck_length(request),
                                    .limit = UINT64_MAX};
+    exchange->chunked = request->body->length == BODY_UNKNOWN;
     if (request->body->length == 0)
         request->body->ended = true;
     else
@@ -184,6 +188,17 @@ static int handle(struct http *http, struct mg_connection *connection)
 
 // --- callbacks ----------------------------------------------------------------------------------
 
+static struct http *http_of(const struct mg_connection *connection)
+{
+    return mg_get_user_data(mg_get_context(connection));
+}
+
+// For close_connection to know that the connection's first request was answered.
+static void mark_answered(const struct mg_connection *connection)
+{
+    mg_set_user_connection_data(connection, http_of(connection));
+}
+
 static void count_active(struct http *http, int change)
 {
     pthread_mutex_lock(&http->lock);
@@ -195,25 +210,33 @@ static void count_active(struct http *http, int change)
 
 static int begin_request(struct mg_connection *connection)
 {
-    struct http *http = mg_get_user_data(mg_get_context(connection));
+    struct http *http = http_of(connection);
+    mark_answered(connection);
     count_active(http, 1);
     int status = handle(http, connection);
     count_active(http, -1);
     return status;
 }
 
+// What is wrong is the head, or a Content-Length that is no number.
+static int error_status(int status)
+{
+    return status == 413 ? 431 : status == 411 ? 400 : status;
+}
+
 // The library could not read a request; it closes the connection afterwards.
 static int http_error(struct mg_connection *connection, int status, const char *message)
 {
-    struct http *http = mg_get_user_data(mg_get_context(connection));
+    struct http *http = http_of(connection);
     struct request request = {0};
     struct response response;
     struct err err = {0};
     const struct mg_request_info *info = mg_get_request_info(connection);
+    mark_answered(connection);
     response_init(&response);
     name_request(&request);
     request.peer = str_of(info->remote_addr);
-    response_refuse(&response, &err, (struct refusal){status == 413 ? 431 : status, "request"},
+    response_refuse(&response, &err, (struct refusal){error_status(status), "request"},
                     "the request cannot be read: %s", message);
     problem_write(&request, &response, &err);
     struct http_send send = {.connection = connection, .closes = true, .discards = true};
@@ -222,6 +245,16 @@ static int http_error(struct mg_connection *connection, int status, const char *
     note_answer(http, &request, &response, (struct request_cost){0, send.sent_bytes});
     response_free(&response);
     return 0;
+}
+
+// Of "OPTIONS *" and of addresses of other hosts the library tells nobody, and just hangs up.
+static void close_connection(const struct mg_connection *closing)
+{
+    const struct mg_request_info *info = mg_get_request_info(closing);
+    struct mg_connection *connection; // as the other callbacks have it
+    memcpy(&connection, &closing, sizeof(connection));
+    if (!mg_get_user_connection_data(closing) && info && info->request_uri && !info->local_uri)
+        http_error(connection, 400, "its address is none of this service");
 }
 
 static int log_message(const struct mg_connection *connection, const char *message)
@@ -286,8 +319,10 @@ static bool start_library(struct http *http, const struct http_config *config, s
                              "access_control_allow_headers",
                              "",
                              NULL};
-    struct mg_callbacks callbacks = {
-        .begin_request = begin_request, .http_error = http_error, .log_message = log_message};
+    struct mg_callbacks callbacks = {.begin_request = begin_request,
+                                     .http_error = http_error,
+                                     .connection_close = close_connection,
+                                     .log_message = log_message};
     http->context = mg_start(&callbacks, http, options);
     atomic_store(&http->started, true);
     if (http->context)
@@ -315,11 +350,13 @@ static void init(struct http *http, const struct http_config *config)
                                        .min_free_bytes = config->min_free_bytes,
                                        .uploads_in_flight = config->uploads_in_flight,
                                        .queue_limit = config->queue_limit,
+                                       .resume_ns = config->resume_ns,
                                        .uploads = &http->uploads,
                                        .draining = &http->draining,
                                        .comparing = &http->comparing};
     http->precheck = (struct precheck){str_of(config->listen),
-                                       str_of(config->public_url ? config->public_url : "")};
+                                       str_of(config->public_url ? config->public_url : ""),
+                                       str_of(config->allow_hosts ? config->allow_hosts : "")};
 }
 
 // Every connection and every file of an upload takes a descriptor; the usual soft limit of 1,024 is
@@ -340,7 +377,7 @@ struct http *http_start(const struct http_config *config, struct err *err)
         return NULL;
     struct http *http = calloc(1, sizeof(*http));
     if (!http) {
-        err_set(err, ERR_LIMIT, "out of memory for the HTTP server");
+        err_set(err, ERR_MEMORY, "out of memory for the HTTP server");
         return NULL;
     }
     init(http, config);

@@ -107,6 +107,15 @@ static bool check_headers(const struct mg_request_info *info, struct response *r
 
 // --- both ---------------------------------------------------------------------------------------
 
+// A reader of the old version would take the chunks for the next request.
+static bool check_chunks(const struct mg_request_info *info, const struct request *request,
+                         struct response *response, struct err *err)
+{
+    return strcmp(info->http_version, "1.0") != 0 ||
+           !request_header(request, "Transfer-Encoding").at ||
+           refuse(response, err, "a Transfer-Encoding in a request of HTTP 1.0");
+}
+
 // "GET http://host/path": allowed, if the Host header says the same.
 static bool check_authority(const struct mg_request_info *info, const struct request *request,
                             struct response *response, struct err *err)
@@ -132,5 +141,6 @@ bool http_head_check(const struct mg_request_info *info, struct request *request
                                    "found a head of more than %d bytes", HTTP_HEAD_MAX_BYTES);
     }
     return check_line(info, response, err) && check_headers(info, response, err) &&
+           check_chunks(info, request, response, err) &&
            check_authority(info, request, response, err);
 }

@@ -15,7 +15,8 @@ void http_head_read(const struct mg_request_info *info, struct request_header *h
 
 // Refuses heads that the library lets through though other readers, such as a proxy in front, would
 // see another request in them: spaces before a colon, lines that end in LF alone, lines that begin
-// with a space, names that are none, an absolute address that is not the Host's. 400, 431, 505.
+// with a space, names that are none, an absolute address that is not the Host's, chunks in
+// HTTP 1.0. 400, 431, 505.
 MUST_CHECK bool http_head_check(const struct mg_request_info *info, struct request *request,
                                 struct response *response, struct err *err);
 

@@ -4,6 +4,22 @@
 
 #define LENGTH_DIGITS 18 // of a Content-Length; any such number fits int64_t
 
+// Headers of which two would leave it open which one counts.
+static bool check_single(const struct request *request, struct response *response, struct err *err)
+{
+    static const char *const names[] = {"Authorization",   "Content-Type",    "Content-Encoding",
+                                        "Content-Range",   "Expect",          "Idempotency-Key",
+                                        "If-Range",        "Origin",          "Range",
+                                        "Sec-Fetch-Site",  "Tus-Resumable",   "Upload-Checksum",
+                                        "Upload-Length",   "Upload-Offset",   "Upload-Metadata",
+                                        "X-Forwarded-For", "X-Forwarded-User"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (request_header_count(request, names[i]) > 1)
+            return response_refuse(response, err, (struct refusal){400, "header-twice"},
+                                   "found more than one %s header", names[i]);
+    return true;
+}
+
 static bool check_headers(const struct request *request, struct response *response, struct err *err)
 {
     if (request->header_count <= REQUEST_MAX_HEADERS)
@@ -50,6 +66,21 @@ static bool is_address(struct str host)
     return host.len > 0;
 }
 
+// Whether a comma-separated list holds that host; ports in the list do not matter.
+static bool lists_host(struct str list, struct str host)
+{
+    while (list.len) {
+        size_t comma = str_find(list, STR(","));
+        struct str item = {list.at, comma == SIZE_MAX ? list.len : comma};
+        struct str name;
+        if (split_host(item, &name) && str_equal_nocase(host, name))
+            return true;
+        size_t used = item.len < list.len ? item.len + 1 : item.len;
+        list = (struct str){list.at + used, list.len - used};
+    }
+    return false;
+}
+
 static bool is_known_host(const struct precheck *precheck, struct str host)
 {
     static const char *const loopback[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -57,6 +88,8 @@ static bool is_known_host(const struct precheck *precheck, struct str host)
         if (str_equal_nocase(host, str_of(loopback[i])))
             return true;
     struct str own;
+    if (lists_host(precheck->allow_hosts, host))
+        return true;
     if (split_host(url_authority(precheck->public_url), &own) && str_equal_nocase(host, own))
         return true;
     if (!split_host(precheck->listen, &own))
@@ -77,8 +110,8 @@ static bool check_host(const struct precheck *precheck, const struct request *re
     struct str host;
     if (split_host(authority, &host) && is_known_host(precheck, host))
         return true;
-    response->fix = STR("name the host in --public-url, or open the address that the service "
-                        "listens on");
+    response->fix = STR("name the host in --public-url or --allow-host, or open the address that "
+                        "the service listens on");
     return response_refuse(response, err, (struct refusal){421, "unknown-host"},
                            "found Host '%.*s', which is not a name of this service",
                            (int)(authority.len < 80 ? authority.len : 80), authority.at);
@@ -135,7 +168,8 @@ static bool check_address(const struct request *request, struct response *respon
         return response_refuse(response, err, (struct refusal){400, "address"},
                                "expected an address that begins "
                                "with '/'");
-    if (query_decode(request->path, false, request->arena, &decoded, err))
+    if (query_decode(request->path, false, request->arena, &decoded, err) &&
+        query_decode(request->query_text, true, request->arena, &decoded, err))
         return true;
     response->word = "address";
     return false;
@@ -147,15 +181,21 @@ static bool is_safe_method(struct str method)
            str_equal(method, STR("OPTIONS"));
 }
 
+// Whether a page of another site may make a browser send this: it may link to us, not more.
+static bool is_wanted_from(struct str site, const struct request *request)
+{
+    if (!site.at || str_equal(site, STR("same-origin")) || str_equal(site, STR("none")))
+        return true;
+    struct str mode = request_header(request, "Sec-Fetch-Mode");
+    return is_safe_method(request->method) && (!mode.at || str_equal(mode, STR("navigate")));
+}
+
 // A browser says where a request comes from; programs that say nothing are not misled by pages.
 static bool check_origin(const struct precheck *precheck, const struct request *request,
                          struct response *response, struct err *err)
 {
-    struct str site = request_header(request, "Sec-Fetch-Site");
     struct str origin = request_header(request, "Origin");
-    if (is_safe_method(request->method))
-        return true;
-    if (site.at && !str_equal(site, STR("same-origin")) && !str_equal(site, STR("none")))
+    if (!is_wanted_from(request_header(request, "Sec-Fetch-Site"), request))
         return response_refuse(response, err, (struct refusal){403, "cross-site"},
                                "a page of another site sent this request; expected one of our own");
     if (!origin.at)
@@ -174,7 +214,7 @@ static bool check_origin(const struct precheck *precheck, const struct request *
 bool precheck_request(const struct precheck *precheck, const struct request *request,
                       struct response *response, struct err *err)
 {
-    return check_headers(request, response, err) && check_host(precheck, request, response, err) &&
-           check_length(request, response, err) && check_address(request, response, err) &&
-           check_origin(precheck, request, response, err);
+    return check_headers(request, response, err) && check_single(request, response, err) &&
+           check_host(precheck, request, response, err) && check_length(request, response, err) &&
+           check_address(request, response, err) && check_origin(precheck, request, response, err);
 }

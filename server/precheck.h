@@ -7,8 +7,9 @@
 #include "server/response.h"
 
 struct precheck {
-    struct str listen;     // "127.0.0.1:8080": its host is known
-    struct str public_url; // "" none; its host is known
+    struct str listen;      // "127.0.0.1:8080": its host is known
+    struct str public_url;  // "" none; its host is known
+    struct str allow_hosts; // "a.example,b.example": known, too; "" none
 };
 
 // Fails with the answer's status and word set.

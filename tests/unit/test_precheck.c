@@ -14,6 +14,7 @@
 struct sent {
     const char *method, *path;
     const char *lines[8];
+    const char *query; // NULL none
 };
 
 static int status_of(const struct precheck *precheck, const struct sent *sent)
@@ -27,6 +28,7 @@ static int status_of(const struct precheck *precheck, const struct sent *sent)
     struct request request = {.arena = &arena,
                               .method = str_of(sent->method),
                               .path = str_of(sent->path),
+                              .query_text = str_of(sent->query ? sent->query : ""),
                               .headers = headers};
     for (size_t i = 0; i < 8 && sent->lines[i]; i++) {
         const char *colon = strstr(sent->lines[i], ": ");
@@ -40,33 +42,41 @@ static int status_of(const struct precheck *precheck, const struct sent *sent)
     return status;
 }
 
-static const struct precheck loopback = {{"127.0.0.1:8080", 14}, {"https://traces.example/x/", 25}};
-static const struct precheck everywhere = {{"0.0.0.0:8080", 12}, {"", 0}};
+static const struct precheck loopback = {
+    {"127.0.0.1:8080", 14}, {"https://traces.example/x/", 25}, {"a.example,B.example:80", 22}};
+static const struct precheck everywhere = {{"0.0.0.0:8080", 12}, {"", 0}, {"", 0}};
 
 #define HOST "Host: localhost:8080"
 
 static int get(const struct precheck *precheck, const char *host)
 {
-    return status_of(precheck, &(struct sent){"GET", "/", {host}});
+    return status_of(precheck, &(struct sent){"GET", "/", {host}, NULL});
 }
 
 static void one_known_host_is_needed(void **state)
 {
     (void)state;
-    const char *const known[] = {HOST, "Host: LocalHost", "Host: 127.0.0.1:9999", "Host: [::1]:80",
-                                 "host: traces.example"};
+    const char *const known[] = {HOST,
+                                 "Host: LocalHost",
+                                 "Host: 127.0.0.1:9999",
+                                 "Host: [::1]:80",
+                                 "host: traces.example",
+                                 "Host: a.example:99",
+                                 "Host: b.example"};
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         assert_int_equal(get(&loopback, known[i]), 0);
     const char *const unknown[] = {"Host: evil.example",
                                    "Host: localhost.evil.example",
                                    "Host: localhost:80x",
                                    "Host: 192.168.1.7:8080",
+                                   "Host: a.example,B.example",
+                                   "Host: b.example:80:80",
                                    "Host: ",
                                    "Host: :8080"};
     for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
         assert_int_equal(get(&loopback, unknown[i]), 421);
-    assert_int_equal(status_of(&loopback, &(struct sent){"GET", "/", {NULL}}), 400);
-    assert_int_equal(status_of(&loopback, &(struct sent){"GET", "/", {HOST, HOST}}), 400);
+    assert_int_equal(status_of(&loopback, &(struct sent){"GET", "/", {NULL}, NULL}), 400);
+    assert_int_equal(status_of(&loopback, &(struct sent){"GET", "/", {HOST, HOST}, NULL}), 400);
 }
 
 static void addresses_are_known_where_all_are_listened_on(void **state)
@@ -79,7 +89,7 @@ static void addresses_are_known_where_all_are_listened_on(void **state)
 
 static int with(const char *a, const char *b)
 {
-    return status_of(&loopback, &(struct sent){"POST", "/upload", {HOST, a, b}});
+    return status_of(&loopback, &(struct sent){"POST", "/upload", {HOST, a, b}, NULL});
 }
 
 static void one_honest_length_is_needed(void **state)
@@ -105,7 +115,30 @@ static void addresses_that_are_no_text_are_refused(void **state)
     (void)state;
     const char *const bad[] = {"/uri/a%00b", "/a%0d%0aX:%20y", "/%", "/\x7f", "*", ""};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        assert_int_equal(status_of(&loopback, &(struct sent){"GET", bad[i], {HOST}}), 400);
+        assert_int_equal(status_of(&loopback, &(struct sent){"GET", bad[i], {HOST}, NULL}), 400);
+}
+
+static void queries_that_are_no_text_are_refused(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"q=%00", "q=a%0d%0aX:%20y", "q=%", "q=%c3%28", "%zz"};
+    struct precheck precheck = loopback;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_int_equal(status_of(&precheck, &(struct sent){"GET", "/", {HOST}, bad[i]}), 400);
+    assert_int_equal(status_of(&precheck, &(struct sent){"GET", "/", {HOST}, "q=a+%c3%a4"}), 0);
+}
+
+static void headers_that_may_come_once_come_once(void **state)
+{
+    (void)state;
+    const char *const once[] = {"Content-Type: a/b", "Authorization: Bearer x",
+                                "Range: bytes=0-1",  "X-Forwarded-User: alice",
+                                "Upload-Offset: 0",  "expect: 100-continue"};
+    for (size_t i = 0; i < sizeof(once) / sizeof(*once); i++) {
+        assert_int_equal(with(once[i], NULL), 0);
+        assert_int_equal(with(once[i], once[i]), 400);
+    }
+    assert_int_equal(with("Accept: a/b", "Accept: c/d"), 0);
 }
 
 static void changes_sent_by_pages_of_other_sites_are_refused(void **state)
@@ -119,8 +152,15 @@ static void changes_sent_by_pages_of_other_sites_are_refused(void **state)
     assert_int_equal(with("Origin: https://evil.example", NULL), 403);
     assert_int_equal(with("Origin: http://localhost:9090", NULL), 403);
     assert_int_equal(with("Origin: null", NULL), 403);
-    struct sent get_it = {"GET", "/", {HOST, "Sec-Fetch-Site: cross-site"}};
+    struct sent get_it = {"GET", "/", {HOST, "Sec-Fetch-Site: cross-site"}, NULL};
     assert_int_equal(status_of(&loopback, &get_it), 0);
+    get_it.lines[2] = "Sec-Fetch-Mode: navigate";
+    assert_int_equal(status_of(&loopback, &get_it), 0);
+    get_it.lines[2] = "Sec-Fetch-Mode: no-cors";
+    assert_int_equal(status_of(&loopback, &get_it), 403);
+    get_it.lines[1] = "Origin: https://evil.example";
+    get_it.lines[2] = NULL;
+    assert_int_equal(status_of(&loopback, &get_it), 403);
 }
 
 static void more_headers_than_the_library_keeps_are_refused(void **state)
@@ -145,6 +185,8 @@ int main(void)
         cmocka_unit_test(addresses_are_known_where_all_are_listened_on),
         cmocka_unit_test(one_honest_length_is_needed),
         cmocka_unit_test(addresses_that_are_no_text_are_refused),
+        cmocka_unit_test(queries_that_are_no_text_are_refused),
+        cmocka_unit_test(headers_that_may_come_once_come_once),
         cmocka_unit_test(changes_sent_by_pages_of_other_sites_are_refused),
         cmocka_unit_test(more_headers_than_the_library_keeps_are_refused),
     };
