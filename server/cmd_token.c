@@ -104,8 +104,8 @@ static bool create_one(struct task *task, struct err *err)
         !store_add_token(task->store, &wanted, hash, &task->arena, &id, err))
         return false;
     note(task, STR("create token"), id);
-    fprintf(stderr, "token %.*s may %s; keep it, it is not shown again:\n", (int)id.len, id.at,
-            task->options.scopes);
+    fprintf(stderr, "token %.*s has the scopes %s; keep it, it is not shown again:\n", (int)id.len,
+            id.at, task->options.scopes);
     return puts(secret) >= 0 || err_set_errno(err, "standard output");
 }
 

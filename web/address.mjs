@@ -12,6 +12,9 @@ const ROUTES = [
   ["trends", /^\/trends\/?$/],
   ["alerts", /^\/alerts\/?$/],
   ["plan", /^\/plan\/?$/],
+  ["login", /^\/login\/?$/],
+  ["tokens", /^\/settings\/tokens\/?$/],
+  ["audit", /^\/settings\/audit\/?$/],
   ["api", /^\/docs\/api\/?$/],
   ["recording", /^\/docs\/recording\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
@@ -72,6 +75,21 @@ export function address(path, params = {}) {
   }
   const text = query.toString();
   return text ? `${path}?${text}` : path;
+}
+
+/** The page to sign in, which leads back. @param {string} [next] path and query of a page */
+export function login_path(next) {
+  return next && next !== "/" ? `/login?next=${encodeURIComponent(next)}` : "/login";
+}
+
+/**
+ * Where to go after signing in: a page of ours, whatever the address asks for.
+ * @param {string|null} next @param {string} origin
+ */
+export function next_page(next, origin) {
+  const url = next?.startsWith("/") && URL.canParse(next, origin) ? new URL(next, origin) : null;
+  if (url?.origin !== origin || match_path(url.pathname).page === "none") return "/";
+  return match_path(url.pathname).page === "login" ? "/" : url.pathname + url.search + url.hash;
 }
 
 /** The address of a run's page. @param {string} run @param {string} [page] */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to the REST API: errors as problems, replies kept with their ETag, cheap polling.
+import { login_path } from "./address.mjs";
 import { use_store } from "./hooks.mjs";
 import { create_store, useEffect, useRef, useState } from "./ui.mjs";
 
@@ -22,8 +23,16 @@ const UNREACHABLE = {
   fix: "Check that stepscope is running and that this address still reaches it.",
 };
 
+/** A session that has ended, or a token that was revoked: whoever it was signs in again. */
+function leave_for_login() {
+  if (location.pathname !== "/login") {
+    location.assign(login_path(location.pathname + location.search));
+  }
+}
+
 /** @param {Response} response */
 async function problem_of(response) {
+  if (response.status === 401) leave_for_login();
   const fallback = { title: response.statusText || "Request failed", status: response.status };
   const fields = await response.json().catch(() => ({}));
   return new Problem({ ...fallback, ...fields });

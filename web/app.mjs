@@ -6,6 +6,7 @@ import { TopBar } from "./chrome/top_bar.mjs";
 import { HelpDialog } from "./chrome/help_dialog.mjs";
 import { UploadPanel } from "./chrome/upload_panel.mjs";
 import { DropTarget } from "./chrome/drop_target.mjs";
+import { load_session } from "./session.mjs";
 import { start_shortcuts } from "./chrome/shortcuts.mjs";
 import { Loading, Notice } from "./widgets.mjs";
 
@@ -16,6 +17,9 @@ const PAGES = {
   compare: () => import("./views/compare.mjs"),
   trends: () => import("./views/trends.mjs"),
   alerts: () => import("./views/alerts.mjs"),
+  login: () => import("./views/login.mjs"),
+  tokens: () => import("./views/tokens.mjs"),
+  audit: () => import("./views/audit.mjs"),
   plan: () => import("./views/plan.mjs"),
   api: () => import("./views/api_docs.mjs"),
   recording: () => import("./views/recording.mjs"),
@@ -83,4 +87,5 @@ function App() {
 }
 
 start_router();
+await load_session();
 render(html`<${App} />`, document.getElementById("app"));

@@ -27,7 +27,8 @@ const job_of = (seed, percent) => generate(small_job("--ranks", "1", "--seed", `
   "--run-noise", "0.5", "--slow-op", `aten::mm=${percent}`));
 
 before(async () => {
-  server = await start_server({ options: ["--public-url", "https://traces.example"] });
+  server = await start_server({
+    options: ["--auth", "off", "--public-url", "https://traces.example"] });
   for (const [series, first, percent] of [["main", 10, 100], ["same", 20, 100],
     ["slow", 30, 112]]) {
     const jobs = await Promise.all(REPEATS.map((number) => job_of(first + number, percent)));

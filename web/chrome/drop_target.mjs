@@ -3,6 +3,7 @@
 import { create_store, html, useEffect, useState } from "../ui.mjs";
 import { use_store } from "../hooks.mjs";
 import { files_of_drop, guess_run_name } from "../dropped_files.mjs";
+import { may } from "../session.mjs";
 import { enqueue } from "../uploads.mjs";
 import { Dialog } from "../widgets.mjs";
 import { bytes, plural } from "../format.mjs";
@@ -15,7 +16,7 @@ export function offer_files(files) {
   if (files.length > 0) pending.set(files);
 }
 
-const has_files = (event) => event.dataTransfer?.types.includes("Files");
+const has_files = (event) => may("upload") && event.dataTransfer?.types.includes("Files");
 
 /** Whether files are being dragged over the page. */
 function use_drag() {

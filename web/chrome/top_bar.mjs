@@ -4,6 +4,7 @@ import { html, useState } from "../ui.mjs";
 import { use_api } from "../api.mjs";
 import { address } from "../address.mjs";
 import { use_store } from "../hooks.mjs";
+import { may, short_name, sign_out, use_session } from "../session.mjs";
 import { count } from "../format.mjs";
 import { compare_address, tray } from "../tray.mjs";
 import { apply_theme, chosen_theme } from "./theme.mjs";
@@ -33,6 +34,15 @@ function AlertsText() {
     aria-label="${count(news)} new">${count(news)}</span>`}`;
 }
 
+/** Who is signed in, where anybody has to; and the way out. */
+function Who() {
+  const session = use_session();
+  if (!session.required || session.kind === "nobody") return null;
+  return html`<span class="who" title=${session.who}><span class="visually-hidden">Signed in as
+    </span>${short_name(session)}</span>${session.session && html`<button type="button"
+      class="link" onClick=${sign_out}>Sign out</button>`}`;
+}
+
 function Mark() {
   return html`<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
     <rect x="1" y="10" width="14" height="4" rx="1" class="fill-gemm" />
@@ -41,24 +51,32 @@ function Mark() {
     <rect x="1" y="2" width="5" height="3" rx="1" class="fill-idle_host_wait" /></svg>`;
 }
 
-export function TopBar({ route, onhelp }) {
+function Pages({ route }) {
   const picked = use_store(tray);
+  const session = use_session();
   const link = (href, text, here) =>
     html`<li><a href=${href} aria-current=${here ? "page" : undefined}>${text}</a></li>`;
   const compare = html`Compare${picked.length > 0 && html`<span class="count"
     aria-label="${picked.length} chosen">${picked.length}</span>`}`;
-  return html`<header class="top-bar">
-    <a class="brand" href="/"><${Mark} />stepscope</a>
-    <nav aria-label="Main"><ul>
+  return html`<nav aria-label="Main"><ul>
       ${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
       ${link(compare_address(picked), compare, route.page === "compare")}
       ${link("/trends", "Trends", route.page === "trends")}
       ${link("/alerts", html`<${AlertsText} />`, route.page === "alerts")}
       ${link("/plan", "Plan", route.page === "plan")}
-      ${link("/upload", "Upload", route.page === "upload")}
+      ${may("upload") && link("/upload", "Upload", route.page === "upload")}
       ${link("/docs/api", "API", route.page === "api")}
-    </ul></nav>
-    <div class="top-actions"><${ThemeButton} />
+      ${session.required && may("admin") &&
+        link("/settings/tokens", "Access", ["tokens", "audit"].includes(route.page))}
+    </ul></nav>`;
+}
+
+export function TopBar({ route, onhelp }) {
+  const { kind } = use_session();
+  return html`<header class="top-bar">
+    <a class="brand" href="/"><${Mark} />stepscope</a>
+    ${kind === "nobody" ? html`<span class="top-space"></span>` : html`<${Pages} route=${route} />`}
+    <div class="top-actions"><${Who} /><${ThemeButton} />
       <button type="button" class="icon" aria-label="Help" title="Help (?)" onClick=${onhelp}
         >?</button></div>
   </header>`;

@@ -6,7 +6,7 @@ One file that needs Python 3.9 and nothing else; pandas only where you ask for a
     curl -O http://HOST/client/stepscope.py
 
     from stepscope import Hub
-    hub = Hub("http://HOST")
+    hub = Hub("http://HOST")                    # token="ss_..." where the server asks for one
     run = hub.upload("exp42", ["rank0.json.gz", "rank1.json.gz"])   # waits for the analysis
     run.kernels().df()                                              # a pandas DataFrame
     hub.compare("main~latest", run)                                 # a verdict, and tables
@@ -44,6 +44,7 @@ _CHUNK = 1 << 20        # bytes of a file sent at a time
 _MOST_FILES = 32        # of one upload, which takes 128 fields and files; more are sent as several
 _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
+_LONGEST_WAIT_S = 60    # that the server may ask for; a quota of a day is told at once
 _POLL_S = (0.05, 1.0)   # between two looks at a run that is still analysed: first, at most
 _TRACES = (".json", ".json.gz", ".json.zst")
 
@@ -615,10 +616,12 @@ class Hub:
     STEPSCOPE_URL, else http://127.0.0.1:8080.
     timeout: seconds without a sign of the server after which a request is given up.
     headers: sent with every request, for a proxy that asks for some.
+    token: what the server knows you by, "ss_..."; without it the environment variable
+    STEPSCOPE_TOKEN, and no token where that is not set either.
     """
 
     def __init__(self, url: Optional[str] = None, timeout: float = 120,
-                 headers: Optional[Mapping[str, str]] = None):
+                 headers: Optional[Mapping[str, str]] = None, token: Optional[str] = None):
         url = url or os.environ.get("STEPSCOPE_URL") or "http://127.0.0.1:8080"
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -626,6 +629,9 @@ class Hub:
         self.url = url.rstrip("/")
         self.timeout = timeout
         self.headers = dict(headers or {})
+        token = token or os.environ.get("STEPSCOPE_TOKEN")
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
         self._parts = parts
 
     # --- requests -----------------------------------------------------------------------------
@@ -666,10 +672,11 @@ class Hub:
                                   "detail": str(error) or type(error).__name__,
                                   "type": "unreachable",
                                   "fix": "check the address, and that stepscope runs"}) from error
-            if reply.status not in (429, 503) or left == 0:
-                return reply
             after = reply.headers.get("Retry-After", "1")
-            time.sleep((int(after) if after.isdigit() else 1) + random.random())
+            wait_s = int(after) if after.isdigit() else 1
+            if reply.status not in (429, 503) or left == 0 or wait_s > _LONGEST_WAIT_S:
+                return reply
+            time.sleep(wait_s + random.random())
         raise AssertionError("unreachable")
 
     def _send(self, method: str, path: str, body: Optional[_Body] = None,

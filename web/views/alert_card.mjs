@@ -2,6 +2,7 @@
 // One alert: what changed between which runs, what was said about it, and what to make of it.
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
+import { may } from "../session.mjs";
 import { announce } from "../announce.mjs";
 import { run_path } from "../address.mjs";
 import { focus_once } from "../hooks.mjs";
@@ -68,12 +69,12 @@ export function AlertCard({ alert, now, shows_series = true }) {
       ${problem && html`<${ProblemNotice} problem=${problem} />`}</div>
     <div class="alert-side"><span class="status status-${status.tone}" title=${status.help}>${
         status.word}</span>
-      <div class="alert-actions" role="group" aria-label="What it is">
+      ${may("write") && html`<div class="alert-actions" role="group" aria-label="What it is">
         ${actions_of(alert.status).map(({ key, action, help, done }) => html`<button type="button"
           key=${key} class="small" title=${help} onClick=${(event) => save({ status: key }, done,
             event.currentTarget)}>${action}</button>`)}
         <button type="button" class="small" aria-expanded=${writes}
           onClick=${() => set_writes(!writes)}>${alert.comment ? "Edit comment" : "Comment"}
-        </button></div></div>
+        </button></div>`}</div>
   </li>`;
 }

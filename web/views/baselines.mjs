@@ -2,6 +2,7 @@
 // Baselines in the list of runs: a star to set and unset, the ones there are, differences to them.
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
+import { may } from "../session.mjs";
 import { announce } from "../announce.mjs";
 import { run_path } from "../address.mjs";
 import { ms_unit } from "../format.mjs";
@@ -16,6 +17,9 @@ const path_of = (name) => `/baselines/${encodeURIComponent(name)}`;
 export function BaselineStar({ run, onopen }) {
   const names = run.baselines ?? [];
   const set = names.length > 0;
+  if (!may("write")) {
+    return set ? html`<span class="star-set" title=${names.join(", ")}>★</span>` : null;
+  }
   const label = set ? `${run.name} is baseline ${names.join(", ")}: change`
     : `Make ${run.name} a baseline`;
   return html`<button type="button" class="star ${set ? "star-set" : ""}" aria-label=${label}

@@ -3,6 +3,7 @@
 import { html, useId, useState } from "../ui.mjs";
 import { announce } from "../announce.mjs";
 import { api_send, use_api } from "../api.mjs";
+import { may } from "../session.mjs";
 import { ago } from "../format.mjs";
 import { use_now } from "../hooks.mjs";
 import { ProblemNotice } from "../widgets.mjs";
@@ -38,7 +39,7 @@ export function Dismiss({ run, finding }) {
   const [reason, set_reason] = useState("");
   const [problem, change] = use_change();
   const id = useId();
-  if (!finding.id) return null;
+  if (!finding.id || !may("write")) return null;
   const submit = (event) => {
     event.preventDefault();
     const body = { reason: reason.trim() };
@@ -65,7 +66,8 @@ export function Dismissed({ run, finding }) {
   const { reason, created } = finding.dismissal;
   const undo = () => change("Finding counts again", "DELETE", path_of(run, finding.id));
   return html`<div class="dismissed"><p><span class="faint">Dismissed ${
-    ago(created, now)}: </span>${reason} <button type="button" class="link"
-      aria-label="Undo dismissing: ${finding.title}" onClick=${undo}>Undo</button></p>
+    ago(created, now)}: </span>${reason} ${
+      may("write") && html`<button type="button" class="link"
+        aria-label="Undo dismissing: ${finding.title}" onClick=${undo}>Undo</button>`}</p>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}</div>`;
 }

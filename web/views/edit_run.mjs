@@ -4,6 +4,7 @@
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
+import { may } from "../session.mjs";
 import { navigate } from "../router.mjs";
 import { run_path } from "../address.mjs";
 import { set_tray, tray } from "../tray.mjs";
@@ -78,6 +79,7 @@ export function EditRun({ run, etag }) {
   };
   const again = () =>
     attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
+  if (!may("write")) return null;
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
     <input name=${name} value=${value ?? ""} autocomplete="off" spellcheck=${false} ...${more} />
   </label>`;
@@ -98,8 +100,8 @@ export function EditRun({ run, etag }) {
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
         <button type="button" onClick=${again}>Analyse again</button>
-        <button type="button" class="danger-link" onClick=${() => set_deleting(true)}>Delete…
-        </button>
+        ${may("admin") && html`<button type="button" class="danger-link"
+          onClick=${() => set_deleting(true)}>Delete…</button>`}
       </p>
     </form>
     ${deleting && html`<${DeleteRun} run=${run} etag=${etag}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of runs: search, what is slow at a glance, which to compare, drop to upload.
 import { html, useEffect, useMemo, useState } from "../ui.mjs";
+import { may } from "../session.mjs";
 import { api_get, api_href, api_send, use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
 import { address, patch_query, run_path } from "../address.mjs";
@@ -151,7 +152,8 @@ function SelectionBar({ picked }) {
       <button type="button" class="primary" disabled=${picked.length < 2}
         onClick=${() => navigate(compare_address(picked))}>${
           picked.length >= 2 ? "Compare" : "Compare: choose one more"}</button>
-      <button type="button" onClick=${() => set_deleting(true)}>Delete…</button>
+      ${may("admin") && html`<button type="button"
+        onClick=${() => set_deleting(true)}>Delete…</button>`}
       <button type="button" class="link" onClick=${() => set_tray([])}>Clear</button></span>
     ${deleting && html`<${DeleteDialog} picked=${picked}
       onclose=${() => set_deleting(false)} />`}

@@ -2,7 +2,7 @@
 // Paths, queries and what may become a link.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { address, evidence_path, match_path, patch_query, run_path }
+import { address, evidence_path, login_path, match_path, next_page, patch_query, run_path }
   from "../../../web/address.mjs";
 
 test("each path names one page", () => {
@@ -20,6 +20,21 @@ test("each path names one page", () => {
 test("a run's name survives the way into the path and back", () => {
   for (const name of ["a b", "ü/x", "100%", "llama~latest", "a@2"]) {
     assert.equal(match_path(run_path(name, "data")).run, name);
+  }
+});
+
+test("signing in leads back to a page of ours and nowhere else", () => {
+  const origin = "https://traces.example";
+  for (const page of ["/", "/runs/r_1/kernels?q=gemm#top", "/compare?base=a&cand=b",
+    "/settings/tokens"]) {
+    const login = new URL(login_path(page), origin);
+    assert.equal(login.pathname, "/login");
+    assert.equal(next_page(login.searchParams.get("next"), origin), page);
+  }
+  for (const next of [null, "", "https://evil.example/", "//evil.example", "/\\evil.example",
+    "/\t/evil.example", "javascript:alert(1)", "runs", "/login?next=/login", "/nothing/here",
+    "/api/v1/session", "\\\\evil", "/%2f/evil.example", "http:/evil.example"]) {
+    assert.equal(next_page(next, origin), "/", JSON.stringify(next));
   }
 });
 

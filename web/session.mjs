@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is using this page and what they may do; the server decides, pages only leave out what it
+// would refuse.
+import { api_get, api_send } from "./api.mjs";
+import { login_path } from "./address.mjs";
+import { use_store } from "./hooks.mjs";
+import { create_store } from "./ui.mjs";
+
+/**
+ * @typedef {{required: boolean, kind: "nobody"|"local"|"token"|"user", who: string|null,
+ *            scopes: string[], expires: string|null, session: boolean}} Session
+ */
+
+/** What an unreachable server leaves open: pages then show why nothing works. @type {Session} */
+const UNKNOWN = { required: false, kind: "local", who: null,
+  scopes: ["read", "upload", "write", "admin"], expires: null, session: false };
+
+const store = create_store(UNKNOWN);
+
+/** Asks who one is; before the first page is shown. */
+export async function load_session() {
+  const reply = await api_get("/session", undefined, { keeps: false }).catch(() => null);
+  if (reply) store.set(reply.data);
+}
+
+/** @returns {Session} */
+export const use_session = () => use_store(store);
+
+/** Whether the server would let this page do something. @param {string} scope */
+export const may = (scope) => store.get().scopes.includes(scope);
+
+/** Trades a token for a cookie that scripts cannot read. @param {string} token */
+export async function sign_in(token) {
+  store.set(await api_send("POST", "/session", { body: { token } }));
+}
+
+/** Ends the session and leaves the page, so that nothing of it stays in memory. */
+export async function sign_out() {
+  await api_send("DELETE", "/session");
+  location.assign(login_path());
+}
+
+/** "ci" of "token k_7q2k9d0x (ci)", "alice" of "user alice". @param {Session} session */
+export function short_name({ who }) {
+  return /\((.+)\)$/.exec(who ?? "")?.[1] ?? who?.replace(/^user /, "") ?? "";
+}

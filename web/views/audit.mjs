@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit log: who changed what, and when.
+import { html, useMemo } from "../ui.mjs";
+import { api_href, use_api } from "../api.mjs";
+import { address, patch_query } from "../address.mjs";
+import { ago, when } from "../format.mjs";
+import { frame_of, row_at } from "../frame.mjs";
+import { use_now, use_title, use_typed } from "../hooks.mjs";
+import { use_query } from "../router.mjs";
+import { Table } from "../table.mjs";
+import { Card, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
+import { AccessHead } from "./access_tabs.mjs";
+import { outcome_of } from "./access_model.mjs";
+
+const DEFAULTS = { q: "", before: "" };
+const PAGE_ROWS = 200;
+
+const TONES = { done: "good", refused: "warn", failed: "bad", "not done": "neutral" };
+
+function columns_of(frame, now) {
+  const at = (row) => row_at(frame, row);
+  const outcome = (row) => outcome_of(at(row).status);
+  return [
+    { key: "at", label: "When", width_px: 96, cell: (row) => html`<time datetime=${at(row).at}
+      title=${when(at(row).at)}>${ago(at(row).at, now)}</time>` },
+    { key: "who", label: "Who", width_px: 230, className: "name-cell" },
+    { key: "action", label: "What", width_px: 280, className: "name-cell" },
+    { key: "object", label: "Of", width_px: 240, className: "name-cell", priority: 2 },
+    { key: "status", label: "Outcome", width_px: 96, cell: (row) => html`<span
+      class="status status-${TONES[outcome(row)]}" title="HTTP ${at(row).status}">${
+        outcome(row)}</span>` },
+    { key: "peer", label: "From", width_px: 120, priority: 2 },
+    { key: "request_id", label: "Request", width_px: 150, priority: 4 },
+  ];
+}
+
+function Entries({ reply, query }) {
+  const now = use_now();
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const last = frame.length > 0 ? row_at(frame, frame.length - 1).id : null;
+  const to = (before) => `/settings/audit${patch_query(location.search, { before })}`;
+  return html`<${Table} caption="Audit log" frame=${frame} columns=${columns_of(frame, now)}
+      view=${query.q + query.before} empty=${html`<p class="empty-line">No entry.</p>`} />
+    ${(query.before || reply.total > frame.length) && html`<nav class="pager"
+      aria-label="Pages of the log">${query.before && html`<a href=${to("")}>Newest</a>`}
+      ${reply.total > frame.length && html`<a href=${to(String(last))}>Older</a>`}</nav>`}`;
+}
+
+export default function Audit() {
+  use_title("Audit log");
+  const [query, change] = use_query(DEFAULTS);
+  const [text, set_text] = use_typed(query.q, (q) => change({ q, before: "" }, { replace: true }));
+  const asked = { q: query.q, before: query.before };
+  const resource = use_api(address("/audit", { ...asked, limit: PAGE_ROWS }));
+  const href = (format) => api_href(address("/audit", { ...asked, limit: "all", format }));
+  return html`<${AccessHead} page="audit" note="changes, sessions and downloads of raw traces" />
+    <div class="filter-bar"><${SearchBox} label="Search the log" value=${text}
+        placeholder="a token, an address, a run" oninput=${set_text} oncommit=${set_text} />
+      <${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} /></div>
+    <${Card} title="Newest first" flush><${Loaded} resource=${resource}>${(reply) => html`
+      <${Entries} reply=${reply} query=${query} />`}<//><//>`;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signing in with a token; the service gives a cookie for it.
+import { html, useState } from "../ui.mjs";
+import { next_page } from "../address.mjs";
+import { use_title } from "../hooks.mjs";
+import { sign_in, use_session } from "../session.mjs";
+import { Card, Command, ProblemNotice } from "../widgets.mjs";
+
+/** The page that sent people here, loaded anew with what they may see now. */
+function go_on() {
+  location.assign(next_page(new URLSearchParams(location.search).get("next"), location.origin));
+}
+
+function Known() {
+  return html`<p>You are signed in.</p>
+    <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Go on</button>
+    </p>`;
+}
+
+function Form() {
+  const [problem, set_problem] = useState(null);
+  const [busy, set_busy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    set_busy(true);
+    try {
+      await sign_in(String(new FormData(event.target).get("token") ?? "").trim());
+      go_on();
+    } catch (error) {
+      set_problem(error);
+      set_busy(false);
+    }
+  };
+  return html`<form class="form" onSubmit=${submit}>
+    <label class="field"><span>Token</span><input name="token" type="password" required autofocus
+      autocomplete="current-password" spellcheck=${false} placeholder="ss_…" /></label>
+    ${problem && html`<${ProblemNotice} problem=${problem} />`}
+    <p class="form-actions"><button type="submit" class="primary" disabled=${busy}>Sign in</button>
+    </p></form>`;
+}
+
+export default function Login() {
+  use_title("Sign in");
+  const { kind } = use_session();
+  return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
+    <${Card} title="With a token">${kind === "nobody" ? html`<${Form} />` : html`<${Known} />`}<//>
+    <details class="fold"><summary>Where tokens come from</summary>
+      <p>An administrator makes them under Access, or on the server:</p>
+      <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />
+      <p class="faint">The session ends when you sign out, after 12 hours without use, or with the
+        token.</p></details></div>`;
+}
