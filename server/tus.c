@@ -351,16 +351,17 @@ bool tus_get(struct request *request, struct response *response, struct err *err
 {
     struct resumable found;
     struct buf *out = &response->body;
+    char expires[CLOCK_RFC3339_SIZE];
     if (str_equal(request->method, STR("HEAD")))
         return head(request, response, err);
     if (!find(request, response, &found, err))
         return false;
     buf_puts(out, "{\"id\":");
     buf_json(out, found.id);
-    buf_printf(out, ",\"state\":\"%s\",\"bytes\":%llu,\"offset\":%llu,\"expires_ns\":%lld,",
+    clock_rfc3339(found.expires_ns, expires);
+    buf_printf(out, ",\"state\":\"%s\",\"bytes\":%llu,\"offset\":%llu,\"expires\":\"%s\",",
                state_word(&found), (unsigned long long)found.bytes,
-               (unsigned long long)(found.upload_id.len ? found.bytes : found.flushed),
-               (long long)found.expires_ns);
+               (unsigned long long)(found.upload_id.len ? found.bytes : found.flushed), expires);
     buf_puts(out, "\"refused\":");
     api_text_json(found.refused, out);
     buf_puts(out, ",\"upload\":");
