@@ -7,7 +7,7 @@
 # What the release build links and runs.
 build_packages=(
     ca-certificates cmake curl gcc gzip libc6-dev libcivetweb-dev libisal-dev libjansson-dev
-    libsqlite3-dev libssl-dev libuv1-dev libzstd-dev ninja-build pkg-config util-linux zlib1g-dev
+    libseccomp-dev libsqlite3-dev libssl-dev libuv1-dev libzstd-dev ninja-build pkg-config util-linux zlib1g-dev
 )
 
 # What the tests need beside it.
@@ -58,6 +58,17 @@ need_node() {
     if ((major < 18)); then
         need_packages nodejs npm
     fi
+}
+
+# Proxies whose configurations are tested; as services of this machine nobody asked for them.
+need_proxies() {
+    local package
+    for package in nginx-light caddy; do
+        if ! is_installed "$package"; then
+            need_packages "$package"
+            as_root systemctl disable --now "${package%-light}" 2>/dev/null || true
+        fi
+    done
 }
 
 # Any Python will do that can run the notebook client.

@@ -2,6 +2,8 @@
 // Open, probe, read, seal.
 #include "ingest/ingest.h"
 
+#include <unistd.h>
+
 // A trace compresses 10 to 40 times; more than this is an attack.
 static const struct source_limits limits = {
     .max_bytes = (uint64_t)256 << 30,
@@ -40,34 +42,48 @@ struct trace *ingest_source(struct source *source, struct budget *budget, struct
                             struct err *err)
 {
     struct str head;
+    struct secret_tally tally = {0};
     if (!(source = source_detect(source, err)) ||
         !(source = source_limit_open(source, limits, err)) ||
+        !(source = source_secrets_open(source, &tally, err)) ||
         !(source = source_ahead_open(source, err)) ||
         !(source = source_peek_open(source, FORMAT_HEAD_BYTES, &head, err)))
         return NULL;
     struct trace *trace = read_and_seal(source, head, budget, progress, err);
     source_close(source);
+    if (trace)
+        memcpy(trace->secrets, tally.found, sizeof trace->secrets);
     return trace;
 }
 
-static struct trace *read_path(const char *path, struct budget *budget, struct progress *progress,
-                               struct err *err)
+static struct trace *read_fd(int fd, struct budget *budget, struct progress *progress,
+                             struct err *err)
 {
-    struct source *source = source_file_open(path, err);
+    struct source *source = source_fd_open(fd, err);
     return source ? ingest_source(source, budget, progress, err) : NULL;
+}
+
+struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress, struct err *err)
+{
+    struct trace *trace = read_fd(fd, budget, progress, err);
+    struct cores *cores = progress ? progress->cores : NULL;
+    if (trace || !cores || !budget->refused || lseek(fd, 0, SEEK_SET) != 0)
+        return trace;
+    // Helpers hold pieces and tables of their own: which cores are free must not decide whether a
+    // file can be read.
+    progress->cores = NULL;
+    trace = read_fd(fd, budget, progress, err);
+    progress->cores = cores;
+    return trace;
 }
 
 struct trace *ingest_file(const char *path, struct budget *budget, struct progress *progress,
                           struct err *err)
 {
-    struct trace *trace = read_path(path, budget, progress, err);
-    struct cores *cores = progress ? progress->cores : NULL;
-    if (trace || !cores || !budget->refused)
-        return trace;
-    // Helpers hold pieces and tables of their own: which cores are free must not decide whether a
-    // file can be read.
-    progress->cores = NULL;
-    trace = read_path(path, budget, progress, err);
-    progress->cores = cores;
+    int fd;
+    if (!source_open_path(path, &fd, err))
+        return NULL;
+    struct trace *trace = ingest_fd(fd, budget, progress, err);
+    close(fd);
     return trace;
 }

@@ -11,6 +11,10 @@
 MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
                                      struct progress *progress, struct err *err);
 
+// The same of a descriptor from its begin, which stays the caller's.
+MUST_CHECK struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress,
+                                   struct err *err);
+
 // The same from any source, which is closed in every case.
 MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *budget,
                                        struct progress *progress, struct err *err);

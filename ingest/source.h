@@ -4,6 +4,7 @@
 #define INGEST_SOURCE_H
 
 #include "ingest/base/err.h"
+#include "ingest/base/secret_tally.h"
 #include "ingest/base/str.h"
 
 #include <stddef.h>
@@ -31,6 +32,10 @@ MUST_CHECK bool source_fill(struct source *source, void *bytes, size_t cap, size
 uint64_t source_consumed(const struct source *source);
 void source_close(struct source *source); // closes what lies below, too; NULL is allowed
 
+// A descriptor for reading a file of any kind but a folder; the caller closes it. ERR_NOT_FOUND.
+MUST_CHECK bool source_open_path(const char *path, int *fd, struct err *err);
+// Bytes of a descriptor from where it stands, which stays the caller's.
+MUST_CHECK struct source *source_fd_open(int fd, struct err *err);
 // Bytes of a file. The descriptor is closed with the source.
 MUST_CHECK struct source *source_file_open(const char *path, struct err *err);
 // Bytes in memory, at most `step` per read (0: all); the bytes stay the caller's.
@@ -59,5 +64,9 @@ struct source_limits {
 };
 MUST_CHECK struct source *source_limit_open(struct source *below, struct source_limits limits,
                                             struct err *err);
+
+// Counts the secrets of what is read through it; the tally is complete once the source is closed.
+MUST_CHECK struct source *source_secrets_open(struct source *below, struct secret_tally *tally,
+                                              struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 struct file {
     struct source source;
     int fd;
+    bool owns_fd;
     uint64_t consumed;
 };
 
@@ -30,7 +31,9 @@ static bool file_read(struct source *source, void *bytes, size_t cap, size_t *go
 
 static void file_close(struct source *source)
 {
-    close(((struct file *)source)->fd);
+    struct file *file = (struct file *)source;
+    if (file->owns_fd)
+        close(file->fd);
     free(source);
 }
 
@@ -51,21 +54,45 @@ static bool is_readable_kind(int fd, const char *path, struct err *err)
     return true;
 }
 
-struct source *source_file_open(const char *path, struct err *err)
+bool source_open_path(const char *path, int *fd, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0) {
         bool missing = errno == ENOENT;
         err_set_errno(err, "cannot open %s", path);
         if (missing && err)
             err->code = ERR_NOT_FOUND;
-        return NULL;
+        return false;
     }
-    struct file *file = is_readable_kind(fd, path, err) ? malloc(sizeof *file) : NULL;
+    if (is_readable_kind(*fd, path, err))
+        return true;
+    close(*fd);
+    return false;
+}
+
+static struct source *open_fd(int fd, bool owns_fd, struct err *err)
+{
+    struct file *file = malloc(sizeof *file);
     if (!file) {
-        close(fd);
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    *file = (struct file){{&file_ops}, fd, 0};
+    *file = (struct file){{&file_ops}, fd, owns_fd, 0};
     return &file->source;
+}
+
+struct source *source_fd_open(int fd, struct err *err)
+{
+    return open_fd(fd, false, err);
+}
+
+struct source *source_file_open(const char *path, struct err *err)
+{
+    int fd;
+    if (!source_open_path(path, &fd, err))
+        return NULL;
+    struct source *source = open_fd(fd, true, err);
+    if (!source)
+        close(fd);
+    return source;
 }

@@ -7,7 +7,7 @@
 
 struct command {
     const char *name;
-    const char *summary;
+    const char *summary; // NULL: not for people, and not listed
     // argv holds what follows the command's name. False: err says why, and its code becomes the
     // exit code; an empty message was printed already.
     bool (*run)(int argc, char **argv, struct err *err);
@@ -18,8 +18,11 @@ struct command {
 
 bool cmd_serve(int argc, char **argv, struct err *err);
 bool cmd_analyze(int argc, char **argv, struct err *err);
+bool cmd_backup(int argc, char **argv, struct err *err);
+bool cmd_check(int argc, char **argv, int *verdict, struct err *err);
 bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
 bool cmd_job(int argc, char **argv, struct err *err);
+bool cmd_restore(int argc, char **argv, struct err *err);
 bool cmd_token(int argc, char **argv, struct err *err);
 bool cmd_version(int argc, char **argv, struct err *err);
 

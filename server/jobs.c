@@ -2,9 +2,11 @@
 // Takes jobs from the store's queue, runs them on libuv's pool and writes what they found.
 #include "server/jobs.h"
 
-#include "server/pipeline.h"
+#include "server/job_trace.h"
+#include "server/metrics.h"
 #include "server/store_tracking.h"
 
+#include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
 #include <pthread.h>
@@ -12,7 +14,10 @@
 #include <time.h>
 #include <uv.h>
 
-enum { RETRY_MS = 2000 }; // after the queue could not be read or written
+enum {
+    RETRY_MS = 2000, // after the queue could not be read or written, or a process not be started
+    LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
+};
 
 // One job at work. The loop's thread owns it; a pool thread runs it.
 struct work {
@@ -27,9 +32,12 @@ struct work {
 struct jobs {
     struct jobs_config config;
     struct cores cores; // each job at work holds one; the others may help any of them
+    struct cores_page *cores_page;
+    struct job_site site; // of trace jobs
     uv_loop_t *loop;
     uv_async_t wake;
     uv_timer_t timer; // to try again; once stopping: to cancel
+    uv_timer_t leases;
 
     pthread_mutex_t lock; // guards what follows; work->job and arena never change while listed
     pthread_cond_t changed;
@@ -40,37 +48,6 @@ struct jobs {
 };
 
 // --- one job, on a pool thread ------------------------------------------------------------------
-
-static bool run_trace_job(struct work *work, struct arena *arena, struct err *err)
-{
-    struct jobs *jobs = work->jobs;
-    char input_path[BLOB_PATH_SIZE], trace_path[BLOB_PATH_SIZE];
-    blob_path(jobs->config.blobs, work->job.sha256.at, input_path);
-    blob_trace_path(jobs->config.blobs, work->job.trace_id.at, trace_path);
-    struct pipeline_job job = {
-        .input_path = input_path,
-        .trace_path = trace_path,
-        .options = {.step_pattern = work->job.step_pattern.len ? work->job.step_pattern.at : NULL,
-                    .warmup_steps = (int)work->job.warmup_steps,
-                    .peaks = jobs->config.peaks,
-                    .cores = &jobs->cores},
-        .progress = &work->progress,
-    };
-    struct report report = {.arena = arena};
-    struct pipeline_result found;
-    if (!pipeline_trace(&job, &report, &found, err))
-        return false;
-    struct trace_result result = {
-        .report = &report,
-        .rank = found.identity.rank,
-        .world_size = found.identity.world_size,
-        .events = found.events,
-        .text_bytes = found.text_bytes,
-        .parse_ns = found.parse_ns,
-        .analyse_ns = found.analyse_ns,
-    };
-    return store_finish_trace(jobs->config.store, &work->job, &result, err);
-}
 
 // The ranks of a run job, which are loaded as they are needed.
 struct rank_tables {
@@ -148,54 +125,122 @@ static bool wait_to_retry(struct jobs *jobs)
     return !stopping;
 }
 
+// A job that waits for the next start, or for its next turn, and not one that somebody ended.
+static bool is_put_back(struct work *work, const struct err *why)
+{
+    return why->code == ERR_BUSY || (why->code == ERR_CANCELLED && is_stopping(work->jobs));
+}
+
 // Cancelled jobs wait for the next start, others say why they ended. On a full disk this is tried
 // until there is room: a job that stays marked as running would run never again.
 static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
 {
     struct store *store = work->jobs->config.store;
     do {
-        bool requeues = why->code == ERR_CANCELLED && is_stopping(work->jobs);
-        if (requeues ? store_requeue_job(store, &work->job, err)
-                     : store_fail_job(store, &work->job, reason, err))
+        if (is_put_back(work, why) ? store_requeue_job(store, &work->job, err)
+                                   : store_fail_job(store, &work->job, reason, err))
             return true;
     } while ((err->code == ERR_SPACE || err->code == ERR_IO) && wait_to_retry(work->jobs));
     return false;
 }
 
+// The trace, or its run, was deleted meanwhile: then its file goes too.
+static void drop_trace_file(const struct work *work)
+{
+    const struct jobs_config *config = &work->jobs->config;
+    const char *trace_id = work->job.trace_id.at;
+    struct err err;
+    bool named = true;
+    if (work->job.kind == JOB_TRACE &&
+        (!store_names_trace(config->store, trace_id, &named, &err) ||
+         (!named && !blob_remove_trace(config->blobs, trace_id, &err))))
+        log_warn("a deleted trace's file remains: %s", err.msg);
+}
+
+static void tell_end(const struct work *work, bool written, const char *reason,
+                     const struct err *err)
+{
+    const struct job *job = &work->job;
+    if (written)
+        log_info("job %lld of %s: %s", (long long)job->id, job->run_id.at, reason);
+    else if (err->code != ERR_NOT_FOUND)
+        log_error("job %lld of %s: %s; and then: %s", (long long)job->id, job->run_id.at, reason,
+                  err->msg);
+    else
+        drop_trace_file(work);
+}
+
 // A job did not end well.
 static void settle(struct work *work, const struct err *why)
 {
-    const struct job *job = &work->job;
     struct err err = {0};
     char reason[sizeof why->msg + 32];
     if (why->pos == ERR_NO_POS)
         snprintf(reason, sizeof reason, "%s", why->msg);
     else
         snprintf(reason, sizeof reason, "%s (byte %llu)", why->msg, (unsigned long long)why->pos);
-    if (write_end(work, why, reason, &err))
-        log_info("job %lld of %s: %s", (long long)job->id, job->run_id.at, reason);
-    else if (err.code != ERR_NOT_FOUND)
-        log_error("job %lld of %s: %s; and then: %s", (long long)job->id, job->run_id.at, reason,
-                  err.msg);
-    else if (job->kind == JOB_TRACE &&
-             !blob_remove_trace(work->jobs->config.blobs, job->trace_id.at, &err))
-        log_warn("a deleted trace's file remains: %s", err.msg);
+    if (why->code == ERR_BUSY)
+        wait_to_retry(work->jobs);
+    tell_end(work, write_end(work, why, reason, &err), reason, &err);
+}
+
+// The process of a job died: that is the fault of this very file.
+static void settle_death(struct work *work, const struct job_death *death)
+{
+    struct store *store = work->jobs->config.store;
+    struct job_strike why = {death->verb, death->detail};
+    struct err err = {0};
+    char reason[200];
+    bool again = true, written;
+    metrics_add(work->jobs->config.metrics, METRIC_JOBS_CRASHED, 1);
+    snprintf(reason, sizeof reason, "its process %s (%s)", death->verb, death->detail);
+    do
+        written = store_strike_job(store, &work->job, &why, &again, &err);
+    while (!written && (err.code == ERR_SPACE || err.code == ERR_IO) && wait_to_retry(work->jobs));
+    tell_end(work, written, reason, &err);
+}
+
+static bool do_job(struct work *work, struct job_death *death, struct err *err)
+{
+    struct jobs *jobs = work->jobs;
+    if (work->job.kind == JOB_TRACE)
+        return job_trace_run(&jobs->site, &work->job, &work->progress, death, err);
+    struct budget budget = {.limit = jobs->config.memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    bool ok = run_run_job(work, &arena, err);
+    arena_free(&arena);
+    return ok;
+}
+
+static void count_end(const struct work *work, bool ok, const struct err *err, int64_t took_ns)
+{
+    struct metrics *metrics = work->jobs->config.metrics;
+    bool is_trace = work->job.kind == JOB_TRACE;
+    metrics_time(metrics, is_trace ? METRIC_TIME_TRACE_JOB : METRIC_TIME_RUN_JOB, took_ns);
+    metrics_add(metrics,
+                ok                           ? METRIC_JOBS_DONE
+                : err->code == ERR_CANCELLED ? METRIC_JOBS_CANCELLED
+                                             : METRIC_JOBS_FAILED,
+                1);
 }
 
 static void run_job(uv_work_t *request)
 {
     struct work *work = request->data;
-    struct budget budget = {.limit = work->jobs->config.memory_bytes};
-    struct arena arena;
+    struct cores *cores = &work->jobs->cores;
+    struct job_death death = {0};
     struct err err = {.pos = ERR_NO_POS};
-    arena_init(&arena, &budget);
-    cores_hold(&work->jobs->cores);
-    bool ok = work->job.kind == JOB_TRACE ? run_trace_job(work, &arena, &err)
-                                          : run_run_job(work, &arena, &err);
-    arena_free(&arena);
-    cores_release(&work->jobs->cores);
-    if (!ok)
+    int64_t begin_ns = clock_mono_ns();
+    cores_hold(cores);
+    bool ok = do_job(work, &death, &err);
+    cores_release(cores);
+    if (death.verb)
+        settle_death(work, &death);
+    else if (!ok)
         settle(work, &err);
+    if (!death.verb && err.code != ERR_BUSY)
+        count_end(work, ok, &err, clock_mono_ns() - begin_ns);
     judge_series(work);
 }
 
@@ -222,6 +267,8 @@ static void dispatch(struct jobs *jobs);
 
 static void free_work(struct work *work)
 {
+    if (!work)
+        return;
     arena_free(&work->arena);
     free(work);
 }
@@ -243,6 +290,14 @@ static void close_handles(struct jobs *jobs)
 {
     uv_close((uv_handle_t *)&jobs->wake, NULL);
     uv_close((uv_handle_t *)&jobs->timer, NULL);
+    uv_close((uv_handle_t *)&jobs->leases, NULL);
+}
+
+// Processes that died may have miscounted; when none is there the count is known.
+static void recount_cores(struct jobs *jobs)
+{
+    if (!jobs->working)
+        atomic_store(&jobs->cores_page->free, (int)jobs->config.cores);
 }
 
 static void job_ended(uv_work_t *request, int status)
@@ -252,6 +307,7 @@ static void job_ended(uv_work_t *request, int status)
     struct jobs *jobs = work->jobs;
     unlist(jobs, work);
     free_work(work);
+    recount_cores(jobs);
     if (!is_stopping(jobs))
         dispatch(jobs);
     else if (!jobs->working)
@@ -272,19 +328,25 @@ static void retry(uv_timer_t *timer)
     dispatch(timer->data);
 }
 
-// Starts one job. False when there is none, or none can be had now.
-static bool start_next(struct jobs *jobs)
+static struct work *new_work(struct jobs *jobs)
 {
     struct work *work = calloc(1, sizeof *work);
-    struct err err = {0};
-    bool found = false;
     if (!work)
-        return false;
+        return NULL;
     work->jobs = jobs;
     work->request.data = work;
     work->progress.cores = &jobs->cores;
     arena_init(&work->arena, NULL);
-    if (!claim(jobs, work, &found, &err)) {
+    return work;
+}
+
+// Starts one job. False when there is none, or none can be had now.
+static bool start_next(struct jobs *jobs)
+{
+    struct work *work = new_work(jobs);
+    struct err err = {.code = ERR_MEMORY, .msg = "out of memory"};
+    bool found = false;
+    if (!work || !claim(jobs, work, &found, &err)) {
         log_error("cannot take a job, will try again: %s", err.msg);
         uv_timer_start(&jobs->timer, retry, RETRY_MS, 0);
         found = false;
@@ -309,25 +371,57 @@ static void woken(uv_async_t *async)
     dispatch(async->data);
 }
 
+// Jobs at work stay theirs who work; those that nobody works on any more go back.
+static void keep_leases(uv_timer_t *timer)
+{
+    enum { MAX_WORKING = 256 };
+    struct jobs *jobs = timer->data;
+    int64_t ids[MAX_WORKING];
+    size_t count = 0, lost = 0;
+    struct err err;
+    for (const struct work *work = jobs->working; work && count < MAX_WORKING; work = work->next)
+        ids[count++] = work->job.id;
+    if (!store_keep_leases(jobs->config.store, ids, count, &lost, &err))
+        log_warn("leases of jobs are not renewed: %s", err.msg);
+    if (lost)
+        log_warn("jobs without a worker: %zu, back in the queue", lost);
+    dispatch(jobs);
+}
+
 // --- life ---------------------------------------------------------------------------------------
 
-static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, struct err *err)
+static void init_lock(struct jobs *jobs)
 {
-    struct jobs *jobs = calloc(1, sizeof *jobs);
-    if (!jobs) {
-        err_set(err, ERR_LIMIT, "out of memory");
-        return NULL;
-    }
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&jobs->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&jobs->lock, NULL);
+}
+
+static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, struct err *err)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (!jobs) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
     jobs->config = *config;
-    cores_init(&jobs->cores, uv_available_parallelism());
+    if (!config->cores)
+        jobs->config.cores = uv_available_parallelism();
+    jobs->cores_page = shared_page_new(&jobs->site.cores_fd, err);
+    if (!jobs->cores_page) {
+        free(jobs);
+        return NULL;
+    }
+    cores_share(&jobs->cores, &jobs->cores_page->free, NULL);
+    recount_cores(jobs);
+    jobs->site.config = &jobs->config;
+    jobs->site.cores = &jobs->cores;
+    init_lock(jobs);
     jobs->loop = loop;
-    jobs->wake.data = jobs->timer.data = jobs;
+    jobs->wake.data = jobs->timer.data = jobs->leases.data = jobs;
     return jobs;
 }
 
@@ -343,7 +437,10 @@ struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config,
         jobs_close(jobs);
         return NULL;
     }
+    uint64_t check_ms = config->lease_check_ms ? config->lease_check_ms : LEASE_CHECK_MS;
     uv_timer_init(loop, &jobs->timer);
+    uv_timer_init(loop, &jobs->leases);
+    uv_timer_start(&jobs->leases, keep_leases, check_ms, check_ms);
     dispatch(jobs);
     return jobs;
 }
@@ -378,6 +475,7 @@ void jobs_close(struct jobs *jobs)
         return;
     pthread_mutex_destroy(&jobs->lock);
     pthread_cond_destroy(&jobs->changed);
+    shared_page_close(jobs->cores_page, jobs->site.cores_fd);
     free(jobs);
 }
 
@@ -414,6 +512,18 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
         if (str_equal(work->job.trace_id, trace_id))
             work->progress.cancel = true;
     pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
+{
+    if (!store_cancel_run(jobs->config.store, run_id, err))
+        return false;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct work *work = jobs->working; work; work = work->next)
+        if (str_equal(work->job.run_id, run_id))
+            work->progress.cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+    return true;
 }
 
 // Waits for a job to end since `seen`; false when the time is over or the service stops.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the store's queue on libuv's thread pool: dispatch, progress, cancellation, recovery.
+// Runs the store's queue on libuv's thread pool: dispatch, progress, cancellation, recovery. A file
+// is read by a process of its own (job_child.h), which a thread of the pool watches; ranks are
+// joined by such a thread itself.
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
 
@@ -16,6 +18,9 @@ struct jobs_config {
     struct metrics *metrics;   // NULL: nothing is counted; outlives the jobs
     const struct peaks *peaks; // of devices that the user added, NULL none; outlives the jobs
     uint64_t memory_bytes;     // budget of one job, 0 none
+    int64_t job_seconds;       // that reading one file may take; 0: as its size lets expect
+    unsigned cores;            // of the machine; 0: found out
+    uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end
     bool crashed;              // the process before this one fell over by itself
     unsigned workers;          // jobs at a time; at most the size of libuv's pool
 };
@@ -39,6 +44,9 @@ bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share);
 
 // Asks a trace's job to stop if it works now; the trace's row is gone.
 void jobs_cancel_trace(struct jobs *jobs, struct str trace_id);
+
+// Ends all of a run's jobs: those that wait, and those that work, with their processes.
+MUST_CHECK bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err);
 
 // Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first
 // or the service stops.

@@ -11,7 +11,11 @@ static const struct command commands[] = {
     {"analyze", "analyse trace files without a service", cmd_analyze, NULL},
     {"compare", "compare trace files, and judge whether steps became slower", NULL, cmd_compare},
     {"token", "make, list and revoke tokens of a service", cmd_token, NULL},
+    {"backup", "copy what a service stores, while it runs", cmd_backup, NULL},
+    {"restore", "make a folder to serve from out of a backup", cmd_restore, NULL},
+    {"check", "look whether what is stored is sound", NULL, cmd_check},
     {"version", "show the version", cmd_version, NULL},
+    {"_job", NULL, cmd_job, NULL},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -54,16 +58,19 @@ static void show_help(FILE *out)
           "usage: stepscope COMMAND [OPTIONS]\n\ncommands:\n",
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        if (commands[i].summary)
+            fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'stepscope COMMAND --help' lists a command's options.\n", out);
 }
 
 static int unknown_command(const char *word)
 {
     const char *names[COMMAND_COUNT];
+    size_t count = 0;
     for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i].name;
-    const char *nearest = options_nearest(word, names, COMMAND_COUNT);
+        if (commands[i].summary)
+            names[count++] = commands[i].name;
+    const char *nearest = options_nearest(word, names, count);
     fprintf(stderr, "stepscope: unknown command '%s'%s%s%s\n", word,
             nearest ? "; did you mean " : "; see stepscope --help", nearest ? nearest : "",
             nearest ? "?" : "");

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole product: a file becomes a trace, a trace a report, the reports of all ranks a run's
-// report. Plain functions that know neither the store nor HTTP.
+// report. Plain functions that know neither the store nor HTTP, and open nothing.
 #ifndef SERVER_PIPELINE_H
 #define SERVER_PIPELINE_H
 
 #include "analysis/analysis.h"
 #include "ingest/ingest.h"
 
+// Descriptors of a job; -1 where there is none. The input stays the caller's, the others are
+// closed.
+struct pipeline_files {
+    int input; // what was uploaded, in any known format and compression
+    int kept;  // the sealed trace as an earlier job kept it
+    int keep;  // an empty file in which to keep the sealed trace
+};
+
 struct pipeline_job {
-    const char *input_path; // what was uploaded, in any known format and compression
-    const char *trace_path; // where the sealed trace is kept; NULL: nowhere
     struct analysis_options options;
     struct progress *progress; // NULL is allowed
 };
@@ -20,13 +26,20 @@ struct pipeline_result {
     int64_t events, text_bytes;
     int64_t parse_ns, analyse_ns; // time taken
     uint64_t peak_bytes;          // of the budget
+    bool kept;                    // the trace is in files->keep, flushed to disk
 };
 
-// Makes the report of one trace: reads job->trace_path where a good one is kept, else reads
-// job->input_path and keeps the trace. report->arena is set by the caller, with the budget in which
-// trace and report are counted.
-MUST_CHECK bool pipeline_trace(const struct pipeline_job *job, struct report *report,
-                               struct pipeline_result *result, struct err *err);
+// Makes the report of one trace: reads files->kept when it is a good one, else reads files->input
+// and keeps the trace. report->arena is set by the caller, with the budget in which trace and
+// report are counted.
+MUST_CHECK bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_job *job,
+                               struct report *report, struct pipeline_result *result,
+                               struct err *err);
+
+// The same of a file by its name, keeping nothing.
+MUST_CHECK bool pipeline_file(const char *path, const struct pipeline_job *job,
+                              struct report *report, struct pipeline_result *result,
+                              struct err *err);
 
 // Joins the ranks of a run.
 MUST_CHECK bool pipeline_run(const struct rank_source *ranks, struct report *report,

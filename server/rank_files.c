@@ -69,14 +69,13 @@ static bool identify(struct reading *reading, struct rank_file *file, int64_t sa
 static bool analyse_file(struct reading *reading, struct rank_file *file, struct err *err)
 {
     const struct rank_files_options *options = reading->options;
-    struct pipeline_job job = {
-        .input_path = file->path, .options = options->analysis, .progress = options->progress};
+    struct pipeline_job job = {.options = options->analysis, .progress = options->progress};
     struct pipeline_result result;
     struct budget budget = {.limit = options->job_memory_bytes};
     struct arena arena;
     arena_init(&arena, &budget);
     struct report report = {.arena = &arena};
-    bool ok = pipeline_trace(&job, &report, &result, err) &&
+    bool ok = pipeline_file(file->path, &job, &report, &result, err) &&
               report_save(&report, &file->saved, err) &&
               identify(reading, file, result.identity.rank, err);
     arena_free(&arena);

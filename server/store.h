@@ -217,6 +217,8 @@ struct upload_request {
     const struct trace_part *parts;
     size_t count;
     bool replace;
+    struct str owner, key;   // key "": none; one that the owner used already is ERR_CONFLICT
+    struct str resumable_id; // "" none; the upload in pieces that becomes this
 };
 MUST_CHECK bool store_add_upload(struct store *store, const struct upload_request *request,
                                  struct arena *arena, struct upload *upload, struct err *err);
@@ -287,19 +289,24 @@ struct job {
     int64_t warmup_steps;    // JOB_TRACE: of its run, -1 by the rule
 };
 
-// A job that was at work in so many crashes is to blame. Being killed from outside is forgiven, but
-// not for ever: the system kills what takes too much memory.
+// A job that was at work in so many crashes of the service is to blame, and one whose own process
+// died so often. Being killed from outside is forgiven, but not for ever: the system kills what
+// takes too much memory.
 #define STORE_MAX_CRASHES  3
+#define STORE_MAX_STRIKES  3
 #define STORE_MAX_ATTEMPTS 30
+
+// A job belongs to its worker for so long, and longer when the lease is renewed.
+#define STORE_LEASE_NS INT64_C(60000000000)
 
 // Files up to here are read in a second or two, so that others may wait for them.
 #define STORE_SMALL_BYTES ((int64_t)64 << 20)
 
-// Takes the queued job with the fewest crashes and attempts, among those one that joins a run (so
-// that a run is done before other runs' files are read), else the one that is due first: a second
-// after it came and one more per megabyte, behind those of its run. Counts the attempt and commits
-// that. *found false: nothing can begin now. A run's job waits while another of the same run works;
-// a job that was in a crash works alone, so that no other shares the blame.
+// Takes the queued job that is due first: one that joins a run at once (so that a run is done
+// before other runs' files are read), a file a second after it came and one more per megabyte,
+// behind those of its run; what did not end later than that. Counts the attempt and commits that.
+// *found false: nothing can begin now. A run's job waits while another of the same run works; a job
+// that was at work in a crash works alone, so that no other shares the blame.
 MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
                                 bool *found, struct err *err);
 
@@ -317,12 +324,30 @@ MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
 MUST_CHECK bool store_finish_run(struct store *store, const struct job *job,
                                  const struct report *report, struct err *err);
 
-// Ends a job as failed, with a sentence for the user.
+// Ends a job as failed, with a sentence for the user. As every end of a job: ERR_NOT_FOUND when it
+// is no longer the caller's.
 MUST_CHECK bool store_fail_job(struct store *store, const struct job *job, const char *reason,
                                struct err *err);
 
 // Puts a job back because we stop; the attempt does not count. ERR_NOT_FOUND when it is gone.
 MUST_CHECK bool store_requeue_job(struct store *store, const struct job *job, struct err *err);
+
+// The job's own process died: it is queued again with the reason, or failed when that was the last
+// time (*again false).
+struct job_strike {
+    const char *verb;   // "crashed"
+    const char *detail; // "SIGSEGV"
+};
+MUST_CHECK bool store_strike_job(struct store *store, const struct job *job,
+                                 const struct job_strike *why, bool *again, struct err *err);
+
+// Renews the leases of jobs that are at work; *lost others had run out and are queued again.
+MUST_CHECK bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count,
+                                  size_t *lost, struct err *err);
+
+// All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
+// he ends it. A run without any stays as it is.
+MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
 
 // At start: running jobs are queued again, or failed when they are to blame (crashed: the last
 // process fell over by itself); traces with results of an older ANALYSIS_VERSION are queued.

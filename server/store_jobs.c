@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The durable queue: claiming, finishing, failing and recovering jobs.
+// The durable queue: queueing, claiming, finishing and failing jobs. What else becomes of them is
+// in store_job_care.c.
 #include "server/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -8,7 +9,7 @@
 
 // --- queueing -----------------------------------------------------------------------------------
 
-static bool mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
+bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, state);
@@ -25,7 +26,7 @@ bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err)
                                  err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt) && mark_trace(db, trace_id, STR("queued"), err);
+    return sql_run(&stmt) && jobs_mark_trace(db, trace_id, STR("queued"), err);
 }
 
 // Joins a run's ranks when none is on its way. Of many, before that each time as many again are
@@ -44,24 +45,27 @@ static bool queue_run_if_due(sqlite3 *db, struct str run_id, struct err *err)
 
 // --- claiming -----------------------------------------------------------------------------------
 
+// A job that was in a crash works alone, and when it is due no other begins before it.
 #define NEXT                                                                           \
     "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1, " \
-    "step_pattern, warmup_steps FROM job JOIN run ON run.id = job.run_id "             \
+    "step_pattern, warmup_steps, "                                                     \
+    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running') "              \
+    "FROM job JOIN run ON run.id = job.run_id "                                        \
     "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "           \
     "AND coalesce(bytes, 0) <= ? "                                                     \
     "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "        \
-    "AND (other.crashes > 0 OR job.crashes > 0 OR (other.run_id = job.run_id "         \
+    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                            \
     "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                 \
-    "ORDER BY crashes, attempts, due_ns, job.id LIMIT 1"
+    "ORDER BY due_ns, job.id LIMIT 1"
 
-// The next job whose file has at most max_bytes; its id is 0 when there is none.
+// The next job whose file has at most max_bytes; its id is 0 when none can begin.
 static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struct job *job,
                       struct err *err)
 {
     struct stmt stmt = sql_begin(db, NEXT, err);
     sql_bind_i64(&stmt, max_bytes);
     *job = (struct job){0};
-    if (sql_row(&stmt))
+    if (sql_row(&stmt) && !sql_i64(&stmt, 9))
         *job = (struct job){
             .id = sql_i64(&stmt, 0),
             .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
@@ -78,13 +82,16 @@ static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struc
 
 static bool start_job(sqlite3 *db, const struct job *job, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "UPDATE job SET state = 'running', attempts = ?, started_ns = ? WHERE id = ?", err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE job SET state = 'running', attempts = ?, started_ns = ?2, "
+                                 "lease_until_ns = ?2 + ? WHERE id = ?",
+                                 err);
     sql_bind_i64(&stmt, job->attempt);
     sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, STORE_LEASE_NS);
     sql_bind_i64(&stmt, job->id);
     return sql_run(&stmt) &&
-           (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("running"), err));
+           (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("running"), err));
 }
 
 static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
@@ -116,18 +123,23 @@ bool store_claim_small_job(struct store *store, struct arena *arena, struct job 
 
 // --- ending -------------------------------------------------------------------------------------
 
-static bool end_job(sqlite3 *db, const struct job *job, struct str state, struct str reason,
-                    struct err *err)
+bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str reason,
+              struct err *err)
 {
     struct stmt stmt = sql_begin(
-        db, "UPDATE job SET state = ?, error = nullif(?, ''), finished_ns = ? WHERE id = ?", err);
+        db,
+        "UPDATE job SET state = ?, error = nullif(?, ''), finished_ns = ?, lease_until_ns = NULL "
+        "WHERE id = ? AND state = 'running' AND attempts = ?",
+        err);
     sql_bind_text(&stmt, state);
     sql_bind_text(&stmt, reason);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
-            err_set(err, ERR_NOT_FOUND, "job %lld is gone with its run", (long long)job->id));
+            err_set(err, ERR_NOT_FOUND, "job %lld was taken back, or is gone with its run",
+                    (long long)job->id));
 }
 
 static void bind_known(struct stmt *stmt, int64_t value)
@@ -171,7 +183,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
 static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_result *result,
                          struct err *err)
 {
-    return end_job(db, job, STR("done"), STR(""), err) &&
+    return jobs_end(db, job, STR("done"), STR(""), err) &&
            traces_settle_rank(db, job, result->rank, err) &&
            write_figures(db, job->trace_id, result, err) &&
            mark_if_queued(db, job->trace_id, err) &&
@@ -203,7 +215,7 @@ static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
+bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -225,9 +237,9 @@ bool store_finish_run(struct store *store, const struct job *job, const struct r
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = end_job(txn.db, job, STR("done"), STR(""), err) &&
+    bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
               tables_replace(txn.db, job->run_id, report, err) &&
-              mark_run(txn.db, job->run_id, NULL, err);
+              jobs_mark_run(txn.db, job->run_id, NULL, err);
     return txn_end(&txn, ok, err);
 }
 
@@ -241,10 +253,10 @@ static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, st
            queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
-static bool fail_job(sqlite3 *db, const struct job *job, const char *reason, struct err *err)
+bool jobs_fail(sqlite3 *db, const struct job *job, const char *reason, struct err *err)
 {
-    return end_job(db, job, STR("failed"), str_of(reason), err) &&
-           (job->kind == JOB_RUN ? mark_run(db, job->run_id, reason, err)
+    return jobs_end(db, job, STR("failed"), str_of(reason), err) &&
+           (job->kind == JOB_RUN ? jobs_mark_run(db, job->run_id, reason, err)
                                  : fail_trace(db, job, str_of(reason), err));
 }
 
@@ -253,168 +265,7 @@ bool store_fail_job(struct store *store, const struct job *job, const char *reas
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = fail_job(txn.db, job, reason, err);
-    return txn_end(&txn, ok, err);
-}
-
-// --- putting back -------------------------------------------------------------------------------
-
-static bool requeue(sqlite3 *db, const struct job *job, int64_t attempts, struct err *err)
-{
-    // A newer job of the same thing may wait already: then this one is not needed.
-    struct stmt stmt =
-        sql_begin(db, "UPDATE OR IGNORE job SET state = 'queued', attempts = ? WHERE id = ?", err);
-    sql_bind_i64(&stmt, attempts);
-    sql_bind_i64(&stmt, job->id);
-    return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 || end_job(db, job, STR("done"), STR(""), err)) &&
-           (job->kind == JOB_RUN || mark_trace(db, job->trace_id, STR("queued"), err));
-}
-
-bool store_requeue_job(struct store *store, const struct job *job, struct err *err)
-{
-    struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
-        return false;
-    bool ok = requeue(txn.db, job, job->attempt - 1, err);
-    return txn_end(&txn, ok, err);
-}
-
-struct job_list {
-    struct job *jobs;
-    size_t count;
-};
-
-static bool list_running(sqlite3 *db, struct arena *arena, struct job_list *list, struct err *err)
-{
-    struct stmt stmt = sql_begin(
-        db, "SELECT id, kind = 'run', run_id, trace_id, attempts FROM job WHERE state = 'running'",
-        err);
-    while (sql_row(&stmt)) {
-        list->jobs = sql_grow(arena, list->jobs, list->count, sizeof *list->jobs, err);
-        if (!list->jobs) {
-            stmt.failed = true;
-            break;
-        }
-        list->jobs[list->count++] = (struct job){
-            .id = sql_i64(&stmt, 0),
-            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
-            .run_id = sql_text(&stmt, 2, arena),
-            .trace_id = sql_text(&stmt, 3, arena),
-            .attempt = sql_i64(&stmt, 4),
-        };
-    }
-    return sql_end(&stmt);
-}
-
-static bool count_crash(sqlite3 *db, const struct job *job, bool crashed, int64_t *crashes,
-                        struct err *err)
-{
-    struct stmt stmt =
-        sql_begin(db, "UPDATE job SET crashes = crashes + ? WHERE id = ? RETURNING crashes", err);
-    sql_bind_i64(&stmt, crashed);
-    sql_bind_i64(&stmt, job->id);
-    *crashes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    return sql_end(&stmt);
-}
-
-static bool recover_job(sqlite3 *db, const struct job *job, bool crashed, struct err *err)
-{
-    int64_t crashes;
-    if (!count_crash(db, job, crashed, &crashes, err))
-        return false;
-    if (crashes < STORE_MAX_CRASHES && job->attempt < STORE_MAX_ATTEMPTS)
-        return requeue(db, job, job->attempt, err);
-    char reason[120];
-    snprintf(reason, sizeof reason,
-             "the service stopped unexpectedly %lld times during this analysis, %lld of them by "
-             "itself",
-             (long long)job->attempt, (long long)crashes);
-    return fail_job(db, job, reason, err);
-}
-
-static bool recover_running(sqlite3 *db, bool crashed, struct err *err)
-{
-    struct arena arena;
-    struct job_list list = {0};
-    arena_init(&arena, NULL);
-    bool ok = list_running(db, &arena, &list, err);
-    for (size_t i = 0; ok && i < list.count; i++)
-        ok = recover_job(db, &list.jobs[i], crashed, err);
-    arena_free(&arena);
-    return ok;
-}
-
-// Queues anew the traces that a condition with one parameter selects.
-#define QUEUE_TRACES(condition)                                                            \
-    "INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace', run_id, id, ?2 " \
-    "FROM trace WHERE " condition " ON CONFLICT DO NOTHING"
-#define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
-#define IS_STALE               "state = 'done' AND analysis_version < ?1"
-#define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
-#define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
-
-static bool requeue_stale(sqlite3 *db, struct err *err)
-{
-    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_STALE), err);
-    sql_bind_i64(&queue, ANALYSIS_VERSION);
-    sql_bind_i64(&queue, clock_wall_ns());
-    if (!sql_run(&queue))
-        return false;
-    struct stmt mark = sql_begin(db, MARK_TRACES(IS_STALE), err);
-    sql_bind_i64(&mark, ANALYSIS_VERSION);
-    return sql_run(&mark);
-}
-
-// Runs whose traces are current and whose tables are not.
-static bool requeue_stale_runs(sqlite3 *db, struct err *err)
-{
-    struct stmt stmt = sql_begin(
-        db,
-        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
-        "WHERE analysis_version < ? AND NOT EXISTS (SELECT 1 FROM trace WHERE run_id = run.id "
-        "AND state IN ('queued', 'running')) ON CONFLICT DO NOTHING",
-        err);
-    sql_bind_i64(&stmt, clock_wall_ns());
-    sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    return sql_run(&stmt);
-}
-
-bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
-{
-    struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
-        return false;
-    bool ok = recover_running(txn.db, crashed, err) && requeue_stale(txn.db, err) &&
-              requeue_stale_runs(txn.db, err);
-    return txn_end(&txn, ok, err);
-}
-
-// Takes the text of a QUEUE_TRACES of a run.
-static bool queue_traces(sqlite3 *db, const char *text, struct str run_id, struct err *err)
-{
-    struct stmt queue = sql_begin(db, text, err);
-    sql_bind_text(&queue, run_id);
-    sql_bind_i64(&queue, clock_wall_ns());
-    if (!sql_run(&queue))
-        return false;
-    struct stmt mark = sql_begin(db, MARK_TRACES(IS_OF_RUN), err);
-    sql_bind_text(&mark, run_id);
-    return sql_run(&mark);
-}
-
-bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err)
-{
-    return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
-}
-
-bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
-{
-    struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
-        return false;
-    bool ok = sql_touch_run(txn.db, run_id, err) &&
-              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err);
+    bool ok = jobs_fail(txn.db, job, reason, err);
     return txn_end(&txn, ok, err);
 }
 

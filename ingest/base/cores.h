@@ -8,10 +8,16 @@
 
 // Shared by all threads; NULL wherever it is asked for means that none is free.
 struct cores {
-    atomic_int free; // below zero: more jobs run than there are cores
+    atomic_int *free; // below zero: more jobs run than there are cores
+    atomic_int *held; // by this process, beside the job's own; NULL: nobody asks
+    atomic_int own;   // what free points to while no other process shares it
 };
 
 void cores_init(struct cores *cores, unsigned count);
+
+// Counts in memory that processes share: free of all of them; held of this one alone, so that
+// whoever outlives it can give back what it had.
+void cores_share(struct cores *cores, atomic_int *free, atomic_int *held);
 
 // A job begins or ends: it counts even when no core is free, so that helpers make room for it.
 void cores_hold(struct cores *cores);

@@ -87,6 +87,7 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->members = take(loader, SECTION_MEMBERS);
     trace->member_count = (uint32_t)count_of(loader, SECTION_MEMBERS);
     memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS], sizeof trace->repairs);
+    memcpy(trace->secrets, loader->arrays[SECTION_SECRETS], sizeof trace->secrets);
     trace->input_events = trace_file_header(loader->file)->input_events;
     trace->text_bytes = trace_file_header(loader->file)->text_bytes;
 }
@@ -235,9 +236,8 @@ static struct trace *load(struct loader *loader, struct err *err)
     return check_timeline(loader, err) ? assemble(loader, err) : NULL;
 }
 
-struct trace *trace_file_load(const char *path, struct budget *budget, struct err *err)
+static struct trace *load_and_close(struct trace_file *file, struct budget *budget, struct err *err)
 {
-    struct trace_file *file = trace_file_open(path, err);
     if (!file)
         return NULL;
     struct loader loader = {.file = file, .budget = budget};
@@ -246,4 +246,14 @@ struct trace *trace_file_load(const char *path, struct budget *budget, struct er
         budget_free(budget, loader.arrays[id], count_of(&loader, id) * section_element(id));
     trace_file_close(file);
     return trace;
+}
+
+struct trace *trace_file_load(const char *path, struct budget *budget, struct err *err)
+{
+    return load_and_close(trace_file_open(path, err), budget, err);
+}
+
+struct trace *trace_file_load_fd(int fd, const char *name, struct budget *budget, struct err *err)
+{
+    return load_and_close(trace_file_open_fd(fd, name, err), budget, err);
 }

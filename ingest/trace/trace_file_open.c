@@ -106,6 +106,7 @@ static bool good_counts(const struct stored_section *s)
 {
     uint64_t events = s[SECTION_BEGIN].count, slices = s[SECTION_SLICE_BEGIN].count;
     if (events > UINT32_MAX - 2 || s[SECTION_REPAIRS].count != REPAIR_COUNT ||
+        s[SECTION_SECRETS].count != SECRET_KINDS ||
         s[SECTION_ROW].count != events || s[SECTION_SPANS].count > UINT32_MAX ||
         s[SECTION_TIMES].count != s[SECTION_BEGIN].block_count ||
         s[SECTION_SLICE_TIMES].count != s[SECTION_SLICE_BEGIN].block_count)
@@ -167,7 +168,7 @@ static bool same(uint64_t stored, uint64_t found)
 
 static bool no_memory(struct err *err)
 {
-    return err_set(err, ERR_LIMIT, "out of memory");
+    return err_set(err, ERR_MEMORY, "out of memory");
 }
 
 static bool read_blocks(struct trace_file *file, struct err *err)
@@ -219,30 +220,33 @@ static bool measure(struct trace_file *file, struct err *err)
     return true;
 }
 
-struct trace_file *trace_file_open(const char *path, struct err *err)
+struct trace_file *trace_file_open_fd(int fd, const char *name, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        err_set(err, ERR_NOT_FOUND, "found no trace file %s", path);
-        return NULL;
-    }
-    if (fd < 0) {
-        err_set_errno(err, "cannot open %s", path);
-        return NULL;
-    }
     struct trace_file *file = calloc(1, sizeof *file);
     if (!file) {
         close(fd);
         no_memory(err);
         return NULL;
     }
-    size_t len = strlen(path), from = len < sizeof file->path ? 0 : len - sizeof file->path + 1;
-    memcpy(file->path, path + from, len - from + 1);
+    size_t len = strlen(name), from = len < sizeof file->path ? 0 : len - sizeof file->path + 1;
+    memcpy(file->path, name + from, len - from + 1);
     file->fd = fd;
     file->zstd = ZSTD_createDCtx();
     if ((file->zstd || no_memory(err)) && measure(file, err) && check_header(file, err))
         return file;
     trace_file_close(file);
+    return NULL;
+}
+
+struct trace_file *trace_file_open(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        return trace_file_open_fd(fd, path, err);
+    if (errno == ENOENT)
+        err_set(err, ERR_NOT_FOUND, "found no trace file %s", path);
+    else
+        err_set_errno(err, "cannot open %s", path);
     return NULL;
 }
 

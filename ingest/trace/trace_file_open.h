@@ -11,6 +11,8 @@ struct trace_file;
 // damaged, ERR_UNSUPPORTED when of another version, ERR_NOT_FOUND when there is none, ERR_IO. One
 // thread at a time may use it.
 MUST_CHECK struct trace_file *trace_file_open(const char *path, struct err *err);
+// The same of a descriptor, which it takes over, also on failure; name for messages.
+MUST_CHECK struct trace_file *trace_file_open_fd(int fd, const char *name, struct err *err);
 void trace_file_close(struct trace_file *file); // NULL is allowed
 
 const struct trace_file_header *trace_file_header(const struct trace_file *file);

@@ -5,6 +5,7 @@
 #include "ingest/trace/trace_file.h"
 #include "ingest/trace/trace_file_format.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ struct writer {
 
 static bool no_memory(struct err *err)
 {
-    return err_set(err, ERR_LIMIT, "out of memory");
+    return err_set(err, ERR_MEMORY, "out of memory");
 }
 
 static bool put(struct writer *writer, const void *bytes, size_t size, struct err *err)
@@ -141,6 +142,7 @@ static bool append_arrays(struct writer *writer, const struct trace *trace, stru
         {SECTION_TEXT, trace->strings.text, trace->strings.text_len},
         {SECTION_SPANS, trace->strings.span, trace->strings.count},
         {SECTION_REPAIRS, trace->repairs, REPAIR_COUNT},
+        {SECTION_SECRETS, trace->secrets, SECRET_KINDS},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!append(writer, arrays[i].id, arrays[i].array, arrays[i].count, err) ||
@@ -286,32 +288,43 @@ static bool put_all(struct writer *writer, const struct trace *trace, struct err
     return true;
 }
 
-static bool writer_open(struct writer *writer, const char *path, struct err *err)
+static bool writer_open(struct writer *writer, int fd, const char *name, struct err *err)
 {
-    *writer = (struct writer){.path = path,
+    *writer = (struct writer){.path = name,
+                              .file = fdopen(fd, "wb"),
                               .zstd = ZSTD_createCCtx(),
                               .packed = malloc(ZSTD_compressBound(BLOCK_MAX_BYTES))};
-    if (!writer->zstd || !writer->packed)
+    if (!writer->file)
+        close(fd);
+    if (!writer->file || !writer->zstd || !writer->packed)
         return no_memory(err);
     ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
-    writer->file = fopen(path, "wbxe");
-    return writer->file || err_set_errno(err, "cannot create %s", path);
+    return true;
 }
 
-bool trace_file_save(const struct trace *trace, const char *path, struct err *err)
+bool trace_file_save_fd(const struct trace *trace, int fd, const char *name, struct err *err)
 {
     struct writer writer;
-    bool ok = writer_open(&writer, path, err) && put_all(&writer, trace, err);
+    bool ok = writer_open(&writer, fd, name, err) && put_all(&writer, trace, err);
     if (writer.file && fclose(writer.file) != 0 && ok)
-        ok = err_set_errno(err, "cannot close %s", path);
-    if (writer.file && !ok)
-        unlink(path);
+        ok = err_set_errno(err, "cannot close %s", name);
     for (enum section_id id = 0; id < SECTION_COUNT; id++) {
         free(writer.columns[id].waiting);
         free(writer.columns[id].blocks);
     }
     ZSTD_freeCCtx(writer.zstd);
     free(writer.packed);
+    return ok;
+}
+
+bool trace_file_save(const struct trace *trace, const char *path, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set_errno(err, "cannot create %s", path);
+    bool ok = trace_file_save_fd(trace, fd, path, err);
+    if (!ok)
+        unlink(path);
     return ok;
 }

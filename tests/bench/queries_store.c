@@ -265,9 +265,9 @@ static bool make(struct plan *plan, const char *folder, const char *trace, struc
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return err_set_errno(err, "making %s", folder);
     snprintf(path, sizeof path, "%s/stepscope.db", folder);
-    struct pipeline_job job = {.input_path = trace, .options = {.warmup_steps = -1}};
+    struct pipeline_job job = {.options = {.warmup_steps = -1}};
     struct pipeline_result result;
-    if (!pipeline_trace(&job, &plan->model, &result, err))
+    if (!pipeline_file(trace, &job, &plan->model, &result, err))
         return false;
     plan->store = store_open(path, err);
     return plan->store && fill(plan, err) && track(plan, err);

@@ -229,9 +229,9 @@ static bool upload(const struct plan *plan, struct arena *arena, struct err *err
 
 static bool fill(struct plan *plan, const char *trace, struct arena *arena, struct err *err)
 {
-    struct pipeline_job job = {.input_path = trace, .options = {.warmup_steps = -1}};
+    struct pipeline_job job = {.options = {.warmup_steps = -1}};
     struct pipeline_result result;
-    return pipeline_trace(&job, &plan->model, &result, err) && upload(plan, arena, err) &&
+    return pipeline_file(trace, &job, &plan->model, &result, err) && upload(plan, arena, err) &&
            finish_ranks(plan, err);
 }
 

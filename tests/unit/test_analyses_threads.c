@@ -31,7 +31,7 @@ static void compare_threads(const struct hand *hand)
         struct buf shared = analyse_with(hand, &cores);
         assert_int_equal(shared.len, alone.len);
         assert_memory_equal(shared.at, alone.at, alone.len);
-        assert_int_equal(atomic_load(&cores.free), counts[i] - 1);
+        assert_int_equal(atomic_load(cores.free), counts[i] - 1);
         buf_free(&shared);
     }
     buf_free(&alone);

@@ -59,7 +59,7 @@ static void describe(struct crew_task *tasks, struct job *jobs, size_t count)
 
 static int free_of(struct cores *cores)
 {
-    return atomic_load(&cores->free);
+    return atomic_load(cores->free);
 }
 
 static void cores_are_taken_as_far_as_they_are_free(void **state)

@@ -191,7 +191,7 @@ static void what_one_thread_can_read_within_a_budget_several_can(void **state)
         fail_msg("%s", err.msg);
     assert_int_equal(trace->event_count, event_count);
     assert_ptr_equal(progress.cores, &cores);
-    assert_int_equal(cores.free, 4);
+    assert_int_equal(atomic_load(cores.free), 4);
     trace_free(trace);
     assert_int_equal(budget.used, 0);
     assert_int_equal(unlink(path), 0);

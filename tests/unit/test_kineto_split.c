@@ -57,7 +57,7 @@ static void read_trace(struct reading *reading, struct str text, size_t pieces, 
     if (!ok)
         trace_builder_free(builder);
     source_close(source);
-    assert_int_equal(free_cores.free, cores);
+    assert_int_equal(atomic_load(free_cores.free), cores);
 }
 
 static void check_one(const char *what, struct str text, const struct reading *whole, size_t pieces,
@@ -189,7 +189,7 @@ static void a_cancelled_reading_ends(void **state)
     source_close(source);
     trace_builder_free(builder);
     assert_int_equal(budget.used, 0);
-    assert_int_equal(cores.free, 3);
+    assert_int_equal(atomic_load(cores.free), 3);
     buf_free(&list);
 }
 

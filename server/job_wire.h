@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the service and the process that does a trace job tell each other. What comes back is not
+// trusted: that process has read bytes of strangers.
+#ifndef SERVER_JOB_WIRE_H
+#define SERVER_JOB_WIRE_H
+
+#include "server/pipeline.h"
+
+#include "analysis/peaks.h"
+
+// Where the process finds its descriptors. It has no others and opens none.
+enum job_fd {
+    JOB_FD_ORDER,
+    JOB_FD_REPLY,
+    JOB_FD_LOG, // standard error
+    JOB_FD_INPUT,
+    JOB_FD_KEPT,
+    JOB_FD_KEEP,
+    JOB_FD_CORES, // struct cores_page
+    JOB_FD_PAGE,  // struct job_page
+    JOB_FD_COUNT
+};
+
+// What is to be done.
+struct job_order {
+    int64_t service_pid;
+    uint64_t memory_bytes;                           // budget of the job, 0: none
+    uint64_t address_bytes, cpu_seconds, file_bytes; // limits of the process
+    bool has_input, has_kept, has_keep;              // which descriptors there are
+    struct analysis_options options;                 // without cores
+    struct peaks peaks;                              // what options.peaks points to after reading
+};
+
+#define JOB_ORDER_MAX_BYTES ((size_t)4 << 20)
+
+void job_wire_put_order(const struct job_order *order, struct buf *out);
+
+// Texts live in arena. order->options.peaks points into *order.
+MUST_CHECK bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order *order,
+                                    struct err *err);
+
+// What came of it.
+struct job_reply {
+    bool ok;                      // found and a report; else err
+    unsigned walls;               // of the sandbox
+    struct pipeline_result found; // but for texts of its identity
+    struct err err;
+};
+
+// With the report when reply->ok.
+MUST_CHECK bool job_wire_put_reply(const struct job_reply *reply, const struct report *report,
+                                   struct buf *out, struct err *err);
+
+// Checks everything. ERR_FORMAT when it is no reply; what the reply says failed is in reply->err.
+MUST_CHECK bool job_wire_take_reply(struct str bytes, struct job_reply *reply,
+                                    struct report *report, struct err *err);
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits of the system, no new privileges, no files (Landlock) and a list of system calls
+// (seccomp).
+#include "server/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef STEPSCOPE_SANITIZE
+enum { CAN_SHUT_IN = 0 }; // sanitizers take terabytes of addresses, and open files when they report
+#else
+enum { CAN_SHUT_IN = 1 };
+#endif
+
+// --- limits -------------------------------------------------------------------------------------
+
+static bool limit(int resource, uint64_t value, struct err *err)
+{
+    struct rlimit now, wanted;
+    if (getrlimit((__rlimit_resource_t)resource, &now) != 0)
+        return err_set_errno(err, "looking at limit %d", resource);
+    rlim_t most = now.rlim_max < value ? now.rlim_max : (rlim_t)value;
+    wanted = (struct rlimit){most, most};
+    return setrlimit((__rlimit_resource_t)resource, &wanted) == 0 ||
+           err_set_errno(err, "setting limit %d", resource);
+}
+
+static bool set_limits(const struct sandbox_limits *limits, struct err *err)
+{
+    signal(SIGXFSZ, SIG_IGN); // a file that is too long is an error of its writer
+    if (CAN_SHUT_IN && limits->address_bytes && !limit(RLIMIT_AS, limits->address_bytes, err))
+        return false;
+    return limit(RLIMIT_CPU, limits->cpu_seconds, err) &&
+           limit(RLIMIT_FSIZE, limits->file_bytes, err) &&
+           limit(RLIMIT_NOFILE, limits->descriptors, err) && limit(RLIMIT_CORE, 0, err);
+}
+
+// --- no files -----------------------------------------------------------------------------------
+
+// As the newest kernels know it; older ones are told of the members that they know.
+struct ruleset {
+    uint64_t files, network, scope;
+};
+enum { FILES_OF_FIRST = 13, NETWORK_RIGHTS = 2, SCOPES = 2 };
+
+// How many rights on files each version of Landlock knows, from the first on.
+static const unsigned file_rights[] = {FILES_OF_FIRST, FILES_OF_FIRST + 1, FILES_OF_FIRST + 2,
+                                       FILES_OF_FIRST + 2, FILES_OF_FIRST + 3};
+enum { LAST_FILE_RIGHTS = sizeof file_rights / sizeof *file_rights - 1 };
+
+static uint64_t first_bits(unsigned count)
+{
+    return ((uint64_t)1 << count) - 1;
+}
+
+// A rule for everything and no exception: no file is opened, no port connected. False where the
+// kernel lacks it.
+static bool forbid_files(void)
+{
+    enum { ASK_VERSION = 1, WITH_NETWORK = 4, WITH_SCOPE = 6 };
+    long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, ASK_VERSION);
+    if (version < 1)
+        return false;
+    long known = version - 1 < LAST_FILE_RIGHTS ? version - 1 : LAST_FILE_RIGHTS;
+    struct ruleset rules = {.files = first_bits(file_rights[known]),
+                            .network = first_bits(NETWORK_RIGHTS),
+                            .scope = first_bits(SCOPES)};
+    size_t size = version >= WITH_SCOPE     ? sizeof rules
+                  : version >= WITH_NETWORK ? offsetof(struct ruleset, scope)
+                                            : offsetof(struct ruleset, network);
+    int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
+    bool ok = fd >= 0 && syscall(SYS_landlock_restrict_self, fd, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+// --- system calls -------------------------------------------------------------------------------
+
+// Whatever their arguments: what computes, and what uses open descriptors.
+static const int allowed[] = {
+    SCMP_SYS(read),
+    SCMP_SYS(pread64),
+    SCMP_SYS(write),
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(writev),
+    SCMP_SYS(lseek),
+    SCMP_SYS(fstat),
+    SCMP_SYS(fsync),
+    SCMP_SYS(fdatasync),
+    SCMP_SYS(ftruncate),
+    SCMP_SYS(close),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(brk),
+    SCMP_SYS(futex),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(restart_syscall),
+};
+
+// Those that would reach further with other arguments.
+struct narrow {
+    int call;
+    struct scmp_arg_cmp argument;
+};
+
+static bool allow_narrow(scmp_filter_ctx filter)
+{
+    const struct narrow calls[] = {
+        {SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+        {SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+        {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
+        {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())},
+        {SCMP_SYS(newfstatat), SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH)},
+        {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)}, // looking only
+        {SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_GETFL)},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i].call, 1, calls[i].argument) != 0)
+            return false;
+    // Its arguments cannot be seen; told that there is none, the C library takes clone.
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+static bool allow_all(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0)
+            return false;
+    return allow_narrow(filter);
+}
+
+// False where the kernel lacks it.
+static bool forbid_calls(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    bool ok = filter &&
+              seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
+              allow_all(filter) && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return ok;
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+bool sandbox_enter(const struct sandbox_limits *limits, unsigned *walls, struct err *err)
+{
+    *walls = 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return err_set_errno(err, "giving up privileges");
+    // Landlock needs one more descriptor for a moment.
+    if (CAN_SHUT_IN && forbid_files())
+        *walls |= SANDBOX_LANDLOCK;
+    if (!set_limits(limits, err))
+        return false;
+    *walls |= SANDBOX_LIMITS;
+    if (CAN_SHUT_IN && forbid_calls())
+        *walls |= SANDBOX_SECCOMP;
+    return true;
+}
