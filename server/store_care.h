@@ -93,6 +93,12 @@ MUST_CHECK bool store_copy_file(const char *path, const char *to, struct err *er
 // Looks through a database file completely; found->damage as above.
 MUST_CHECK bool store_check_file(const char *path, struct store_check *found, struct err *err);
 
+// Calls visit with each trace that a database file names.
+MUST_CHECK bool store_each_trace(const char *path,
+                                 bool (*visit)(void *context, const char *trace_id,
+                                               struct err *err),
+                                 void *context, struct err *err);
+
 // Calls visit with each blob that a database file names, by hash.
 MUST_CHECK bool store_each_blob(const char *path,
                                 bool (*visit)(void *context, const struct store_blob *blob,

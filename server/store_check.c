@@ -203,3 +203,25 @@ bool store_each_blob(const char *path,
     sqlite3_close(db);
     return ok;
 }
+
+bool store_each_trace(const char *path,
+                      bool (*visit)(void *context, const char *trace_id, struct err *err),
+                      void *context, struct err *err)
+{
+    sqlite3 *db = open_file(path, err);
+    if (!db)
+        return false;
+    struct stmt stmt = sql_begin(db, "SELECT id FROM trace ORDER BY id", err);
+    while (sql_row(&stmt)) {
+        char id[STORE_ID_SIZE];
+        struct str text = sql_bytes(&stmt, 0);
+        snprintf(id, sizeof id, "%.*s", (int)text.len, text.at);
+        if (!visit(context, id, err)) {
+            stmt.failed = true;
+            break;
+        }
+    }
+    bool ok = sql_end(&stmt);
+    sqlite3_close(db);
+    return ok;
+}
