@@ -2,6 +2,8 @@
 // What became of an upload, and the bytes as they came.
 #include "server/api.h"
 
+#include "server/file_range.h"
+
 static const char *const no_parameters[] = {NULL};
 
 bool api_get_upload(struct request *request, struct response *response, struct err *err)
@@ -65,5 +67,5 @@ bool api_get_trace(struct request *request, struct response *response, struct er
         return false;
     response->type = "application/octet-stream";
     name_file(request, response, trace.filename);
-    return true;
+    return file_range_apply(request, response, err);
 }
