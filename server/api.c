@@ -7,8 +7,11 @@
 bool api_find_run(struct request *request, struct response *response, struct str key,
                   struct run *run, struct err *err)
 {
-    if (store_find_run(request->services->intake.store, key, request->arena, run, err))
+    if (store_find_run(request->services->intake.store, key, request->arena, run, err)) {
+        char *object = arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at);
+        request->object = str_of(object);
         return true;
+    }
     if (err->code == ERR_NOT_FOUND)
         response->fix = STR("GET /api/v1/runs lists the runs there are");
     return false;

@@ -104,6 +104,27 @@ static bool is_safe(struct str method)
            str_equal(method, STR("OPTIONS"));
 }
 
+void audit_name_upload(struct request *request, const struct upload *upload)
+{
+    struct buf text = {0};
+    buf_printf(&text, "upload %.*s run %.*s", (int)upload->id.len, upload->id.at,
+               (int)upload->run_id.len, upload->run_id.at);
+    for (size_t i = 0; i < upload->count && text.len < OBJECT_MAX_BYTES - 80; i++)
+        buf_printf(&text, " sha256 %.*s", (int)upload->traces[i].sha256.len,
+                   upload->traces[i].sha256.at);
+    char *copy =
+        text.failed ? NULL : arena_strdup(request->arena, (struct str){text.at, text.len}, NULL);
+    request->object = copy ? str_of(copy) : upload->id;
+    buf_free(&text);
+}
+
+// A piece of an upload says nothing until the last one made it an upload.
+static bool is_piece(const struct request *request, const struct response *response)
+{
+    return request->route->handle == tus_patch && response->status == 204 &&
+           !str_starts_with(request->object, STR("upload "));
+}
+
 // Wrong credentials have an entry of their own; without any nothing was done, and whoever can
 // reach the port could fill the disk.
 static bool counts(const struct request *request, const struct response *response)
@@ -112,7 +133,19 @@ static bool counts(const struct request *request, const struct response *respons
         return false;
     if (request->route->handle == api_get_trace)
         return response->status == 0 || response->status < 300;
-    return !is_safe(request->method);
+    return !is_safe(request->method) && !is_piece(request, response);
+}
+
+// The address as it was sent, and what it named: "/api/v1/runs/exp42 (run r_7q2k9d0x)".
+static struct str object_of(const struct request *request)
+{
+    struct str path = request->path, named = request->object;
+    if (path.len > OBJECT_MAX_BYTES)
+        path.len = OBJECT_MAX_BYTES;
+    char *text = named.len ? arena_printf(request->arena, NULL, "%.*s (%.*s)", (int)path.len,
+                                          path.at, (int)named.len, named.at)
+                           : NULL;
+    return text ? str_of(text) : path;
 }
 
 void audit_request(struct request *request, const struct response *response)
@@ -121,17 +154,13 @@ void audit_request(struct request *request, const struct response *response)
     char action[128];
     if (!audit || !counts(request, response))
         return;
-    struct str object = request->object.len ? request->object : request->path;
-    if (object.len > OBJECT_MAX_BYTES)
-        object.len = OBJECT_MAX_BYTES;
-    object.len = str_valid_utf8(object);
     snprintf(action, sizeof(action), "%.*s %s",
              (int)(request->method.len < 10 ? request->method.len : 10), request->method.at,
              request->route->pattern);
     struct audit_entry entry = {.who = request->who.name,
                                 .peer = request->peer,
                                 .action = str_of(action),
-                                .object = object,
+                                .object = object_of(request),
                                 .request_id = str_of(request->id),
                                 .status = response->status ? response->status : 200};
     audit_write(audit, &entry);

@@ -4,6 +4,7 @@
 #define SERVER_AUDIT_H
 
 #include "server/response.h"
+#include "server/store.h"
 
 struct audit;
 
@@ -18,6 +19,9 @@ struct audit_entry {
 
 // Writes one entry, with the time. What cannot be written is logged: the change itself is made.
 void audit_write(struct audit *audit, const struct audit_entry *entry);
+
+// Names the upload, its run and the bytes that came, as what the request was about.
+void audit_name_upload(struct request *request, const struct upload *upload);
 
 // Writes the entry of a request that was answered, if it is one that counts: changes, sessions,
 // downloads of raw files.

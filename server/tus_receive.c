@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the bodies of requests to one file, and from the complete file to an upload.
+#include "server/audit.h"
 #include "server/tus.h"
 
 #include "ingest/base/log.h"
@@ -103,6 +104,7 @@ static bool accept(struct turn *turn, struct err *err)
         metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
     if (!pieces_remove(services->intake.blobs, turn->resumable->id.at, &ignored))
         log_warn("the file of an accepted upload remains: %s", ignored.msg);
+    audit_name_upload(turn->request, &upload);
     return quota_own(turn->request, upload.id, err) &&
            tus_show_result(turn->request, turn->response, upload.id, err);
 }

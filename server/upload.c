@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking in traces: everything that can be refused is refused before the body is read, and nothing
 // is acknowledged before it is durable.
+#include "server/audit.h"
 #include "server/quota.h"
 #include "server/store_resumable.h"
 #include "server/upload_form.h"
@@ -54,7 +55,7 @@ static bool repeat(struct request *request, struct response *response, struct st
 static bool acknowledge(struct request *request, struct response *response,
                         const struct upload_form *form, struct upload *upload, struct err *err)
 {
-    request->object = upload->id;
+    audit_name_upload(request, upload);
     metrics_add(request->services->metrics, METRIC_UPLOADS, 1);
     metrics_add(request->services->metrics, METRIC_UPLOAD_BYTES, request->body->received);
     return quota_own(request, upload->id, err) && reply(request, response, form, upload, err);
