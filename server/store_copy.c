@@ -32,13 +32,32 @@ static bool flush_folder_of(const char *path, struct err *err)
     return flush_file(dirname(copy), O_RDONLY | O_DIRECTORY, err);
 }
 
+// In one step: a reader's view of one moment, however long it takes.
+static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
+{
+    sqlite3_backup *copy = sqlite3_backup_init(to, "main", from, "main");
+    if (copy)
+        sqlite3_backup_step(copy, -1);
+    int rc = copy ? sqlite3_backup_finish(copy) : sqlite3_errcode(to);
+    enum err_code code = (rc & 0xff) == SQLITE_FULL ? ERR_SPACE : ERR_IO;
+    return rc == SQLITE_OK || err_set(err, code, "copying the database: %s", sqlite3_errstr(rc));
+}
+
+// One file that needs no log beside it.
+static bool close_log(sqlite3 *db, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "PRAGMA journal_mode = DELETE", err);
+    return sql_run(&stmt);
+}
+
 bool copy_database(sqlite3 *db, const char *to, struct err *err)
 {
     if (access(to, F_OK) == 0)
         return err_set(err, ERR_CONFLICT, "there is a file %s already", to);
-    struct stmt stmt = sql_begin(db, "VACUUM INTO ?", err);
-    sql_bind_text(&stmt, str_of(to));
-    if (sql_run(&stmt) && flush_file(to, O_RDONLY, err) && flush_folder_of(to, err))
+    sqlite3 *copy = store_connect(to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    bool ok = copy && copy_pages(db, copy, err) && close_log(copy, err);
+    sqlite3_close(copy);
+    if (ok && flush_file(to, O_RDONLY, err) && flush_folder_of(to, err))
         return true;
     unlink(to);
     return false;
