@@ -26,6 +26,8 @@ class Server {
     const [program, ...rest] = [...under, stepscope_bin(), ...args];
     this.data = data;
     this.options = options;
+    /** Headers of every request. */
+    this.credentials = {};
     this.log = "";
     this.exit = null;
     this.child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
@@ -91,7 +93,8 @@ class Server {
 
   /** @returns {Promise<Reply>} */
   request(path, what) {
-    return http_request(this.base + path, what);
+    const headers = { ...this.credentials, ...what?.headers };
+    return http_request(this.base + path, { ...what, headers });
   }
 
   /** GET below /api/v1 that must succeed. @returns {Promise<any>} */
@@ -103,7 +106,8 @@ class Server {
 
   /** A request with a JSON body below /api/v1. @returns {Promise<Reply>} */
   send(method, path, value, headers) {
-    return http_json(`${this.base}/api/v1${path}`, method, value, headers);
+    const all = { ...this.credentials, ...headers };
+    return http_json(`${this.base}/api/v1${path}`, method, value, all);
   }
 
   /** Multipart upload. @param {import("./multipart.mjs").Part[]} parts @returns {Promise<Reply>} */
@@ -154,10 +158,13 @@ class Server {
 }
 
 /**
- * Starts a service and waits until it answers; `under` is a command line that ends with the service's.
- * @param {{data?: string, options?: string[], under?: string[]}} [what]
+ * Starts a service and waits until it answers; `under` is what its command line begins with,
+ * and `token` goes with every request.
+ * @param {{data?: string, options?: string[], under?: string[], token?: string}} [what]
  */
 export function start_server(what = {}) {
   const { data = join(temporary("data"), "data"), options = [], under = [] } = what;
-  return new Server(data, options, under).ready();
+  const server = new Server(data, options, under);
+  if (what.token) server.credentials = { Authorization: `Bearer ${what.token}` };
+  return server.ready();
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// nginx and Caddy with the configurations of deploy/, changed in nothing but name, ports and
+// certificate.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { root, temporary, until } from "./tools.mjs";
+
+export const NAME = "traces.example";
+
+const live = new Set();
+process.prependListener("exit", () => live.forEach((child) => child.kill("SIGKILL")));
+
+/** A port that nobody listens on. @returns {Promise<number>} */
+export function free_port() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A certificate for NAME that nobody signed. */
+function make_certificate(folder) {
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+    "-nodes", "-days", "2", "-subj", `/CN=${NAME}`, "-addext", `subjectAltName=DNS:${NAME}`,
+    "-keyout", key, "-out", cert], { stdio: "ignore" });
+  return { cert, key };
+}
+
+/** Text with each pattern replaced, which must be there. */
+function change(text, changes) {
+  return changes.reduce((so_far, [from, to]) => {
+    if (!so_far.includes(from)) throw new Error(`the configuration does not hold: ${from}`);
+    return so_far.replaceAll(from, to);
+  }, text);
+}
+
+function nginx_files(folder, { cert, key }, ports) {
+  const site = change(readFileSync(join(root, "deploy/nginx/stepscope.conf"), "utf8"), [
+    ["listen 443", `listen 127.0.0.1:${ports.tls}`],
+    ["listen 80;", `listen 127.0.0.1:${ports.plain};`],
+    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`],
+    ["/etc/ssl/stepscope/fullchain.pem", cert], ["/etc/ssl/stepscope/privkey.pem", key]]);
+  writeFileSync(join(folder, "site.conf"), site);
+  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((what) => `${what}_temp_path ${folder}/${what};`).join("\n  ");
+  writeFileSync(join(folder, "nginx.conf"), `daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+error_log stderr warn;
+events { worker_connections 512; }
+http {
+  access_log off;
+  ${temp}
+  include ${folder}/site.conf;
+}
+`);
+  return ["nginx", ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")]];
+}
+
+function caddy_files(folder, { cert, key }, ports) {
+  const path = join(folder, "Caddyfile");
+  writeFileSync(path, change(readFileSync(join(root, "deploy/caddy/Caddyfile"), "utf8"), [
+    ["\n{\n", `\n{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind 127.0.0.1\n`],
+    [`\n${NAME} {`, `\n${NAME}:${ports.tls} {\n\ttls ${cert} ${key}`],
+    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`]]));
+  return ["caddy", ["run", "--config", path, "--adapter", "caddyfile"]];
+}
+
+const makers = { nginx: nginx_files, caddy: caddy_files };
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false });
+    const end = (ok) => () => (socket.destroy(), resolve(ok));
+    socket.once("secureConnect", end(true)).once("error", end(false));
+  });
+}
+
+/**
+ * Starts a proxy in front of a service.
+ * @param {"nginx"|"caddy"} which @param {{service: number, tls: number}} ports
+ */
+export async function start_proxy(which, ports) {
+  const folder = temporary(which);
+  mkdirSync(folder, { recursive: true });
+  const certificate = make_certificate(folder);
+  const plain = await free_port();
+  const [program, args] = makers[which](folder, certificate, { ...ports, plain });
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env });
+  const proxy = { child, log: "", plain, cert: certificate.cert, exit: null };
+  child.stderr.on("data", (text) => (proxy.log += text));
+  child.on("exit", (status) => (live.delete(child), (proxy.exit = { status })));
+  live.add(child);
+  for (const handle of [child, child.stderr]) handle.unref();
+  await until(`${which} answers`, () => {
+    if (proxy.exit) throw new Error(`${which} ended: ${proxy.log}`);
+    return accepts(ports.tls);
+  });
+  return proxy;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configurations of deploy/ for nginx and Caddy in front of a running service: TLS ends there,
+// uploads pass through as they come, and nobody can claim to be somebody else.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { connect } from "node:tls";
+import { free_port, NAME, start_proxy } from "./helpers/proxies.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { root, run_program, run_status, stepscope_bin, temporary, until } from
+  "./helpers/tools.mjs";
+import { small_json } from "./helpers/traces.mjs";
+
+/** A token of the service with these scopes. */
+async function make_token(data, scopes) {
+  const out = await run_program(stepscope_bin(),
+    ["token", "create", "--data", data, "--name", scopes, "--scopes", scopes]);
+  return /\bss_\w{20,}/.exec(out)[0];
+}
+
+async function start_behind(which) {
+  const folder = temporary("proxy");
+  const data = join(folder, "data");
+  const token = await make_token(data, "admin");
+  const tls = await free_port();
+  const server = await start_server({ data, options: ["--public-url", `https://${NAME}:${tls}`,
+    "--trusted-proxy", "127.0.0.1"], token });
+  const proxy = await start_proxy(which, { service: server.port, tls });
+  return { folder, data, token, tls, server, proxy, base: `https://${NAME}:${tls}` };
+}
+
+/** What curl gets through the proxy: status, headers as text, and body. */
+async function curl(place, path, ...args) {
+  const done = await run_status("curl", ["-sS", "-i", "--cacert", place.proxy.cert,
+    "--resolve", `${NAME}:${place.tls}:127.0.0.1`, ...args, place.base + path]);
+  assert.equal(done.status, 0, `curl ${path}: ${done.stderr}\n${place.proxy.log}`);
+  const last = done.stdout.lastIndexOf("HTTP/");
+  const [head, ...rest] = done.stdout.slice(last).split(/\r?\n\r?\n/);
+  const body = rest.join("\n\n");
+  return { status: Number(/^HTTP\/\S+ (\d+)/.exec(head)[1]), head, body };
+}
+
+const bearer = (token) => ["-H", `Authorization: Bearer ${token}`];
+
+/** Bytes that the service holds of uploads under way. */
+const spooled = (data) => readdirSync(join(data, "spool"))
+  .reduce((sum, name) => sum + statSync(join(data, "spool", name)).blocks * 512, 0);
+
+/** Sends the first half of an upload over TLS and keeps the connection. */
+function begin_upload({ tls, token }, bytes) {
+  const socket = connect({ host: "127.0.0.1", port: tls, servername: NAME,
+    rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  socket.on("error", () => {});
+  socket.write(`PUT /api/v1/runs/half/ranks/0/trace HTTP/1.1\r\nHost: ${NAME}:${tls}\r\n` +
+    `Authorization: Bearer ${token}\r\nContent-Length: ${2 * bytes}\r\n\r\n`);
+  socket.write(Buffer.alloc(bytes, "["));
+  return socket;
+}
+
+for (const which of /** @type {const} */ (["nginx", "caddy"])) {
+  describe(`behind ${which}`, () => {
+    let place;
+    before(async () => {
+      place = await start_behind(which);
+    });
+    after(async () => {
+      place.proxy.child.kill("SIGTERM");
+      await place.server.stop();
+    });
+
+    test("TLS ends at the proxy, and links lead to it", async () => {
+      const reply = await curl(place, "/healthz");
+      assert.equal(reply.status, 200);
+      assert.match(reply.head, /^strict-transport-security: max-age=31536000/im);
+      assert.match(reply.head, /^content-security-policy: default-src 'none'/im);
+    });
+
+    test("a file goes through and is analysed", async () => {
+      const file = join(place.folder, "rank0.json");
+      writeFileSync(file, small_json());
+      const reply = await curl(place, "/upload?wait=60", ...bearer(place.token),
+        "-F", "run=through", "-F", `trace=@${file}`);
+      assert.ok([200, 202].includes(reply.status), reply.head + reply.body);
+      assert.ok(JSON.parse(reply.body).url.startsWith(`${place.base}/`), reply.body);
+      const run = await curl(place, "/api/v1/runs/through", ...bearer(place.token));
+      assert.equal(JSON.parse(run.body).status, "done", run.body);
+    });
+
+    test("the service writes an upload while it still comes", async () => {
+      const half = 4 << 20;
+      const socket = begin_upload(place, half);
+      await until("half of the file lies with the service", () => spooled(place.data) >= half);
+      socket.destroy();
+      await until("the cut upload is gone", () => spooled(place.data) < half);
+      await place.server.alive();
+    });
+
+    test("without a token nothing is shown, whoever one claims to be", async () => {
+      for (const claim of ["X-Forwarded-User: admin", "X-Forwarded-User: ", "Remote-User: admin",
+        "X-Forwarded-For: 127.0.0.1"]) {
+        const reply = await curl(place, "/api/v1/runs", "-H", claim);
+        assert.equal(reply.status, 401, `${claim}: ${reply.head}`);
+      }
+    });
+
+    test("the audit log names the client's address, not the proxy's claim of another", async () => {
+      await curl(place, "/api/v1/runs/through", ...bearer(place.token), "-X", "PATCH",
+        "-H", "X-Forwarded-For: 203.0.113.9", "-H", "If-Match: *", "--json", '{"note":"seen"}');
+      const reply = await curl(place, "/api/v1/audit?format=csv", ...bearer(place.token));
+      assert.equal(reply.status, 200, reply.head);
+      assert.match(reply.body, /PATCH \/api\/v1\/runs\/\{run\}/);
+      assert.doesNotMatch(reply.body, /203\.0\.113\.9/);
+    });
+
+    test("under another site's name nothing is shown", async () => {
+      const reply = await curl(place, "/api/v1/runs", ...bearer(place.token),
+        "-H", "Host: evil.example");
+      assert.doesNotMatch(reply.body, /through/);
+    });
+
+    test("a browser's session is for this site over TLS alone", async () => {
+      const reply = await curl(place, "/api/v1/session", "-H", `Origin: ${place.base}`,
+        "--json", JSON.stringify({ token: place.token }));
+      assert.ok([200, 201, 204].includes(reply.status), reply.head + reply.body);
+      assert.match(reply.head, /^set-cookie: __Host-[^\n]*Secure/im);
+      assert.match(reply.head, /^set-cookie: [^\n]*HttpOnly/im);
+    });
+  });
+}
+
+test("the unit for systemd is sound and locks the service in", () => {
+  const unit = join(temporary("unit"), "stepscope.service");
+  execFileSync("sed", [`s,/usr/local/bin/stepscope,${stepscope_bin()},;w ${unit}`,
+    join(root, "deploy/systemd/stepscope.service")], { stdio: "ignore" });
+  execFileSync("systemd-analyze", ["verify", unit]);
+  execFileSync("systemd-analyze", ["security", "--offline=true", "--threshold=15", unit],
+    { stdio: "ignore" });
+});
