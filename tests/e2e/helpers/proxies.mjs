@@ -77,7 +77,8 @@ const makers = { nginx: nginx_files, caddy: caddy_files };
 
 function accepts(port) {
   return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false });
+    const to = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
+    const socket = connect(to);
     const end = (ok) => () => (socket.destroy(), resolve(ok));
     socket.once("secureConnect", end(true)).once("error", end(false));
   });

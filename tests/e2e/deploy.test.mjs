@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configurations of deploy/ for nginx and Caddy in front of a running service: TLS ends there,
-// uploads pass through as they come, and nobody can claim to be somebody else.
+// What deploy/ ships: nginx and Caddy in front of a running service, where TLS ends, uploads pass
+// through as they come, and nobody can claim to be somebody else; the unit for systemd; the image.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
 import { free_port, NAME, start_proxy } from "./helpers/proxies.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_program, run_status, stepscope_bin, temporary, until } from
+import { root, run_program, run_status, skipped, stepscope_bin, temporary, until } from
   "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
@@ -130,11 +129,29 @@ for (const which of /** @type {const} */ (["nginx", "caddy"])) {
   });
 }
 
-test("the unit for systemd is sound and locks the service in", () => {
+/** Whether a program is there; says loudly when not. */
+async function have(program) {
+  const found = (await run_status("which", [program])).status === 0;
+  if (!found) skipped(`what needs ${program}`);
+  return found;
+}
+
+test("the unit for systemd is sound and locks the service in", async (context) => {
+  if (!await have("systemd-analyze")) return context.skip("no systemd-analyze");
   const unit = join(temporary("unit"), "stepscope.service");
-  execFileSync("sed", [`s,/usr/local/bin/stepscope,${stepscope_bin()},;w ${unit}`,
-    join(root, "deploy/systemd/stepscope.service")], { stdio: "ignore" });
-  execFileSync("systemd-analyze", ["verify", unit]);
-  execFileSync("systemd-analyze", ["security", "--offline=true", "--threshold=15", unit],
-    { stdio: "ignore" });
+  const text = readFileSync(join(root, "deploy/systemd/stepscope.service"), "utf8");
+  writeFileSync(unit, text.replace("/usr/local/bin/stepscope", stepscope_bin()));
+  await run_program("systemd-analyze", ["verify", unit]);
+  await run_program("systemd-analyze", ["security", "--offline=true", "--threshold=15", unit]);
+});
+
+test("the image holds the libraries that the program is linked with", async (context) => {
+  if (!await have("dpkg-query")) return context.skip("no Debian");
+  const stages = readFileSync(join(root, "deploy/Dockerfile"), "utf8").split(/^FROM /m);
+  const libraries = (await run_program("ldd", [stepscope_bin()])).match(/(?<==> )\S+/g);
+  const owners = await run_program("dpkg-query", ["-S", ...libraries.map((at) => realpathSync(at))]);
+  const packages = new Set(owners.match(/^[^:]+/gm));
+  packages.delete("libc6"); // every image has it
+  assert.ok(packages.size >= 5, owners);
+  for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
 });
