@@ -132,21 +132,29 @@ static bool stays_open(const struct request *request, const struct mg_request_in
     return info->http_version && strcmp(info->http_version, "1.1") == 0;
 }
 
-static void answer(struct http *http, const struct mg_request_info *info, struct request *request,
+static bool check(struct http *http, const struct mg_request_info *info, struct request *request,
+                  struct response *response, struct err *err)
+{
+    if (!atomic_load(http->services.draining))
+        return http_head_check(info, request, response, err) &&
+               precheck_request(&http->precheck, request, response, err);
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){503, "stopping"},
+                           "the service is about to stop");
+}
+
+// False when the request was not fit to be looked at: what follows it on the connection may be
+// anything.
+static bool answer(struct http *http, const struct mg_request_info *info, struct request *request,
                    struct response *response)
 {
     struct err err = {0};
-    bool drains = atomic_load(http->services.draining);
-    if (drains) {
-        response_retry_later(response, request);
-        response_refuse(response, &err, (struct refusal){503, "stopping"},
-                        "the service is about to stop");
-    }
-    if (drains || !http_head_check(info, request, response, &err) ||
-        !precheck_request(&http->precheck, request, response, &err))
-        problem_write(request, response, &err);
-    else
+    bool ok = check(http, info, request, response, &err);
+    if (ok)
         routes_answer(request, response);
+    else
+        problem_write(request, response, &err);
+    return ok;
 }
 
 static void note_answer(struct http *http, const struct request *request,
@@ -172,9 +180,10 @@ static int handle(struct http *http, struct mg_connection *connection)
     http_head_read(info, headers, &request);
     name_request(&request);
     begin_body(&exchange, &request);
-    answer(http, info, &request, &response);
+    bool fit = answer(http, info, &request, &response);
     struct http_send send = {.connection = connection, .fd = exchange.fd};
-    send.closes = !body.ended || !stays_open(&request, info) || atomic_load(&http->draining);
+    send.closes =
+        !fit || !body.ended || !stays_open(&request, info) || atomic_load(&http->draining);
     send.discards = !body.ended;
     pace_leave(http->pace, exchange.slot);
     http_send(&send, &request, &response);
