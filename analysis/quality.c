@@ -22,6 +22,15 @@ bool quality_add(struct report *report, const struct quality *quality, struct er
     return row_end(&row, &table_quality, report, err);
 }
 
+int64_t quality_count(const struct report *report, const char *item)
+{
+    const struct table *table = report_find(report, "quality");
+    for (size_t i = 0; table && i < table->row_count; i++)
+        if (str_equal(table_cell(table, i, "item")->s, str_of(item)))
+            return table_cell(table, i, "count")->i;
+    return 0;
+}
+
 const char *quality_worst(const struct report *report)
 {
     static const char *const severities[] = {"error", "warning", "info"};
@@ -76,6 +85,43 @@ static bool add_repairs(const struct trace *trace, struct report *report, struct
             return false;
     }
     return true;
+}
+
+// How many of which kind, as "2 hugging-face, 1 named".
+static void list_kinds(const struct secret_count *found, struct buf *out)
+{
+    for (int kind = 0; kind < SECRET_KINDS; kind++)
+        if (found[kind].count)
+            buf_printf(out, "%s%" PRIu64 " %s", out->len ? ", " : "", found[kind].count,
+                       secret_word((enum secret_kind)kind));
+}
+
+static bool add_secrets(const struct trace *trace, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = QUALITY_SECRETS,
+        .severity = "info",
+        .placed = true,
+        .position = INT64_MAX,
+        .effect = "on figures none: tables and pages show [redacted:KIND] instead; the stored file "
+                  "has them still, so whoever owns them should change them",
+    };
+    for (int kind = 0; kind < SECRET_KINDS; kind++) {
+        const struct secret_count *found = &trace->secrets[kind];
+        quality.count += (int64_t)found->count;
+        if (found->count && (int64_t)found->first_pos < quality.position)
+            quality.position = (int64_t)found->first_pos;
+    }
+    if (quality.count == 0)
+        return true;
+    struct buf kinds = {0};
+    list_kinds(trace->secrets, &kinds);
+    if (!buf_ok(&kinds, err))
+        return false;
+    quality.detail = arena_printf(
+        report->arena, err, "what looks like passwords, tokens or keys in the file: %s", kinds.at);
+    buf_free(&kinds);
+    return quality.detail && quality_add(report, &quality, err);
 }
 
 static bool add_quarantine(const struct facts *facts, struct report *report, struct err *err)
@@ -263,11 +309,11 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         .effect = "there is no breakdown, no step and no kernel",
     };
     return (facts->device_count || quality_add(report, &empty, err)) &&
-           add_repairs(facts->trace, report, err) && add_quarantine(facts, report, err) &&
-           quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
-           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
-           add_outside(facts, report, err) && add_communication(facts, report, err) &&
-           add_calls_left_out(facts, report, err);
+           add_repairs(facts->trace, report, err) && add_secrets(facts->trace, report, err) &&
+           add_quarantine(facts, report, err) && quality_add_host(facts, report, err) &&
+           add_graphs(facts, report, err) && add_overlaps(facts, report, err) &&
+           add_steps(facts, report, err) && add_outside(facts, report, err) &&
+           add_communication(facts, report, err) && add_calls_left_out(facts, report, err);
 }
 
 const struct analysis quality_analysis = {"quality", run};

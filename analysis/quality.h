@@ -21,6 +21,12 @@ MUST_CHECK bool quality_add(struct report *report, const struct quality *quality
 // The lines on launches, clocks and the profiler's own cost.
 MUST_CHECK bool quality_add_host(const struct facts *facts, struct report *report, struct err *err);
 
+// The item that counts the secrets of the file.
+#define QUALITY_SECRETS "secrets"
+
+// The count of an item of the table; 0 when it is not there.
+int64_t quality_count(const struct report *report, const char *item);
+
 // Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
 const char *quality_worst(const struct report *report);
 

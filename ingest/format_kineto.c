@@ -2,6 +2,7 @@
 // PyTorch (Kineto) and Chrome trace JSON: an object with traceEvents among other members in any
 // order, or a bare array of events; the end may be missing.
 #include "ingest/format_kineto.h"
+#include "ingest/member_clean.h"
 #include "ingest/json_number.h"
 #include "ingest/json_window.h"
 #include "ingest/kineto_event.h"
@@ -191,7 +192,7 @@ static void begin_skip(struct reader *reader, enum place then)
     reader->skip_in_text = false;
 }
 
-static bool keep_member(struct reader *reader, struct str key, struct str text, struct err *err)
+static bool keep_pair(struct reader *reader, struct str key, struct str text, struct err *err)
 {
     struct strtab *strings = trace_builder_strings(reader->builder);
     str_id key_id, text_id;
@@ -199,9 +200,19 @@ static bool keep_member(struct reader *reader, struct str key, struct str text, 
         repair(reader, REPAIR_METADATA);
         return true;
     }
-    return strtab_intern(strings, key, &key_id, err) &&
-           strtab_intern(strings, text, &text_id, err) &&
+    return strtab_intern_outside(strings, key, &key_id, err) &&
+           strtab_intern_outside(strings, text, &text_id, err) &&
            trace_builder_member(reader->builder, key_id, text_id, err);
+}
+
+static bool keep_member(struct reader *reader, struct str key, struct str text, struct err *err)
+{
+    struct buf clean = {0};
+    bool long_text = text.len > MAX_MEMBER; // not kept
+    struct str kept = long_text ? text : member_clean(key, text, &clean);
+    bool ok = buf_ok(&clean, err) && keep_pair(reader, key, kept, err);
+    buf_free(&clean);
+    return ok;
 }
 
 // The raw text of a value, with its quotes or brackets.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the fields of an event to the trace, or counts why not.
 #include "ingest/kineto_event.h"
+#include "ingest/base/secrets.h"
 #include "ingest/json_number.h"
 
 #define MAX_TEXT ((size_t)64 << 10)
@@ -18,23 +19,39 @@ void kineto_events_free(struct kineto_events *events)
     buf_free(&events->scratch);
 }
 
+// Where a text that is too long is cut: not within a secret, whose rest nobody would know as one.
+static size_t cut_long(struct str raw)
+{
+    const size_t around = (size_t)4 << 10;
+    size_t from = MAX_TEXT - around,
+           end = raw.len < MAX_TEXT + around ? raw.len : MAX_TEXT + around;
+    struct str near = {raw.at + from, end - from};
+    struct secret secret;
+    for (size_t at = 0; secrets_find(near, at, &secret) && secret.at < around;
+         at = secret.at + secret.len)
+        if (secret.at + secret.len > around)
+            return from + secret.at;
+    return MAX_TEXT;
+}
+
 // Interns a raw text with its escapes resolved; counts what had to be repaired.
 static bool intern_raw(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
                        struct err *err)
 {
     struct strtab *strings = trace_builder_strings(events->builder);
     if (raw.len > MAX_TEXT) {
-        raw.len = MAX_TEXT;
+        raw.len = cut_long(raw);
         trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
     }
     if (json_text_is_plain(raw))
-        return strtab_intern(strings, raw, id, err);
+        return strtab_intern_outside(strings, raw, id, err);
     buf_clear(&events->scratch);
     if (!json_text_decode(raw, &events->scratch))
         trace_builder_repair(events->builder, REPAIR_TEXT, pos);
     if (!buf_ok(&events->scratch, err))
         return false;
-    return strtab_intern(strings, (struct str){events->scratch.at, events->scratch.len}, id, err);
+    return strtab_intern_outside(strings, (struct str){events->scratch.at, events->scratch.len}, id,
+                                 err);
 }
 
 static bool note(struct kineto_events *events, enum event_field field, str_id id)
@@ -59,7 +76,7 @@ static bool intern_field(struct kineto_events *events, enum event_field field, u
     bool plain = fields->plain >> field & 1 && text.len <= MAX_TEXT;
     if (!plain)
         return intern_raw(events, text, pos, id, err);
-    return strtab_intern(trace_builder_strings(events->builder), text, id, err) &&
+    return strtab_intern_outside(trace_builder_strings(events->builder), text, id, err) &&
            note(events, field, *id);
 }
 
@@ -188,7 +205,7 @@ static bool intern_list(struct kineto_events *events, enum event_field field, ui
         trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
         return true;
     }
-    return strtab_intern(trace_builder_strings(events->builder), text, id, err) &&
+    return strtab_intern_outside(trace_builder_strings(events->builder), text, id, err) &&
            note(events, field, *id);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interned strings: one text block, one span per id, one open-addressing table.
 #include "ingest/trace/strtab.h"
+#include "ingest/base/secrets.h"
 #include "ingest/base/simd.h"
 
 #include <assert.h>
@@ -140,28 +141,57 @@ static bool make_room(struct strtab *table, size_t len, struct err *err)
     return table->count < table->slot_cap / 2 || rehash(table, table->slot_cap * 2, err);
 }
 
-bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err)
+// Adds a text that is not there yet; at is its slot.
+static bool add(struct strtab *table, struct str text, uint64_t hash, uint32_t at, struct err *err)
 {
-    assert(text.len <= STRTAB_MAX_LEN);
-    uint64_t hash = hash_keyed(table->key, text.at, text.len);
-    uint32_t at = probe(table, text, hash);
-    if (table->slots[at]) {
-        *id = (uint32_t)table->slots[at] - 1;
-        return true;
-    }
     uint32_t slot_cap = table->slot_cap;
     if (!make_room(table, text.len, err))
         return false;
     if (slot_cap != table->slot_cap)
         at = probe(table, text, hash);
-    *id = table->count++;
-    table->span[*id] = (uint64_t)table->text_len << STRTAB_LEN_BITS | text.len;
+    uint32_t id = table->count++;
+    table->span[id] = (uint64_t)table->text_len << STRTAB_LEN_BITS | text.len;
     if (text.len)
         memcpy(table->text + table->text_len, text.at, text.len);
     table->text[table->text_len + text.len] = '\0';
     table->text_len += text.len + 1;
-    table->slots[at] = (hash >> 32) << 32 | (*id + 1);
+    table->slots[at] = (hash >> 32) << 32 | (id + 1);
     return true;
+}
+
+bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err)
+{
+    assert(text.len <= STRTAB_MAX_LEN);
+    uint64_t hash = hash_keyed(table->key, text.at, text.len);
+    uint32_t at = probe(table, text, hash);
+    *id = table->slots[at] ? (uint32_t)table->slots[at] - 1 : table->count;
+    return table->slots[at] || add(table, text, hash, at, err);
+}
+
+static bool intern_redacted(struct strtab *table, struct str text, str_id *id, struct err *err)
+{
+    struct buf clean = {0};
+    secrets_redact(text, NULL, &clean);
+    size_t len = clean.len < STRTAB_MAX_LEN ? clean.len : STRTAB_MAX_LEN;
+    struct str kept = {clean.at,
+                       len < clean.len ? str_valid_utf8((struct str){clean.at, len}) : len};
+    bool ok = buf_ok(&clean, err) && strtab_intern(table, kept, id, err);
+    buf_free(&clean);
+    return ok;
+}
+
+bool strtab_intern_outside(struct strtab *table, struct str text, str_id *id, struct err *err)
+{
+    assert(text.len <= STRTAB_MAX_LEN);
+    uint64_t hash = hash_keyed(table->key, text.at, text.len);
+    uint32_t at = probe(table, text, hash);
+    struct secret secret;
+    *id = table->slots[at] ? (uint32_t)table->slots[at] - 1 : table->count;
+    if (table->slots[at])
+        return true;
+    if (secrets_find(text, 0, &secret))
+        return intern_redacted(table, text, id, err);
+    return add(table, text, hash, at, err);
 }
 
 str_id strtab_find(const struct strtab *table, struct str text)

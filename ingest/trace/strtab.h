@@ -31,6 +31,11 @@ void strtab_free(struct strtab *table);
 // The id of text, which is copied when new. len must not pass STRTAB_MAX_LEN. ERR_LIMIT when full.
 MUST_CHECK bool strtab_intern(struct strtab *table, struct str text, str_id *id, struct err *err);
 
+// The same of a text from outside: what looks like a secret is replaced before it is kept. Only a
+// text that is new is searched. No longer than STRTAB_MAX_LEN, also with what takes their place.
+MUST_CHECK bool strtab_intern_outside(struct strtab *table, struct str text, str_id *id,
+                                      struct err *err);
+
 // The id of text if it is already there, else 0.
 str_id strtab_find(const struct strtab *table, struct str text);
 

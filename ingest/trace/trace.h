@@ -4,6 +4,7 @@
 #ifndef INGEST_TRACE_TRACE_H
 #define INGEST_TRACE_TRACE_H
 
+#include "ingest/base/secret_tally.h"
 #include "ingest/trace/event_kind.h"
 #include "ingest/trace/strtab.h"
 
@@ -169,7 +170,8 @@ struct trace {
 
     struct strtab strings;
     struct repair_note repairs[REPAIR_COUNT];
-    uint64_t input_events; // items of the file's event list, whatever they were
+    struct secret_count secrets[SECRET_KINDS]; // of the document; texts here are without them
+    uint64_t input_events;                     // items of the file's event list, whatever they were
     uint64_t text_bytes;   // decompressed size of the document
 
     struct budget *budget; // what the columns are counted in

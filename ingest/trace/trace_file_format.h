@@ -8,7 +8,7 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 4u
+#define TRACE_FILE_VERSION 5u
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // rows of one track that the timeline can show
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
@@ -39,6 +39,7 @@ enum section_id {
     SECTION_TEXT,
     SECTION_SPANS,
     SECTION_REPAIRS,
+    SECTION_SECRETS,
     SECTION_OF_TIMELINE, // what follows is made of the events and serves the timeline only
     SECTION_ROW = SECTION_OF_TIMELINE,
     SECTION_TIMES, // per block of events
@@ -110,6 +111,7 @@ static inline uint32_t section_element(enum section_id id)
         [SECTION_TEXT] = 1,
         [SECTION_SPANS] = sizeof(uint64_t),
         [SECTION_REPAIRS] = sizeof(struct repair_note),
+        [SECTION_SECRETS] = sizeof(struct secret_count),
         [SECTION_ROW] = sizeof(uint8_t),
         [SECTION_TIMES] = sizeof(struct block_times),
         [SECTION_LEVELS] = sizeof(struct level_entry),

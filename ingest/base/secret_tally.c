@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces are searched where they lie. Secrets that begin near a cut are searched in a copy of what
+// lies on both sides of it.
+#include "ingest/base/secret_tally.h"
+
+// Counts the secrets of text that begin in text[from..to); text stands at `pos` of the stream.
+static void count(struct secret_tally *tally, struct str text, uint64_t pos, size_t from, size_t to)
+{
+    struct secret secret;
+    if (tally->last_end > pos + from)
+        from = (size_t)(tally->last_end - pos);
+    while (from < to && secrets_find(text, from, &secret) && secret.at < to) {
+        struct secret_count *found = &tally->found[secret.kind];
+        found->first_pos = found->count ? found->first_pos : pos + secret.at;
+        found->count++;
+        from = secret.at + secret.len;
+        tally->last_end = pos + from;
+    }
+}
+
+// Keeps the last bytes of what was kept and a piece.
+static void keep(struct secret_tally *tally, struct str piece)
+{
+    size_t room = sizeof tally->end;
+    size_t taken = piece.len < room ? piece.len : room;
+    size_t stays = tally->kept < room - taken ? tally->kept : room - taken;
+    memmove(tally->end, tally->end + tally->kept - stays, stays);
+    if (taken)
+        memcpy(tally->end + stays, piece.at + piece.len - taken, taken);
+    tally->kept = stays + taken;
+}
+
+// Of the kept bytes all but the last SECRET_REACH were searched already.
+static void count_cut(struct secret_tally *tally, struct str piece)
+{
+    char both[4 * SECRET_REACH];
+    size_t head = piece.len < 2 * SECRET_REACH ? piece.len : 2 * SECRET_REACH;
+    if (tally->kept)
+        memcpy(both, tally->end, tally->kept);
+    if (head)
+        memcpy(both + tally->kept, piece.at, head);
+    size_t len = tally->kept + head;
+    size_t from = tally->kept > SECRET_REACH ? tally->kept - SECRET_REACH : 0;
+    size_t to = head < 2 * SECRET_REACH ? len - (len < SECRET_REACH ? len : SECRET_REACH)
+                                        : tally->kept + SECRET_REACH;
+    count(tally, (struct str){both, len}, tally->pos - tally->kept, from, to);
+}
+
+void secret_tally_add(struct secret_tally *tally, struct str piece)
+{
+    count_cut(tally, piece);
+    if (piece.len > 2 * SECRET_REACH)
+        count(tally, piece, tally->pos, SECRET_REACH, piece.len - SECRET_REACH);
+    keep(tally, piece);
+    tally->pos += piece.len;
+}
+
+void secret_tally_end(struct secret_tally *tally)
+{
+    size_t from = tally->kept > SECRET_REACH ? tally->kept - SECRET_REACH : 0;
+    count(tally, (struct str){tally->end, tally->kept}, tally->pos - tally->kept, from,
+          tally->kept);
+}
