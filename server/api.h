@@ -15,6 +15,7 @@ bool assets_get_client(struct request *request, struct response *response, struc
 // Health, version, description, metrics (api_misc.c, api_metrics.c).
 bool api_get_health(struct request *request, struct response *response, struct err *err);
 bool api_get_ready(struct request *request, struct response *response, struct err *err);
+bool api_get_storage(struct request *request, struct response *response, struct err *err);
 bool api_get_version(struct request *request, struct response *response, struct err *err);
 bool api_get_metrics(struct request *request, struct response *response, struct err *err);
 bool api_get_openapi(struct request *request, struct response *response, struct err *err);
@@ -26,6 +27,7 @@ bool api_create_run(struct request *request, struct response *response, struct e
 bool api_patch_run(struct request *request, struct response *response, struct err *err);
 bool api_delete_run(struct request *request, struct response *response, struct err *err);
 bool api_reanalyse_run(struct request *request, struct response *response, struct err *err);
+bool api_cancel_run(struct request *request, struct response *response, struct err *err);
 bool api_finalize_run(struct request *request, struct response *response, struct err *err);
 bool api_get_summary(struct request *request, struct response *response, struct err *err);
 
@@ -75,6 +77,14 @@ bool upload_post(struct request *request, struct response *response, struct err 
 bool upload_put(struct request *request, struct response *response, struct err *err);
 bool api_get_upload(struct request *request, struct response *response, struct err *err);
 bool api_get_trace(struct request *request, struct response *response, struct err *err);
+
+// Uploads in pieces (tus.c).
+bool tus_options(struct request *request, struct response *response, struct err *err);
+bool tus_post(struct request *request, struct response *response, struct err *err);
+bool tus_get(struct request *request, struct response *response, struct err *err);
+bool tus_patch(struct request *request, struct response *response, struct err *err);
+bool tus_delete(struct request *request, struct response *response, struct err *err);
+bool tus_post_other(struct request *request, struct response *response, struct err *err);
 
 // --- shared (api.c, api_json.c) -----------------------------------------------------------------
 

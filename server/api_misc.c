@@ -2,6 +2,7 @@
 // Whether the service lives and can work, what it is, and its own description.
 #include "server/api.h"
 
+#include "server/care.h"
 #include "server/openapi_data.h"
 #include "server/store_watch.h"
 
@@ -20,7 +21,7 @@ bool api_get_ready(struct request *request, struct response *response, struct er
     const struct intake *intake = &request->services->intake;
     uint64_t free_bytes = 0, min_free_bytes = request->services->min_free_bytes;
     struct queue_state queue;
-    if (!query_allow(&request->query, no_parameters, err) ||
+    if (!query_allow(&request->query, no_parameters, err) || !care_check(intake->care, err) ||
         !store_queue_state(intake->store, &queue, err) ||
         !blob_free_bytes(intake->blobs, &free_bytes, err))
         return false;

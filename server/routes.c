@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #define RUN "/api/v1/runs/{run}"
+#define TUS "/api/v1/tus"
 
 const struct route routes[] = {
     {"GET", "/", SCOPE_OPEN, assets_get_page, NULL},
@@ -20,9 +21,9 @@ const struct route routes[] = {
     {"GET", "/trends", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/alerts", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/plan", SCOPE_OPEN, assets_get_page, NULL},
-    {"GET", "/docs/api", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/login", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/settings/{page*}", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/docs/api", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", SCOPE_OPEN, assets_get_static, NULL},
     {"GET", "/client/{file}", SCOPE_OPEN, assets_get_client, NULL},
@@ -30,10 +31,10 @@ const struct route routes[] = {
     {"GET", "/healthz", SCOPE_OPEN, api_get_health, NULL},
     {"GET", "/readyz", SCOPE_OPEN, api_get_ready, NULL},
     {"GET", "/metrics", SCOPE_READ, api_get_metrics, NULL},
+    {"GET", "/api/v1/storage", SCOPE_READ, api_get_storage, NULL},
     {"GET", "/api/v1/version", SCOPE_OPEN, api_get_version, NULL},
     {"GET", "/api/v1/openapi.json", SCOPE_OPEN, api_get_openapi, NULL},
 
-    {"POST", "/upload", SCOPE_UPLOAD, upload_post, NULL},
     {"GET", "/api/v1/session", SCOPE_OPEN, api_get_session, NULL},
     {"POST", "/api/v1/session", SCOPE_OPEN, api_post_session, NULL},
     {"DELETE", "/api/v1/session", SCOPE_OPEN, api_delete_session, NULL},
@@ -42,10 +43,19 @@ const struct route routes[] = {
     {"DELETE", "/api/v1/tokens/{token}", SCOPE_ADMIN, api_revoke_token, NULL},
     {"GET", "/api/v1/audit", SCOPE_ADMIN, api_list_audit, NULL},
 
+    {"POST", "/upload", SCOPE_UPLOAD, upload_post, NULL},
     {"POST", "/api/v1/uploads", SCOPE_UPLOAD, upload_post, NULL},
     {"GET", "/api/v1/uploads/{upload}", SCOPE_READ | SCOPE_UPLOAD, api_get_upload, NULL},
     {"GET", RUN "/ranks/{rank}/trace", SCOPE_READ, api_get_trace, NULL},
     {"PUT", RUN "/ranks/{rank}/trace", SCOPE_UPLOAD, upload_put, NULL},
+
+    {"OPTIONS", TUS, SCOPE_OPEN, tus_options, NULL},
+    {"POST", TUS, SCOPE_UPLOAD, tus_post, NULL},
+    {"OPTIONS", TUS "/{upload}", SCOPE_OPEN, tus_options, NULL},
+    {"GET", TUS "/{upload}", SCOPE_UPLOAD, tus_get, NULL},
+    {"PATCH", TUS "/{upload}", SCOPE_UPLOAD, tus_patch, NULL},
+    {"DELETE", TUS "/{upload}", SCOPE_UPLOAD, tus_delete, NULL},
+    {"POST", TUS "/{upload}", SCOPE_UPLOAD, tus_post_other, NULL},
 
     {"GET", "/api/v1/runs", SCOPE_READ, api_list_runs, NULL},
     {"POST", "/api/v1/runs", SCOPE_UPLOAD, api_create_run, NULL},
@@ -53,6 +63,7 @@ const struct route routes[] = {
     {"PATCH", RUN, SCOPE_WRITE, api_patch_run, NULL},
     {"DELETE", RUN, SCOPE_ADMIN, api_delete_run, NULL},
     {"POST", RUN "/reanalyse", SCOPE_WRITE, api_reanalyse_run, NULL},
+    {"POST", RUN "/cancel", SCOPE_WRITE, api_cancel_run, NULL},
     {"POST", RUN "/finalize", SCOPE_UPLOAD, api_finalize_run, NULL},
     {"GET", RUN "/dismissals", SCOPE_READ, api_list_dismissals, NULL},
     {"PUT", RUN "/dismissals/{finding}", SCOPE_WRITE, api_put_dismissal, NULL},
@@ -194,7 +205,8 @@ static bool refuse_method(struct request *request, struct response *response, st
     char allow[64] = "OPTIONS";
     struct str ignored[REQUEST_MAX_CAPTURES];
     for (size_t i = 0; i < routes_count; i++) {
-        if (!matches(routes[i].pattern, request->path, ignored))
+        if (strcmp(routes[i].method, "OPTIONS") == 0 ||
+            !matches(routes[i].pattern, request->path, ignored))
             continue;
         size_t len = strlen(allow);
         bool get = strcmp(routes[i].method, "GET") == 0;

@@ -30,11 +30,11 @@ static bool read_findings(struct stmt *stmt, const char *prefix, struct store_ch
 // A database that cannot even be read is damaged, too.
 static bool judge(bool ok, struct store_check *found, const struct err *err)
 {
-    if (!ok && err->code == ERR_IO && !found->damage[0]) {
+    if (ok || err->code != ERR_IO)
+        return ok;
+    if (!found->damage[0])
         snprintf(found->damage, sizeof found->damage, "%.190s", err->msg);
-        return true;
-    }
-    return ok;
+    return true;
 }
 
 // --- beside the service -------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_STORE_FIXTURE_H
 
 #include "server/store.h"
+#include "tests/unit/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,13 +53,7 @@ static inline int tear_down(void **state)
     struct fixture *f = *state;
     store_close(f->store);
     arena_free(&f->arena);
-    const char *suffixes[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
-        char path[112];
-        snprintf(path, sizeof path, "%s%s", f->path, suffixes[i]);
-        unlink(path);
-    }
-    rmdir(f->folder);
+    folder_remove(f->folder);
     free(f);
     return 0;
 }

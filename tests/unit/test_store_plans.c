@@ -2,6 +2,7 @@
 // How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
 // for those listed here with their reason, and no statement of the store escapes this test.
 #include "server/store_watch.h"
+#include "server/store_care.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -264,6 +265,43 @@ static void pin_and_describe_a_run(struct fixture *f, struct str run_id)
     assert_ok(f, store_drop_baseline(f->store, STR("main"), &f->err));
 }
 
+static bool ignore_blob(void *context, const struct store_blob *blob, struct err *err)
+{
+    (void)context, (void)blob, (void)err;
+    return true;
+}
+
+static bool ignore_trace(void *context, const char *trace_id, struct err *err)
+{
+    (void)context, (void)trace_id, (void)err;
+    return true;
+}
+
+static void look_after_a_run(struct fixture *f, struct upload *upload)
+{
+    static const atomic_bool never;
+    const char *sha256 = upload->traces[0].sha256.at;
+    struct store_check check;
+    struct store_blob blob;
+    struct damaged_blob *blobs;
+    struct str run_id;
+    size_t count;
+    uint64_t pruned;
+    bool found;
+    assert_ok(f, store_check_database(f->store, false, &never, &check, &f->err));
+    assert_ok(f, store_check_database(f->store, true, &never, &check, &f->err));
+    assert_ok(f, store_note_check(f->store, true, &check, &f->err));
+    assert_ok(f, store_last_check(f->store, true, &check, &f->err));
+    assert_ok(f, store_next_to_scrub(f->store, INT64_MAX, &blob, &found, &f->err));
+    assert_ok(f, store_note_scrub(f->store, sha256, "is missing", &f->err));
+    assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
+    assert_ok(f, store_note_scrub(f->store, sha256, "", &f->err));
+    assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &run_id, &found, &f->err));
+    assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
+    assert_ok(f, store_each_trace(f->path, ignore_trace, NULL, &f->err));
+    assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
+}
+
 // From a first upload to the deletion of its run, with all that may happen in between.
 static void live_a_life(struct fixture *f)
 {
@@ -300,6 +338,7 @@ static void live_a_life(struct fixture *f)
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
+    look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
     struct run_tag tag = {STR("k"), STR("v")};
@@ -325,6 +364,12 @@ static const struct {
      "the newest of all, in their order; a search"},
     {"FROM series WHERE judged < changed", "SCAN series USING INDEX series_to_judge",
      "a partial index with what changed alone"},
+    {"SELECT sha256, bytes FROM blob ORDER BY", "SCAN blob", "a backup wants all of them"},
+    {"SELECT id FROM trace ORDER BY id", "SCAN trace", "the same"},
+    {"WHERE damage <> ''", "SCAN blob USING INDEX blob_damaged",
+     "a partial index with what is damaged alone"},
+    {"FROM sqlite_schema", "SCAN sqlite_schema", "tables are few"},
+    {"FROM pragma_", "SCAN pragma_", "what SQLite's checks tell"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},
     {"FROM run WHERE analysis_version < ?", "SCAN run",
