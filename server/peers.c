@@ -39,7 +39,7 @@ static bool read_range(struct str text, struct peer_range *range)
 bool peers_parse(struct str text, struct peers *peers, struct err *err)
 {
     *peers = (struct peers){.count = 0};
-    while (text.len) {
+    for (bool more = text.len > 0; more;) {
         size_t comma = str_find(text, STR(","));
         struct str one = {text.at, comma == SIZE_MAX ? text.len : comma};
         if (peers->count == PEERS_MAX)
@@ -49,7 +49,8 @@ bool peers_parse(struct str text, struct peers *peers, struct err *err)
                            "found '%.*s', expected addresses such as 127.0.0.1 or 10.0.0.0/8, "
                            "joined by commas",
                            (int)(one.len < 60 ? one.len : 60), one.at);
-        size_t used = one.len + (comma != SIZE_MAX);
+        more = comma != SIZE_MAX;
+        size_t used = one.len + more;
         text = (struct str){text.at + used, text.len - used};
     }
     return true;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens, sessions, quotas and the audit log as they are stored.
+#include "server/access_tables.h"
+#include "server/store_access.h"
+#include "server/token.h"
+
+#include "ingest/base/clock.h"
+#include "tests/unit/store_fixture.h"
+
+static const struct quota_limits as_service = {-1, -1, -1};
+
+// A token of that name, kept; gives its hash.
+static struct str keep(struct fixture *f, const char *name, int64_t expires_ns,
+                       char hash[TOKEN_HASH_SIZE])
+{
+    char secret[TOKEN_SIZE];
+    struct str id;
+    struct token_request request = {.name = str_of(name),
+                                    .scopes = SCOPE_READ | SCOPE_UPLOAD,
+                                    .expires_ns = expires_ns,
+                                    .limits = as_service};
+    assert_ok(f, token_make(TOKEN_PREFIX, secret, &f->err));
+    assert_ok(f, token_hash(str_of(secret), hash, &f->err));
+    assert_ok(f, store_add_token(f->store, &request, hash, &f->arena, &id, &f->err));
+    return id;
+}
+
+static void run_sql(struct fixture *f, const char *sql, int expected)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    int rc = sqlite3_step(stmt);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    assert_int_equal(rc, expected);
+}
+
+static bool is_found(struct fixture *f, const char *hash, struct token *token)
+{
+    bool found = false;
+    assert_ok(f, store_find_token(f->store, hash, &f->arena, token, &found, &f->err));
+    return found;
+}
+
+static void a_token_is_found_by_its_hash_alone(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE], other[TOKEN_HASH_SIZE];
+    struct token token;
+    struct str id = keep(f, "ci", 0, hash);
+    keep(f, "other", 0, other);
+    assert_true(is_found(f, hash, &token));
+    assert_true(str_equal(token.id, id));
+    assert_text(token.name, "ci");
+    assert_int_equal(token.scopes, SCOPE_READ | SCOPE_UPLOAD);
+    assert_int_equal(token.limits.in_flight, -1);
+    hash[63] = hash[63] == '0' ? '1' : '0'; // the same digits by which rows are found
+    assert_false(is_found(f, hash, &token));
+}
+
+static void names_are_words(void **state)
+{
+    struct fixture *f = *state;
+    struct str id;
+    char hash[TOKEN_HASH_SIZE] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    struct token_request request = {.name = STR("a b"), .scopes = SCOPE_READ};
+    assert_false(store_add_token(f->store, &request, hash, &f->arena, &id, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+static void use_is_noted_once_a_minute(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE];
+    struct token token, again;
+    keep(f, "ci", 0, hash);
+    assert_true(is_found(f, hash, &token));
+    assert_int_equal(token.used_ns, 0);
+    assert_ok(f, store_touch_token(f->store, &token, &f->err));
+    assert_true(is_found(f, hash, &token));
+    assert_true(token.used_ns > clock_wall_ns() - (int64_t)60 * 1000000000);
+    assert_ok(f, store_touch_token(f->store, &token, &f->err));
+    assert_true(is_found(f, hash, &again));
+    assert_true(again.used_ns == token.used_ns);
+}
+
+static void revoking_ends_a_token_by_id_or_name_and_its_sessions(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE], session[TOKEN_HASH_SIZE], second[TOKEN_HASH_SIZE];
+    struct token token;
+    struct str id = keep(f, "ci", 0, hash), ended;
+    bool found = false;
+    assert_ok(f, token_hash(STR("secret"), session, &f->err));
+    assert_ok(f, store_add_session(f->store, session, id, &f->err));
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_true(found && str_equal(token.id, id));
+    keep(f, "ci", 0, second);
+    assert_false(store_revoke_token(f->store, STR("ci"), &f->arena, &ended, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_ok(f, store_revoke_token(f->store, id, &f->arena, &ended, &f->err));
+    assert_true(is_found(f, hash, &token));
+    assert_true(token.revoked_ns > 0);
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_false(found);
+    assert_ok(f, store_revoke_token(f->store, STR("ci"), &f->arena, &ended, &f->err));
+    assert_false(str_equal(ended, id));
+    assert_false(store_revoke_token(f->store, STR("ci"), &f->arena, &ended, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+}
+
+static void good_tokens_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE];
+    struct str id;
+    int64_t count = -1;
+    assert_ok(f, store_count_tokens(f->store, &count, &f->err));
+    assert_int_equal(count, 0);
+    keep(f, "expired", clock_wall_ns() - 1, hash);
+    keep(f, "good", clock_wall_ns() + (int64_t)60 * 1000000000, hash);
+    keep(f, "ever", 0, hash);
+    id = keep(f, "revoked", 0, hash);
+    assert_ok(f, store_revoke_token(f->store, id, &f->arena, &id, &f->err));
+    assert_ok(f, store_count_tokens(f->store, &count, &f->err));
+    assert_int_equal(count, 2);
+}
+
+static const char *cell(const struct table *table, size_t row, const char *column)
+{
+    for (unsigned i = 0; i < table->desc->column_count; i++)
+        if (strcmp(table->desc->columns[i].name, column) == 0)
+            return table->cells[row * table->desc->column_count + i].s.at;
+    return NULL;
+}
+
+static void the_list_tells_all_but_secrets(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE];
+    struct table table;
+    keep(f, "old", clock_wall_ns() - 1, hash);
+    assert_ok(f, store_list_tokens(f->store, STR(""), &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 1);
+    assert_string_equal(cell(&table, 0, "name"), "old");
+    assert_string_equal(cell(&table, 0, "scopes"), "read,upload");
+    assert_string_equal(cell(&table, 0, "state"), "expired");
+    for (unsigned i = 0; i < table.desc->column_count; i++) {
+        struct cell one = table.cells[i];
+        if (table.desc->columns[i].type == COLUMN_TEXT && !one.null)
+            assert_true(str_find(one.s, (struct str){hash, 8}) == SIZE_MAX);
+    }
+}
+
+static void a_session_ends_after_twelve_idle_hours(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE], session[TOKEN_HASH_SIZE];
+    struct token token;
+    bool found = false;
+    struct str id = keep(f, "ci", 0, hash);
+    assert_ok(f, token_hash(STR("secret"), session, &f->err));
+    assert_ok(f, store_add_session(f->store, session, id, &f->err));
+    run_sql(f, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000", SQLITE_DONE);
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_true(found); // and used now
+    run_sql(f, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000", SQLITE_DONE);
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_true(found);
+    run_sql(f, "UPDATE session SET used_ns = used_ns - 13 * 3600 * 1000000000", SQLITE_DONE);
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_false(found);
+}
+
+static void a_token_has_only_so_many_sessions(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE], first[TOKEN_HASH_SIZE], session[TOKEN_HASH_SIZE], text[16];
+    struct token token;
+    bool found = false;
+    struct str id = keep(f, "ci", 0, hash);
+    for (int i = 0; i <= STORE_SESSIONS_PER_TOKEN; i++) {
+        snprintf(text, sizeof text, "secret %d", i);
+        assert_ok(f, token_hash(str_of(text), i ? session : first, &f->err));
+        assert_ok(f, store_add_session(f->store, i ? session : first, id, &f->err));
+    }
+    assert_ok(f, store_find_session(f->store, first, &f->arena, &token, &found, &f->err));
+    assert_false(found);
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_true(found);
+    assert_ok(f, store_end_session(f->store, session, &f->err));
+    assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
+    assert_false(found);
+}
+
+static void quotas_count_days_and_what_is_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct quota_use use;
+    struct str who = STR("k_1");
+    struct upload upload = add(f, "r", 'a', 0, "x.json"), again;
+    assert_ok(f, store_own_upload(f->store, who, upload.id, &f->err));
+    assert_ok(f, store_quota_charge(f->store, who, 7, 30, &f->err));
+    assert_ok(f, store_quota_charge(f->store, who, 7, 12, &f->err));
+    assert_ok(f, store_quota_use(f->store, who, 7, &use, &f->err));
+    assert_int_equal(use.day_bytes, 42);
+    assert_int_equal(use.stored_bytes, 100);
+    assert_ok(f, store_quota_use(f->store, who, 8, &use, &f->err));
+    assert_int_equal(use.day_bytes, 0);
+    again = add(f, "r", 'a', 0, "x.json"); // the same bytes: nothing new is stored
+    assert_ok(f, store_own_upload(f->store, STR("k_2"), again.id, &f->err));
+    assert_ok(f, store_quota_use(f->store, STR("k_2"), 8, &use, &f->err));
+    assert_int_equal(use.stored_bytes, 0);
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    assert_ok(f, store_quota_use(f->store, who, 7, &use, &f->err));
+    assert_int_equal(use.stored_bytes, 0);
+    assert_int_equal(use.day_bytes, 42);
+}
+
+static void add_entry(struct fixture *f, const char *who, int status)
+{
+    struct audit_row row = {.at_ns = clock_wall_ns(),
+                            .who = str_of(who),
+                            .peer = STR("127.0.0.1"),
+                            .action = STR("DELETE /x"),
+                            .object = STR("run r_1"),
+                            .request_id = STR("id"),
+                            .status = status};
+    assert_ok(f, store_add_audit(f->store, &row, &f->err));
+}
+
+static void the_audit_log_only_grows(void **state)
+{
+    struct fixture *f = *state;
+    struct table table;
+    struct audit_query all = {.before = INT64_MAX, .limit = 10};
+    add_entry(f, "a", 204);
+    add_entry(f, "b", 403);
+    add_entry(f, "a", 200);
+    run_sql(f, "DELETE FROM audit", SQLITE_CONSTRAINT);
+    run_sql(f, "UPDATE audit SET who = 'c'", SQLITE_CONSTRAINT);
+    assert_ok(f, store_list_audit(f->store, &all, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 3);
+    assert_string_equal(cell(&table, 1, "who"), "b"); // newest first
+    struct audit_query older = {.who = STR("a"), .before = 3, .limit = 10};
+    assert_ok(f, store_list_audit(f->store, &older, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_token_is_found_by_its_hash_alone),
+        TEST(names_are_words),
+        TEST(use_is_noted_once_a_minute),
+        TEST(revoking_ends_a_token_by_id_or_name_and_its_sessions),
+        TEST(good_tokens_are_counted),
+        TEST(the_list_tells_all_but_secrets),
+        TEST(a_session_ends_after_twelve_idle_hours),
+        TEST(a_token_has_only_so_many_sessions),
+        TEST(quotas_count_days_and_what_is_stored),
+        TEST(the_audit_log_only_grows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
