@@ -3,18 +3,23 @@
 // lies on both sides of it.
 #include "ingest/base/secret_tally.h"
 
+#define NAME_REACH ((size_t)256) // how far before a secret the search must begin to know its name
+
 // Counts the secrets of text that begin in text[from..to); text stands at `pos` of the stream.
 static void count(struct secret_tally *tally, struct str text, uint64_t pos, size_t from, size_t to)
 {
     struct secret secret;
     if (tally->last_end > pos + from)
         from = (size_t)(tally->last_end - pos);
-    while (from < to && secrets_find(text, from, &secret) && secret.at < to) {
+    size_t at = from > NAME_REACH ? from - NAME_REACH : 0;
+    for (; at < to && secrets_find(text, at, &secret) && secret.at < to;
+         at = secret.at + secret.len) {
+        if (secret.at < from)
+            continue;
         struct secret_count *found = &tally->found[secret.kind];
         found->first_pos = found->count ? found->first_pos : pos + secret.at;
         found->count++;
-        from = secret.at + secret.len;
-        tally->last_end = pos + from;
+        tally->last_end = pos + secret.at + secret.len;
     }
 }
 

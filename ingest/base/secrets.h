@@ -39,7 +39,8 @@ struct secret {
     unsigned backslashes;
 };
 
-// The first secret of text that begins at `from` or later. Plain text and JSON text with its
+// The first secret of text that begins at `from` or later, as does what tells that it is one: the
+// name before it or its own form. Plain text and JSON text with its
 // escapes are both understood. Takes time in proportion to the text; allocates nothing.
 bool secrets_find(struct str text, size_t from, struct secret *secret);
 
