@@ -307,6 +307,18 @@ bool api_reanalyse_run(struct request *request, struct response *response, struc
     return reply_run(request, response, run.id, err);
 }
 
+bool api_cancel_run(struct request *request, struct response *response, struct err *err)
+{
+    const struct intake *intake = &request->services->intake;
+    struct run run;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err))
+        return false;
+    bool ok = intake->jobs ? jobs_cancel_run(intake->jobs, run.id, err)
+                           : store_cancel_run(intake->store, run.id, err);
+    return ok && reply_run(request, response, run.id, err);
+}
+
 bool api_finalize_run(struct request *request, struct response *response, struct err *err)
 {
     const struct intake *intake = &request->services->intake;
