@@ -3,6 +3,7 @@
 // for those listed here with their reason, and no statement of the store escapes this test.
 #include "server/store_watch.h"
 #include "server/store_care.h"
+#include "server/store_access.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -302,6 +303,43 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
 }
 
+static void guard_a_service(struct fixture *f, struct str upload_id)
+{
+    const char *hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    struct token_request request = {.name = STR("ci"), .scopes = SCOPE_READ};
+    struct audit_row row = {.who = STR("x")};
+    struct audit_query queries[] = {{.before = 5, .limit = 5},
+                                    {.who = STR("x"), .before = 5, .limit = 5}};
+    struct quota_use use;
+    struct token token;
+    struct table table;
+    struct str id;
+    int64_t count;
+    bool found;
+    assert_ok(f, store_add_token(f->store, &request, hash, &f->arena, &id, &f->err));
+    assert_ok(f, store_find_token(f->store, hash, &f->arena, &token, &found, &f->err));
+    assert_ok(f, store_touch_token(f->store, &token, &f->err));
+    assert_ok(f, store_count_tokens(f->store, &count, &f->err));
+    assert_ok(f, store_list_tokens(f->store, id, &f->arena, &table, &f->err));
+    assert_ok(f, store_list_tokens(f->store, STR(""), &f->arena, &table, &f->err));
+    assert_ok(f, store_add_session(f->store, hash, id, &f->err));
+    sqlite3 *db = open_raw(f);
+    sqlite3_exec(db,
+                 "UPDATE session SET used_ns = used_ns - 120000000000 WHERE hash = "
+                 "'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'",
+                 NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_ok(f, store_find_session(f->store, hash, &f->arena, &token, &found, &f->err));
+    assert_ok(f, store_end_session(f->store, hash, &f->err));
+    assert_ok(f, store_quota_charge(f->store, id, 1, 1, &f->err));
+    assert_ok(f, store_own_upload(f->store, id, upload_id, &f->err));
+    assert_ok(f, store_quota_use(f->store, id, 1, &use, &f->err));
+    assert_ok(f, store_add_audit(f->store, &row, &f->err));
+    assert_ok(f, store_list_audit(f->store, &queries[0], &f->arena, &table, &f->err));
+    assert_ok(f, store_list_audit(f->store, &queries[1], &f->arena, &table, &f->err));
+    assert_ok(f, store_revoke_token(f->store, id, &f->arena, &id, &f->err));
+}
+
 // From a first upload to the deletion of its run, with all that may happen in between.
 static void live_a_life(struct fixture *f)
 {
@@ -338,6 +376,7 @@ static void live_a_life(struct fixture *f)
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
+    guard_a_service(f, upload.id);
     look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
@@ -370,6 +409,7 @@ static const struct {
      "a partial index with what is damaged alone"},
     {"FROM sqlite_schema", "SCAN sqlite_schema", "tables are few"},
     {"FROM pragma_", "SCAN pragma_", "what SQLite's checks tell"},
+    {"FROM token", "SCAN token", "all of them, at start and for people; there are few"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},
     {"FROM run WHERE analysis_version < ?", "SCAN run",

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uploads over a quota are refused before their body, also when several come at once.
+#include "server/quota.h"
+#include "server/services.h"
+#include "server/store_access.h"
+
+#include "tests/unit/store_fixture.h"
+
+// One upload of somebody.
+struct sent {
+    struct services services;
+    struct arena arena;
+    struct body body;
+    struct request request;
+    struct response response;
+    struct err err;
+};
+
+static void begin(struct sent *sent, struct quota *quota, const char *who, uint64_t length)
+{
+    *sent = (struct sent){0};
+    arena_init(&sent->arena, NULL);
+    response_init(&sent->response);
+    sent->services.quota = quota;
+    sent->body = (struct body){.length = length, .limit = UINT64_MAX};
+    sent->request = (struct request){
+        .services = &sent->services,
+        .arena = &sent->arena,
+        .body = &sent->body,
+        .who = {
+            .kind = WHO_TOKEN, .name = str_of(who), .key = str_of(who), .limits = {-1, -1, -1}}};
+}
+
+static int admit(struct sent *sent)
+{
+    return quota_admit(&sent->request, &sent->response, sent->body.length, &sent->err)
+               ? 200
+               : sent->response.status;
+}
+
+static void leave(struct sent *sent, uint64_t received)
+{
+    sent->body.received = received;
+    quota_leave(&sent->request);
+}
+
+static void end(struct sent *sent)
+{
+    response_free(&sent->response);
+    arena_free(&sent->arena);
+}
+
+// Whether an upload of that length would be let in; it leaves again, with nothing sent.
+static int try_length(struct quota *quota, const char *who, uint64_t length)
+{
+    struct sent sent;
+    begin(&sent, quota, who, length);
+    int status = admit(&sent);
+    if (status == 200)
+        leave(&sent, 0);
+    end(&sent);
+    return status;
+}
+
+static struct quota *open_quota(struct fixture *f, int64_t day, int64_t stored, int64_t in_flight)
+{
+    struct quota_limits limits = {day, stored, in_flight};
+    struct quota *quota = quota_new(f->store, &limits, &f->err);
+    assert_ok(f, quota != NULL);
+    return quota;
+}
+
+static void without_limits_nothing_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 0, 0, 0);
+    assert_int_equal(try_length(quota, "k_1", (uint64_t)1 << 60), 200);
+    assert_int_equal(try_length(quota, "", UINT64_MAX - 1), 200);
+    assert_int_equal(try_length(NULL, "k_1", 1), 200);
+    quota_free(quota);
+}
+
+static void the_bytes_of_a_day_are_429_with_the_time_until_midnight(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 100, 0, 0);
+    struct sent sent;
+    begin(&sent, quota, "k_1", 60);
+    assert_int_equal(admit(&sent), 200);
+    leave(&sent, 60);
+    end(&sent);
+    assert_int_equal(try_length(quota, "k_1", 40), 200);
+    assert_int_equal(try_length(quota, "k_2", 100), 200);
+    begin(&sent, quota, "k_1", 41);
+    assert_int_equal(admit(&sent), 429);
+    assert_string_equal(sent.response.word, "quota-day");
+    assert_string_equal(sent.response.headers[0].name.at, "Retry-After");
+    assert_in_range(atoi(sent.response.headers[0].value.at), 1, 86400);
+    end(&sent);
+    quota_free(quota);
+}
+
+static void what_was_sent_counts_and_not_what_was_announced(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 100, 0, 0);
+    struct sent sent;
+    begin(&sent, quota, "k_1", 90);
+    assert_int_equal(admit(&sent), 200);
+    assert_int_equal(try_length(quota, "k_1", 20), 429); // while it is under way
+    leave(&sent, 10);                                    // the connection broke
+    end(&sent);
+    assert_int_equal(try_length(quota, "k_1", 90), 200);
+    assert_int_equal(try_length(quota, "k_1", 91), 429);
+    quota_free(quota);
+}
+
+static void uploads_at_a_time_are_counted_by_who_sends_them(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 0, 0, 2);
+    struct sent first, second;
+    begin(&first, quota, "k_1", 5);
+    begin(&second, quota, "k_1", 5);
+    assert_int_equal(admit(&first), 200);
+    assert_int_equal(admit(&second), 200);
+    assert_int_equal(try_length(quota, "k_1", 5), 429);
+    assert_int_equal(try_length(quota, "k_2", 5), 200);
+    leave(&first, 5);
+    assert_int_equal(try_length(quota, "k_1", 5), 200);
+    leave(&second, 5);
+    end(&first);
+    end(&second);
+    quota_free(quota);
+}
+
+static void bytes_stored_are_507_until_a_run_goes(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 0, 150, 0);
+    struct sent sent;
+    struct upload upload = add(f, "r", 'a', 0, "x.json"); // 100 bytes
+    begin(&sent, quota, "k_1", 100);
+    assert_int_equal(admit(&sent), 200);
+    assert_true(quota_own(&sent.request, upload.id, &f->err));
+    leave(&sent, 100);
+    end(&sent);
+    assert_int_equal(try_length(quota, "k_1", 50), 200);
+    assert_int_equal(try_length(quota, "k_1", 51), 507);
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    assert_int_equal(try_length(quota, "k_1", 150), 200);
+    quota_free(quota);
+}
+
+static void a_body_of_unknown_length_may_grow_to_the_limit(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 100, 0, 0);
+    struct sent sent;
+    begin(&sent, quota, "k_1", BODY_UNKNOWN);
+    assert_int_equal(admit(&sent), 200);
+    assert_int_equal(sent.body.limit, 100);
+    leave(&sent, 100);
+    end(&sent);
+    assert_int_equal(try_length(quota, "k_1", BODY_UNKNOWN), 429);
+    quota_free(quota);
+}
+
+static void a_token_may_have_limits_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 100, 0, 0);
+    struct sent sent;
+    begin(&sent, quota, "k_1", 1000);
+    sent.request.who.limits.day_bytes = 0; // none
+    assert_int_equal(admit(&sent), 200);
+    leave(&sent, 0);
+    end(&sent);
+    begin(&sent, quota, "k_1", 20);
+    sent.request.who.limits.day_bytes = 10;
+    assert_int_equal(admit(&sent), 429);
+    end(&sent);
+    quota_free(quota);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_limits_nothing_is_refused),
+        TEST(the_bytes_of_a_day_are_429_with_the_time_until_midnight),
+        TEST(what_was_sent_counts_and_not_what_was_announced),
+        TEST(uploads_at_a_time_are_counted_by_who_sends_them),
+        TEST(bytes_stored_are_507_until_a_run_goes),
+        TEST(a_body_of_unknown_length_may_grow_to_the_limit),
+        TEST(a_token_may_have_limits_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
