@@ -86,14 +86,13 @@ export async function look_after(server, run) {
     assert.ok(is_stored(server.data, contents), `bytes of ${run.name} are lost`);
 }
 
-/** No file is there that nobody answers for. @param {string} data @param {number} unfinished */
-export function no_strangers(data, ledger, unfinished = 0) {
+/** No file is there that nobody answers for. @param {string} data @param {Ledger} ledger */
+export function no_strangers(data, ledger) {
   const possible = ledger.possible();
   const strangers = files_below(join(data, "blobs"))
     .filter((path) => !possible.has(path.slice(-64)));
   assert.deepEqual(strangers, [], "blobs that no run holds after the start");
-  const parts = files_below(join(data, "spool"));
-  assert.ok(parts.length <= unfinished, `unfinished files after the start: ${parts}`);
+  assert.deepEqual(files_below(join(data, "spool")), [], "unfinished files after the start");
 }
 
 /** A run's figures and bytes once it is analysed; settles which content a rank has. */

@@ -6,8 +6,8 @@
 export const TRACED = [
   "open", "openat", "creat", "lseek", "write", "pwrite64", "writev", "pwritev", "pwritev2", "fsync",
   "fdatasync", "syncfs", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
-  "ftruncate", "truncate", "fallocate", "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat",
-  "copy_file_range", "sendfile", "splice", "sendto", "sendmsg", "recvfrom",
+  "ftruncate", "truncate", "fallocate", "mkdir", "mkdirat", "link", "linkat", "symlink",
+  "symlinkat", "copy_file_range", "sendfile", "splice", "sendto", "sendmsg", "recvfrom",
 ];
 
 /** Longest write that is recorded in full. */
@@ -53,7 +53,7 @@ export function parse_calls(text) {
     if (!rest || /^(\+\+\+|---|\?\?\?|<\.\.\. \?\?\?)/.test(rest)) continue;
     const resumed = /^<\.\.\. (\w+) resumed>(.*)$/.exec(rest);
     const begun = /^(\w+)\((.*?)(?: <unfinished \.\.\.>)?$/.exec(rest);
-    if (!resumed && !begun) throw new Error(`a line of strace that is not known: ${line.slice(0, 200)}`);
+    if (!resumed && !begun) throw new Error(`found the line of strace ${line.slice(0, 200)}`);
     if (resumed) {
       const before = unfinished.get(thread);
       unfinished.delete(thread);

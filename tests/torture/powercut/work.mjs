@@ -66,11 +66,12 @@ class Worker {
   async in_pieces(run, one, pieces) {
     const base64 = (text) => Buffer.from(text).toString("base64");
     const tus = { "Tus-Resumable": "1.0.0" };
-    const created = await this.ask({ kind: "create", run }, "/api/v1/tus", { method: "POST",
+    const asked = { kind: "create", run };
+    const created = await this.ask(asked, "/api/v1/tus", { method: "POST",
       headers: { ...tus, "Content-Length": 0, "Upload-Length": one.data.length,
         "Upload-Metadata": `run ${base64(run)},rank ${base64("0")}` } }, [201]);
     const url = new URL(created.headers.location, this.server.base).pathname;
-    this.asked.at(-1).url = url;
+    asked.url = url;
     for (let piece = 0, begin = 0; piece < pieces; piece++) {
       const end = Math.ceil((one.data.length * (piece + 1)) / pieces);
       const headers = { ...tus, "Upload-Offset": begin,
