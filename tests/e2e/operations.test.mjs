@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the service tells those who run it: metrics, readiness, the log; and downloads in parts.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { until } from "./helpers/tools.mjs";
+import { small_json } from "./helpers/traces.mjs";
+
+const SECRET = "hidden-7c1e";
+
+let server;
+let json;
+
+before(async () => {
+  server = await start_server();
+  json = await start_server({ options: ["--log-format", "json"] });
+});
+after(async () => {
+  await server?.stop();
+  await json?.stop();
+});
+
+/** Prometheus text as a map; fails where a line is none. @returns {Promise<Map<string, number>>} */
+async function metrics() {
+  const reply = await server.request("/metrics");
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+  assert.equal(reply.headers["cache-control"], "no-store");
+  const found = new Map();
+  const typed = new Set();
+  assert.ok(reply.text.endsWith("\n"));
+  for (const line of reply.text.slice(0, -1).split("\n")) {
+    const type = /^# TYPE (\w+) (counter|gauge|histogram)$/.exec(line);
+    if (type) {
+      assert.ok(!typed.has(type[1]), `${type[1]} is described twice`);
+      typed.add(type[1]);
+    } else if (!line.startsWith("# HELP ")) {
+      const sample = /^((\w+)(?:\{\w+="[^"\\]*"(?:,\w+="[^"\\]*")*\})?) (-?[\d.e+-]+)$/.exec(line);
+      assert.ok(sample, `found "${line}", expected a sample`);
+      const base = sample[2].replace(/_(bucket|sum|count)$/, "");
+      assert.ok(typed.has(sample[2]) || typed.has(base), `${sample[2]} has no type`);
+      found.set(sample[1], Number(sample[3]));
+    }
+  }
+  return found;
+}
+
+/** The log's lines of one request. */
+function lines_of(from, id) {
+  return until(`the log tells of ${id}`, () => {
+    const lines = from.log.split("\n").filter((line) => line.includes(id));
+    return lines.length > 0 && lines;
+  });
+}
+
+test("metrics tell of uploads, jobs, requests, sizes and the process", async () => {
+  const before_upload = await metrics();
+  await server.analysed("counted", [{ filename: "a.json", data: small_json() }]);
+  const found = await metrics();
+  const grown = (name) => found.get(name) - before_upload.get(name);
+  assert.equal(grown("stepscope_uploads_total"), 1);
+  assert.ok(grown("stepscope_upload_bytes_total") >= small_json().length);
+  assert.ok(grown("stepscope_jobs_done_total") >= 1);
+  assert.ok(grown('stepscope_job_seconds_count{kind="trace"}') >= 1);
+  assert.ok(grown("stepscope_parse_bytes_total") > 0);
+  assert.ok(grown('stepscope_requests_total{class="2xx"}') >= 2);
+  for (const name of ["stepscope_jobs_queued", "stepscope_job_oldest_seconds",
+    "stepscope_database_bytes", "stepscope_wal_bytes", "stepscope_blob_bytes",
+    "stepscope_trace_bytes", "stepscope_disk_free_bytes", "stepscope_uploads_in_flight",
+    "stepscope_errors_total", "process_start_time_seconds"]) {
+    assert.ok(found.has(name), name);
+  }
+  assert.ok(found.get("process_resident_memory_bytes") > 1e6);
+  assert.ok(found.get("process_open_fds") > 5);
+  assert.ok([...found.keys()].some((name) => /^stepscope_build_info\{version="\d/.test(name)));
+});
+
+test("metrics count refusals by their reason and answers by their class", async () => {
+  const before_all = await metrics();
+  const foreign = { headers: { Host: "evil.example" } };
+  assert.equal((await server.request("/", foreign)).status, 421);
+  assert.equal((await server.request("/api/v1/runs/none")).status, 404);
+  assert.equal((await server.post([...fields({ run: "a/b" }), file_part("{}")])).status, 400);
+  const found = await metrics();
+  const grown = (name) => found.get(name) - (before_all.get(name) ?? 0);
+  assert.equal(grown('stepscope_refusals_total{reason="unknown-host"}'), 1);
+  assert.equal(grown('stepscope_refusals_total{reason="not-found"}'), 1);
+  assert.equal(grown('stepscope_requests_total{class="4xx"}'), 3);
+});
+
+test("readiness tells of the disk, the database and the queue", async () => {
+  const { json: ready } = await server.request("/readyz");
+  assert.equal(ready.status, "ready");
+  assert.equal(ready.database, "ok");
+  assert.ok(ready.free_bytes > ready.min_free_bytes);
+  assert.ok(ready.open_jobs >= 0 && ready.oldest_job_seconds >= 0);
+});
+
+test("each request is a line of the log, without its query, its headers and its body", async () => {
+  const reply = await server.request(`/api/v1/runs?q=${SECRET}-query`, {
+    headers: { "X-Request-Id": "line-of-the-log", "X-Other": `${SECRET}-header` },
+  });
+  const [line, ...more] = await lines_of(server, "line-of-the-log");
+  assert.deepEqual(more, []);
+  assert.match(line, new RegExp("^time=\\S+Z level=info message=request method=GET " +
+    "path=/api/v1/runs status=\\d+ sent_bytes=\\d+ received_bytes=0 ms=\\d+ peer=127.0.0.1 " +
+    "who=\\S+ request_id=line-of-the-log$"));
+  assert.equal(reply.headers["x-request-id"], "line-of-the-log");
+  const body = JSON.stringify({ name: `${SECRET}-body` });
+  const bad = await server.request(`/api/v1/runs/${"x".repeat(300)}?token=${SECRET}`, { body,
+    method: "PATCH", headers: { Authorization: `Bearer ${SECRET}`, "Content-Type": "text/plain" } });
+  const [refused] = await lines_of(server, bad.headers["x-request-id"]);
+  assert.match(refused, /status=4\d\d /);
+  assert.ok(!server.log.includes(SECRET), server.log);
+});
+
+test("health, readiness, metrics and files of the dashboard are no lines of the log", async () => {
+  for (const path of ["/healthz", "/readyz", "/metrics"]) await server.request(path);
+  const reply = await server.request("/static/none/none.mjs");
+  await lines_of(server, reply.headers["x-request-id"]);
+  assert.doesNotMatch(server.log, /path=\/(healthz|readyz|metrics) status=200/);
+});
+
+test("the log's lines are JSON where that was asked for", async () => {
+  await json.request("/api/v1/runs", { headers: { "X-Request-Id": "as-json" } });
+  await json.request('/runs/%22%7D%0a"');
+  const [line] = await lines_of(json, "as-json");
+  const { time, ...rest } = JSON.parse(line);
+  assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000);
+  assert.equal(rest.message, "request");
+  assert.equal(rest.status, 200);
+  assert.equal(rest.path, "/api/v1/runs");
+  const lines = json.log.split("\n").filter((text) => text.startsWith("{"));
+  for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string");
+});
+
+test("a download can be resumed where it broke off", async () => {
+  const data = small_json({ names: ["resumed"] });
+  await server.analysed("resumed", [{ filename: "rank0.json", data }]);
+  const path = "/api/v1/runs/resumed/ranks/0/trace";
+  const whole = await server.request(path);
+  assert.equal(whole.headers["accept-ranges"], "bytes");
+  assert.equal(whole.headers["content-type"], "application/octet-stream");
+  assert.match(whole.headers["content-disposition"], /^attachment; filename="rank0.json"/);
+  const { etag } = whole.headers;
+  const rest = await server.request(path, { headers: { Range: "bytes=100-", "If-Range": etag } });
+  assert.equal(rest.status, 206);
+  assert.equal(rest.headers["content-range"], `bytes 100-${data.length - 1}/${data.length}`);
+  assert.deepEqual(Buffer.concat([whole.body.subarray(0, 100), rest.body]), data);
+  const other = await server.request(path, { headers: { Range: "bytes=1-", "If-Range": '"x"' } });
+  assert.equal(other.status, 200);
+  const outside = await server.request(path, { headers: { Range: `bytes=${data.length}-` } });
+  assert.equal(outside.status, 416);
+  assert.equal(outside.headers["content-range"], `bytes */${data.length}`);
+});
