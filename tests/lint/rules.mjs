@@ -121,13 +121,25 @@ function check_nesting({ code }) {
 
 const BANNED_C =
   /\b(strcpy|strcat|v?sprintf|gets|strtok|ato[ilf]|alloca|system|popen|tmpnam)[ \t]*\(/g;
-const BANNED_CIVETWEB = /\b(mg_handle_form_request|document_root|ssl_[a-z_]+)\b/g;
+// What of the HTTP library is used; the rest is banned: its forms, files, scripts, TLS and parsers
+// have killed processes (mg_handle_form_request, mg_get_var, document_root, ssl_certificate).
+const CIVETWEB = new Set(["context", "callbacks", "connection", "header", "request_info",
+  "server_port", "get_context", "get_request_info", "get_server_ports", "get_user_data",
+  "get_user_connection_data", "set_user_connection_data", "disable_connection_keep_alive",
+  "read", "write", "start", "stop"].map((name) => `mg_${name}`));
+const BANNED_OPTIONS =
+  /"(document_root|ssl_\w+|\w+_auth_file|\w*websocket\w*|lua_\w+|url_rewrite_patterns|cgi_(?!pattern)\w+)"/g;
 
-function check_banned({ path, code, uncommented }) {
-  const complaints = matches(code, BANNED_C, (m) => `${m[1]} is banned`);
-  if (path.startsWith("server/"))
-    complaints.push(...matches(uncommented, BANNED_CIVETWEB, (m) => `${m[1]} is banned`));
-  return complaints;
+function check_civetweb({ uncommented }) {
+  const used = [...uncommented.matchAll(/\bmg_\w+/g)].filter(([name]) => !CIVETWEB.has(name));
+  return [
+    ...used.map((m) => ({ line: line_of(uncommented, m.index), what: `${m[0]} is banned` })),
+    ...matches(uncommented, BANNED_OPTIONS, (m) => `${m[0]} is banned`),
+  ];
+}
+
+function check_banned({ code }) {
+  return matches(code, BANNED_C, (m) => `${m[1]} is banned`);
 }
 
 function check_sql({ uncommented }) {
@@ -310,11 +322,22 @@ export const rules = [
     bad: [
       ["a.c", "void f(char *a)\n{\n    strcpy(a, b);\n}\n"],
       ["a.c", "int f(void)\n{\n    return atoi (x);\n}\n"],
+    ],
+    good: [["server/a.c", '// strcpy( is not used\nchar *s = "sprintf(";\nsnprintf(a, 1, "");\n']],
+  },
+  {
+    name: "http-library",
+    files: /^server\/.*\.(c|h)$/,
+    check: check_civetweb,
+    bad: [
       ["server/http.c", 'const char *o[] = {"document_root", "."};\n'],
       ["server/http.c", "mg_handle_form_request(c, &h);\n"],
       ["server/http.c", '{"ssl_certificate", p}\n'],
+      ["server/http.c", "mg_get_var(a, 1, b, c, 2);\n"],
+      ["server/http.c", "mg_send_file(c, path);\n"],
+      ["server/http.c", '{"global_auth_file", p}\n'],
     ],
-    good: [["server/a.c", '// strcpy( is not used\nchar *s = "sprintf(";\nsnprintf(a, 1, "");\n']],
+    good: [["server/http.c", '// no document_root\nmg_read(c, b, 1); x = "cgi_pattern";\n']],
   },
   {
     name: "sql-literals",

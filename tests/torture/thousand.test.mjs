@@ -33,7 +33,8 @@ function trace(i) {
 }
 
 /**
- * @typedef {{socket: import("node:net").Socket, said: string, over: boolean, reset: boolean}} Upload
+ * @typedef {{socket: import("node:net").Socket, i: number, said: string, over: boolean,
+ *            reset: boolean}} Upload
  */
 
 /** An upload that waits, connected, for the word to go. @returns {Upload} */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the health page takes while something else goes on, on a machine that may be busy itself.
+// How long the health page takes meanwhile, on a machine that may be busy itself.
 import assert from "node:assert/strict";
 import { percentile } from "./wire.mjs";
 
