@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads from the browser: a queue of files, three on the way at a time, each with its progress.
 import { create_store } from "./ui.mjs";
+import { send_in_pieces } from "./tus.mjs";
 
 const AT_ONCE = 3;
 
 /**
+ * sent is what the server has and what of the next piece is on its way; halted_until, in
+ * milliseconds of the clock: the connection is lost and tried again then.
  * @typedef {"waiting"|"sending"|"done"|"failed"|"stopped"} State
  * @typedef {{id: number, file: File, path: string, fields: [string, string][], state: State,
- *            sent: number, reply: any, request: XMLHttpRequest|null,
+ *            sent: number, halted_until: number|null, reply: any, stopper: AbortController|null,
  *            problem: {title?: string, detail?: string, fix?: string}|null}} Upload
  */
 
@@ -28,8 +31,8 @@ function change(upload, patch) {
  */
 export function enqueue(files, fields) {
   const fresh = files.map(({ file, path }) => ({
-    ...{ id: next_id++, file, path, fields, state: "waiting", sent: 0 },
-    ...{ reply: null, problem: null, request: null },
+    ...{ id: next_id++, file, path, fields, state: "waiting", sent: 0, halted_until: null },
+    ...{ reply: null, problem: null, stopper: null },
   }));
   uploads.set([...uploads.get(), ...fresh]);
   pump();
@@ -41,43 +44,18 @@ function pump() {
   all.filter(({ state }) => state === "waiting").slice(0, Math.max(0, room)).forEach(send);
 }
 
-function form_of(upload) {
-  const form = new FormData();
-  for (const [name, value] of upload.fields) form.append(name, value);
-  form.append("trace", upload.file, upload.path);
-  return form;
-}
-
 function send(upload) {
-  const request = new XMLHttpRequest();
-  request.open("POST", "/api/v1/uploads");
-  request.setRequestHeader("Accept", "application/json");
-  request.upload.onprogress = ({ loaded }) =>
-    change(upload, { sent: Math.min(loaded, upload.file.size) });
-  request.onload = () => finish(upload, request);
-  request.onerror = () => fail(upload, { title: "The connection was lost before the answer" });
-  request.onabort = () => change(upload, { state: "stopped" });
-  request.onloadend = pump;
-  change(upload, { state: "sending", request, problem: null, sent: 0 });
-  request.send(form_of(upload));
-}
-
-function finish(upload, request) {
-  let reply = null;
-  try {
-    reply = JSON.parse(request.responseText);
-  } catch {
-    // An answer that is not ours, from a proxy perhaps; its status says enough.
-  }
-  if (request.status >= 200 && request.status < 300) {
-    change(upload, { state: "done", sent: upload.file.size, reply });
-  } else {
-    fail(upload, reply ?? { title: `The server answered ${request.status}` });
-  }
-}
-
-function fail(upload, problem) {
-  change(upload, { state: "failed", problem });
+  const stopper = new AbortController();
+  const report = (patch) => change(upload, patch);
+  change(upload, { state: "sending", stopper, problem: null, sent: 0 });
+  send_in_pieces(upload, report, stopper.signal)
+    .then((reply) => change(upload, { state: "done", sent: upload.file.size, reply }))
+    .catch((problem) => change(upload,
+      stopper.signal.aborted ? { state: "stopped" } : { state: "failed", problem }))
+    .then(() => {
+      change(upload, { halted_until: null });
+      pump();
+    });
 }
 
 /** @param {Upload} upload */
@@ -89,7 +67,7 @@ export function retry(upload) {
 /** @param {Upload} upload */
 export function stop(upload) {
   if (upload.state === "waiting") change(upload, { state: "stopped" });
-  upload.request?.abort();
+  upload.stopper?.abort();
 }
 
 /** Forgets the uploads that are over. */

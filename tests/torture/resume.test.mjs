@@ -18,7 +18,7 @@ const KILL_EACH = 5; // of the cuts every fifth is a SIGKILL of the service
 const BIG = is_long ? 5 * 1024 * MIB : 96 * MIB;
 const BLOCK = 64 * 1024;
 
-/** A file that is never in memory: it begins like a trace, then comes noise that says where it is. */
+/** A file that is never in memory: the head of a trace, then noise that says where it is. */
 class File {
   constructor(size) {
     this.size = size;
@@ -145,9 +145,9 @@ test(`an upload of ${SIZE / MIB} MiB survives ${CUTS} cuts and kills`, async () 
   const kib = (bytes) => `${(bytes / 1024).toFixed(0)} KiB`;
   assert.ok(worst.cut <= MIB, `seed ${seed}: ${worst.cut} bytes were sent twice after one cut`);
   assert.ok(worst.kill <= MIB, `seed ${seed}: ${worst.kill} bytes of what was read were lost`);
-  figure("R13", `${SIZE / MIB} MiB over ${CUTS - kills} cuts and ${kills} SIGKILLs: sha256 equal; ` +
-    `sent twice at most ${kib(worst.cut)} after a cut, and ${kib(worst.kill)} of what the service ` +
-    `had read after a SIGKILL; ${kib(again)} in all, most of it from socket buffers`);
+  figure("R13", `${SIZE / MIB} MiB over ${CUTS - kills} cuts and ${kills} SIGKILLs: sha256 ` +
+    `equal; sent twice at most ${kib(worst.cut)} after a cut, ${kib(worst.kill)} of what the ` +
+    `service had read after a SIGKILL; ${kib(again)} in all, most of it from socket buffers`);
   await server.stop();
 });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The uploads of this page, in a corner: progress, what went wrong, a link to the run.
-import { html, useEffect } from "../ui.mjs";
+import { html, useEffect, useState } from "../ui.mjs";
 import { use_store } from "../hooks.mjs";
 import { clear_finished, retry, stop, uploads } from "../uploads.mjs";
 import { bytes, plural } from "../format.mjs";
@@ -8,7 +8,7 @@ import { run_path } from "../address.mjs";
 
 const is_over = ({ state }) => state !== "waiting" && state !== "sending";
 
-/** Leaving the page would cut uploads short, so the browser asks first. */
+/** Leaving the page halts uploads until the files are chosen again, so the browser asks first. */
 function use_leave_guard(busy) {
   useEffect(() => {
     if (!busy) return undefined;
@@ -19,7 +19,8 @@ function use_leave_guard(busy) {
 }
 
 function state_text(upload) {
-  const { state, sent, file } = upload;
+  const { state, sent, file, halted_until } = upload;
+  if (halted_until !== null) return `halted at ${bytes(sent)}`;
   if (state === "sending") return `${bytes(sent)} of ${bytes(file.size)}`;
   if (state === "waiting") return "waiting";
   if (state === "stopped") return "stopped";
@@ -28,13 +29,26 @@ function state_text(upload) {
   return trace?.rank === null || trace?.rank === undefined ? "received" : `rank ${trace.rank}`;
 }
 
+/** What a halt means, counting down. */
+function Halt({ until_ms }) {
+  const [now_ms, set_now] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => set_now(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(1, Math.ceil((until_ms - now_ms) / 1000));
+  return html`<p class="upload-note faint">The server cannot be reached or is busy; what it has is kept.
+    Going on in ${seconds} s.</p>`;
+}
+
 function Item({ upload }) {
-  const { state, problem, path, file, sent } = upload;
+  const { state, problem, path, file, sent, halted_until } = upload;
   return html`<li class="upload upload-${state}">
     <span class="upload-name" title=${path}>${path}</span>
     <span class="upload-state">${state_text(upload)}</span>
     ${!is_over(upload) && html`<progress aria-label=${path} max=${Math.max(1, file.size)}
       value=${sent}></progress>`}
+    ${halted_until !== null && html`<${Halt} until_ms=${halted_until} />`}
     ${problem && html`<p class="upload-problem">${problem.detail || problem.title}
       ${problem.fix && html`<span> ${problem.fix}</span>`}</p>`}
     ${!is_over(upload) && html`<button type="button" class="link"
