@@ -36,6 +36,7 @@ static bool read_order(struct arena *arena, struct job_order *order, struct err 
 // Ends with the service, whatever ends that.
 static bool follow(const struct job_order *order, struct err *err)
 {
+    prctl(PR_SET_NAME, "stepscope-job"); // for who looks at the system
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return err_set_errno(err, "following the service");
     return getppid() == (pid_t)order->service_pid ||

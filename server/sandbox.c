@@ -144,8 +144,16 @@ static bool allow_narrow(scmp_filter_ctx filter)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i].call, 1, calls[i].argument) != 0)
             return false;
-    // Its arguments cannot be seen; told that there is none, the C library takes clone.
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+    return true;
+}
+
+// What libraries try by the way and can do without: the C library's allocator opens a file of /proc
+// when it first gives memory back. clone3, whose arguments cannot be seen, gives way to clone.
+static bool refuse_some(scmp_filter_ctx filter)
+{
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(open), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
 static bool allow_all(scmp_filter_ctx filter)
@@ -153,7 +161,7 @@ static bool allow_all(scmp_filter_ctx filter)
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0)
             return false;
-    return allow_narrow(filter);
+    return allow_narrow(filter) && refuse_some(filter);
 }
 
 // False where the kernel lacks it.

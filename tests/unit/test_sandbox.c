@@ -2,6 +2,7 @@
 // A process that is shut in can compute and write what it has open. Everything else ends it.
 #include "server/sandbox.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -65,7 +66,12 @@ static void expect_death(int (*act)(void))
 
 static int open_file(void)
 {
-    return open("/dev/null", O_RDONLY) < 0;
+    return open("/dev/null", O_RDONLY) < 0 && errno == EACCES ? 7 : 0;
+}
+
+static int make_file(void)
+{
+    return open("/tmp/stepscope-test", O_RDWR | O_CREAT, 0600) < 0 && errno == EACCES ? 7 : 0;
 }
 
 static int make_socket(void)
@@ -114,7 +120,6 @@ static int signal_other_thread_group(void)
 static void what_reaches_out_ends_the_process(void **state)
 {
     (void)state;
-    expect_death(open_file);
     expect_death(make_socket);
     expect_death(run_program);
     expect_death(start_process);
@@ -123,6 +128,14 @@ static void what_reaches_out_ends_the_process(void **state)
     expect_death(raise_limit);
     expect_death(delete_file);
     expect_death(signal_other_thread_group);
+}
+
+static void no_file_is_opened(void **state)
+{
+    (void)state;
+    skip_without_walls();
+    expect_exit(open_file, 7);
+    expect_exit(make_file, 7);
 }
 
 static void *work(void *context)
@@ -224,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_reaches_out_ends_the_process),
+        cmocka_unit_test(no_file_is_opened),
         cmocka_unit_test(threads_and_memory_work_as_before),
         cmocka_unit_test(memory_ends_at_its_limit),
         cmocka_unit_test(a_file_ends_at_its_limit),

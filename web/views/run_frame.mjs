@@ -9,6 +9,7 @@ import { toggle_in_tray, tray } from "../tray.mjs";
 import { ago, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
+import { RunAction } from "./run_action.mjs";
 import { short_commit } from "./trends_model.mjs";
 
 // In groups: what it comes to, the work, what holds it up, where the figures come from.
@@ -117,7 +118,8 @@ function TrustStrip({ run, quality, partial }) {
 function PartialStrip({ run, partial }) {
   if (is_moving(run)) {
     return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks are done.
-      ${" "}<${Status} status=${run.status} progress=${run.progress} /></p><//>`;
+      ${" "}<${Status} status=${run.status} progress=${run.progress} /></p>
+      <${RunAction} run=${run} action="cancel" /><//>`;
   }
   if (!partial) return null;
   return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
@@ -130,7 +132,8 @@ function FailedNotice({ run, page }) {
   return html`<${Notice} kind="error" title="The analysis of this run failed">
     ${run.error && html`<p>${sentence(run.error)}</p>`}
     ${page !== "data" && html`<p><a href=${run_path(run.id, "data")}>Files and their errors</a>
-    </p>`}<//>`;
+    </p>`}
+    <${RunAction} run=${run} action="reanalyse" /><//>`;
 }
 
 /**

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file whose reader dies, hangs or is given up harms nothing but itself (R15). The product has no
+// hook for that: the process is found in /proc and sent a signal, as a bug or the system would.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { start_server } from "../e2e/helpers/server.mjs";
+import { file_part, fields } from "../e2e/helpers/multipart.mjs";
+import { temporary, until } from "../e2e/helpers/tools.mjs";
+import { generate, small_json } from "../e2e/helpers/traces.mjs";
+import { children, descriptors, is_alive, proc_line, reader_of } from "./helpers/children.mjs";
+import { figure, is_long } from "./helpers/torture.mjs";
+
+const STRIKES = 3;
+const OTHERS = is_long ? 200 : 20;
+const CATCH_LIMIT_MS = 30_000;
+
+let big; // a file that takes long enough for its reader to be found
+let sha256;
+let server;
+
+before(async () => {
+  const made = await generate(["--ranks", "1", "--size", is_long ? "400M" : "60M", "--format",
+    "gz"]);
+  big = made.files[0].data;
+  sha256 = createHash("sha256").update(big).digest("hex");
+  server = await start_server({ data: join(temporary("poison"), "data"),
+    options: ["--jobs", "2", "--job-time", "3"] });
+});
+after(() => server.stop());
+
+async function upload(run, data = big) {
+  const reply = await server.post([...fields({ run }), file_part(data, `${run}.json.gz`)]);
+  assert.ok([200, 202].includes(reply.status), reply.text);
+  return reply.json;
+}
+
+/** Waits without a pause: a reader lives for a few hundredths of a second. */
+async function catch_reader(of = server) {
+  const end = performance.now() + CATCH_LIMIT_MS;
+  for (;;) {
+    const pid = reader_of(of, sha256);
+    if (pid) return pid;
+    assert.ok(performance.now() < end, `no reader came\n${of.log}`);
+    await new Promise(setImmediate);
+  }
+}
+
+/** Sends a signal to the next reader; gives its pid. */
+async function strike(signal, of = server) {
+  const pid = await catch_reader(of);
+  process.kill(pid, signal);
+  return pid;
+}
+
+async function remove(run) {
+  const { headers: { etag } } = await server.request(`/api/v1/runs/${run}`);
+  const reply = await server.request(`/api/v1/runs/${run}`,
+    { method: "DELETE", headers: { "If-Match": etag } });
+  assert.equal(reply.status, 204, reply.text);
+}
+
+const command = (run, what) => server.request(`/api/v1/runs/${run}/${what}`, { method: "POST" });
+
+const no_child = (of = server) =>
+  until("no process is left", () => children(of).length === 0);
+
+test("three deaths fail a file with the reason, and the others are read beside it", async () => {
+  const pid = server.child.pid;
+  await upload("poison");
+  const others = Array.from({ length: OTHERS }, (_, i) => `good${i}`);
+  const uploads = (async () => {
+    for (const run of others) await upload(run, small_json({ names: [run] }));
+  })();
+  const dead = [];
+  while (dead.length < STRIKES) {
+    const next = await strike("SIGSEGV");
+    if (dead.at(-1) === next) continue; // it is not gone yet
+    dead.push(next);
+    await until("that process is gone", () => !is_alive(next));
+  }
+  await uploads;
+  for (const run of others) assert.equal((await server.settled(run)).status, "done", run);
+  const poison = await server.settled("poison");
+  assert.equal(poison.status, "failed");
+  assert.match(poison.error, /crashed 3 times \(SIGSEGV\)/);
+  assert.equal(server.child.pid, pid);
+  await server.alive();
+  await no_child();
+  figure("R15", `${STRIKES} deaths failed their trace, ${others.length} of ${OTHERS} others done, ` +
+    "service alive");
+});
+
+test("what failed is read when it is asked for again", async () => {
+  assert.equal((await command("poison", "reanalyse")).status, 202);
+  const run = await server.settled("poison");
+  assert.equal(run.status, "done", run.error);
+  await remove("poison");
+});
+
+test("a reader that hangs is stopped when its time is over", async () => {
+  await upload("hang");
+  for (let i = 0; i < STRIKES; i++) {
+    const pid = await strike("SIGSTOP");
+    await until("that process is gone", () => !is_alive(pid));
+  }
+  const run = await server.settled("hang");
+  assert.match(run.error, /was stopped 3 times \(it took longer than 3 s\)/);
+  await remove("hang");
+});
+
+test("a cancelled run ends at once, with its process, and comes back when asked", async () => {
+  await upload("given-up");
+  const pid = await strike("SIGSTOP");
+  const begin = performance.now();
+  const reply = await command("given-up", "cancel");
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.status, "failed");
+  assert.equal(reply.json.error, "cancelled");
+  await until("its process is gone", () => !is_alive(pid));
+  figure("B-cancel", `process gone ${Math.round(performance.now() - begin)} ms after the request`);
+  assert.equal((await command("given-up", "cancel")).status, 200, "nothing left to cancel");
+  assert.equal((await command("given-up", "reanalyse")).status, 202);
+  assert.equal((await server.settled("given-up")).status, "done");
+  await remove("given-up");
+});
+
+test("a reader has its own few descriptors, no network, no way back to the data", async () => {
+  await upload("looked-at");
+  const pid = await strike("SIGSTOP");
+  const open = descriptors(pid).filter(([, what]) => what !== null);
+  const outside = open.filter(([fd, what]) => fd > 7 || /socket|stepscope\.db|lock/.test(what));
+  assert.deepEqual(outside, []);
+  assert.match(proc_line(pid, "limits", "Max core file size"), /\s0\s+0\s/);
+  assert.match(proc_line(pid, "limits", "Max open files"), /\s8\s+8\s/);
+  assert.match(proc_line(pid, "status", "NoNewPrivs"), /1$/);
+  await command("looked-at", "cancel");
+  await no_child();
+  await remove("looked-at");
+});
+
+test("a service that is killed leaves no process behind, and the next one reads on", async () => {
+  const data = join(temporary("orphan"), "data");
+  const first = await start_server({ data });
+  const reply = await first.post([...fields({ run: "orphan" }), file_part(big, "x.json.gz")]);
+  assert.equal(reply.status, 202, reply.text);
+  const pid = await strike("SIGSTOP", first);
+  await first.kill();
+  await until("its process is gone too", () => !is_alive(pid));
+  const second = await start_server({ data });
+  assert.equal((await second.settled("orphan")).status, "done");
+  const parts = readdirSync(join(data, "traces"), { recursive: true })
+    .filter((name) => String(name).endsWith(".part"));
+  assert.deepEqual(parts, []);
+  await no_child(second);
+  await second.stop();
+});
