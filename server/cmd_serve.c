@@ -130,6 +130,13 @@ static bool start_care(struct service *service, struct err *err)
     return service->intake.care != NULL;
 }
 
+static unsigned thread_count(int64_t connections)
+{
+    enum { LEAST = 8, MOST = 16384 };
+    int64_t least = connections < LEAST ? LEAST : connections;
+    return (unsigned)(least < MOST ? least : MOST);
+}
+
 static bool start_http(struct service *service, struct err *err)
 {
     const struct serve_options *chosen = &service->options;
@@ -140,6 +147,7 @@ static bool start_http(struct service *service, struct err *err)
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,
+        .threads = thread_count(chosen->connections),
         .uploads_in_flight =
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
         .resume_ns =

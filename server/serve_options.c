@@ -22,6 +22,8 @@ static const struct option table[] = {
     {"--min-free", "STEPSCOPE_MIN_FREE", "1G", "BYTES",
      "disk space that uploads leave free, for results and for the system", NULL, OPTION_BYTES,
      AT(min_free_bytes)},
+    {"--connections", "STEPSCOPE_CONNECTIONS", "1100", "COUNT",
+     "connections served at a time; each has a thread", NULL, OPTION_INT, AT(connections)},
     {"--uploads-in-flight", "STEPSCOPE_UPLOADS_IN_FLIGHT", "128", "COUNT",
      "uploads received at a time; more are told to come back", NULL, OPTION_INT,
      AT(uploads_in_flight)},
