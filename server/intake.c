@@ -3,6 +3,7 @@
 #include "server/care.h"
 
 #include "ingest/base/log.h"
+#include "server/disk_fault.h"
 #include "server/resumable_sweep.h"
 
 // --- removing files that no row names -----------------------------------------------------------
@@ -18,12 +19,15 @@ static bool remove_unnamed(const struct intake *intake, const char *sha256, stru
     return ok;
 }
 
-// *done false: a backup is being made; try again later.
+// *done false: a backup is being made; try again later. Or a flush failed: then rows that were
+// refused may be there at the next start, so their files stay until it has looked.
 static bool remove_blob(const struct intake *intake, const char *sha256, bool *done,
                         struct err *err)
 {
     bool named;
-    *done = true;
+    *done = disk_fault_check(blob_fault(intake->blobs), NULL);
+    if (!*done)
+        return true;
     if (!store_names_blob(intake->store, sha256, &named, err))
         return false;
     if (named)
