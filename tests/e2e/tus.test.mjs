@@ -2,13 +2,14 @@
 // Uploads in pieces: the tus 1.0 protocol, and what becomes of it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { Line } from "./helpers/line.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { until } from "./helpers/tools.mjs";
+import { root, run_shell, temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 import {
   metadata, tus, tus_begin, tus_offset, tus_open_piece, tus_piece,
@@ -270,6 +271,25 @@ test("pieces survive a restart, and nothing else does", async () => {
   assert.equal((await tus_piece(base, path, half, file.subarray(half))).status, 204);
   assert.equal((await server.settled("restart")).status, "done");
   assert.ok(!existsSync(join(server.data, "pieces", `${path.split("/").at(-1)}.part`)));
+});
+
+test("the README's loop goes on through lost connections", async () => {
+  const folder = temporary("loop");
+  const big = Buffer.concat([file, Buffer.alloc(8 << 20, " ")]);
+  writeFileSync(join(folder, "rank0.json.zst"), big);
+  const line = await new Line().open(server.port);
+  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
+  const block = blocks.find((text) => text.includes("/api/v1/tus"));
+  const script = block.replace(/^```.*$/gm, "").replaceAll("http://HOST", line.base);
+  line.cut_at = 3 << 20;
+  const done = run_shell(`set +e; ${script}`, { cwd: folder });
+  await until("the line is cut", () => !line.up);
+  line.mend();
+  assert.equal(JSON.parse(await done).state, "accepted");
+  const run = await server.settled("exp42");
+  assert.equal(run.traces[0].sha256, createHash("sha256").update(big).digest("hex"));
+  assert.ok(line.sent < big.length + (4 << 20), `${line.sent} bytes were sent`);
+  line.close();
 });
 
 test("an upload that nobody goes on with expires", async () => {

@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, open_page, visit } from "./helpers/browser.mjs";
+import { Line } from "./helpers/line.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
@@ -15,55 +15,6 @@ import { small_json } from "./helpers/traces.mjs";
 const MIB = 1 << 20;
 const SIZE = 24 * MIB; // some pieces
 const folder = temporary("upload-page");
-
-/** A line to the service that can be cut, and that counts what goes through. */
-class Line {
-  constructor() {
-    this.sockets = new Set();
-    this.up = true;
-    this.sent = 0;
-    this.cut_at = Infinity;
-    this.server = createServer((socket) => this.pass(socket));
-  }
-
-  async open(port) {
-    this.to = port;
-    await new Promise((done) => this.server.listen(0, "127.0.0.1", done));
-    this.base = `http://127.0.0.1:${this.server.address().port}`;
-    return this;
-  }
-
-  pass(near) {
-    if (!this.up) return near.destroy();
-    const far = connect(this.to, "127.0.0.1");
-    for (const socket of [near, far]) {
-      this.sockets.add(socket);
-      socket.on("close", () => {
-        this.sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-      socket.on("error", () => {});
-    }
-    near.on("data", (bytes) => {
-      this.sent += bytes.length;
-      if (this.sent >= this.cut_at) this.cut();
-    });
-    near.pipe(far);
-    return far.pipe(near);
-  }
-
-  cut() {
-    this.up = false;
-    this.cut_at = Infinity;
-    this.sockets.forEach((socket) => socket.destroy());
-  }
-
-  mend(port = this.to) {
-    this.to = port;
-    this.up = true;
-  }
-}
 
 let browser;
 let server;
@@ -76,8 +27,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  line?.cut();
-  line?.server.close();
+  line?.close();
   await server?.stop();
 });
 

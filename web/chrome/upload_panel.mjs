@@ -37,8 +37,8 @@ function Halt({ until_ms }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(1, Math.ceil((until_ms - now_ms) / 1000));
-  return html`<p class="upload-note faint">The server cannot be reached or is busy; what it has is kept.
-    Going on in ${seconds} s.</p>`;
+  return html`<p class="upload-note faint">The server cannot be reached or is busy; what it has
+    is kept. Going on in ${seconds} s.</p>`;
 }
 
 function Item({ upload }) {
