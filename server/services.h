@@ -21,6 +21,7 @@ struct services {
     uint64_t min_free_bytes;    // with less disk space uploads are refused and we are not ready
     unsigned uploads_in_flight; // at most
     uint64_t queue_limit;       // with so many jobs that wait or work uploads are refused; 0 any
+    int64_t resume_ns;          // how long an upload in pieces waits for its next byte
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop
     sem_t *comparing;           // turns to compare runs, which takes memory for all their tables
