@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define DATABASE "stepscope.db"
-#define MARK     "stepscope-backup" // says that a folder is a backup, and is locked while written to
+#define MARK     "stepscope-backup" // tells a backup from other folders; locked while written to
 #define AUDIT    "audit.log"
 enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
 

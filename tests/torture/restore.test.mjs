@@ -89,7 +89,8 @@ test("files that went bad or missing are told by name, and the rest is saved", a
   const [data, to] = ["data", "backup"].map((name) => join(root, name));
   const server = await start_server({ data });
   for (let i = 0; i < 3; i++) {
-    await server.analysed(`r${i}`, [{ filename: "t.json", data: small_json({ kernel_us: i + 5 }) }]);
+    const data_of_run = small_json({ kernel_us: i + 5 });
+    await server.analysed(`r${i}`, [{ filename: "t.json", data: data_of_run }]);
   }
   await server.stop();
   const shards = readdirSync(join(data, "blobs")).filter((shard) =>
