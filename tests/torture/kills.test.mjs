@@ -13,12 +13,12 @@ import {
 } from "../e2e/helpers/tools.mjs";
 import { Clients } from "./helpers/clients.mjs";
 import { Ledger, files_below, look_after, no_strangers, verify_run } from "./helpers/ledger.mjs";
-import { figure, is_long, seed } from "./helpers/torture.mjs";
+import { figure, is_long, lean, seed } from "./helpers/torture.mjs";
 
 const KILLS = Number(process.env.STEPSCOPE_KILLS ?? (is_long ? 10_000 : 1_000));
 const LANES = 2; // services side by side, each with its own folder and ledger
 const CLIENTS = 3; // of each service
-const LATEST_KILL_MS = 30;
+const LATEST_KILL_MS = 30; // and as long as the start took: on a busy machine all takes longer
 const WITH_AN_ANSWER = 0.3; // of kills
 const AT_START = 0.15; // of kills
 const LATEST_START_KILL_MS = 12;
@@ -39,8 +39,9 @@ class Lane {
 
   async start() {
     const begin = performance.now();
-    const server = await start_server({ data: this.data });
-    this.slowest_start_ms = Math.max(this.slowest_start_ms, performance.now() - begin);
+    const server = await start_server({ data: this.data, options: lean });
+    this.start_ms = performance.now() - begin;
+    this.slowest_start_ms = Math.max(this.slowest_start_ms, this.start_ms);
     const options = await server.request("/api/v1/tus", { method: "OPTIONS" });
     this.clients.has_tus = options.headers["tus-version"] !== undefined;
     return server;
@@ -78,7 +79,7 @@ class Lane {
         done(server.kill());
       };
       if (this.random() < WITH_AN_ANSWER) this.clients.on_answer = kill;
-      setTimeout(kill, this.random() * LATEST_KILL_MS);
+      setTimeout(kill, this.random() * (LATEST_KILL_MS + this.start_ms));
     });
   }
 
@@ -92,7 +93,7 @@ class Lane {
 
   /** A kill while the service starts, and perhaps sweeps. */
   async kill_at_start() {
-    const args = ["serve", "--listen", "127.0.0.1:0", "--data", this.data];
+    const args = ["serve", "--listen", "127.0.0.1:0", "--data", this.data, ...lean];
     const child = spawn(stepscope_bin(), args, { stdio: "ignore" });
     const ended = once(child, "exit");
     await new Promise((done) => setTimeout(done, this.random() * LATEST_START_KILL_MS));
@@ -159,7 +160,7 @@ test(`${KILLS} kills lose nothing that was acknowledged and leave nothing else (
       for (const [form, count] of Object.entries(clients.acknowledged))
         sums[form] = (sums[form] ?? 0) + count;
     const answers = Object.values(sums).reduce((sum, count) => sum + count, 0);
-    assert.ok(answers > KILLS / 2, `only ${answers} answers between ${KILLS} kills`);
+    assert.ok(answers > KILLS / 4, `only ${answers} answers between ${KILLS} kills`);
     const forms = Object.entries(sums).map(([form, count]) => `${form} ${count}`).join(", ");
     const seconds = ((performance.now() - begin) / 1000).toFixed(0);
     figure("R1", `${KILLS} kills in ${seconds} s, ${answers} acknowledged (${forms}), 0 lost`);

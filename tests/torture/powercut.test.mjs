@@ -9,11 +9,11 @@ import { before, test } from "node:test";
 import { start_server } from "../e2e/helpers/server.mjs";
 import { chance, fast_tmpdir, run_program, skipped, temporary } from "../e2e/helpers/tools.mjs";
 import { files_below, is_stored, no_strangers, verify_run } from "./helpers/ledger.mjs";
-import { figure, is_long, seed } from "./helpers/torture.mjs";
+import { figure, is_long, lean, seed } from "./helpers/torture.mjs";
 import { Disk, VARIANTS } from "./powercut/disk.mjs";
 import { ledger_at, record } from "./powercut/work.mjs";
 
-const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 240));
+const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 220));
 const LANES = 3; // services side by side
 const ANALYSED_EVERY = 12; // of cuts are also waited for until all is analysed
 const SYNC = /^(fsync|fdatasync|rename\w*)$/;
@@ -83,7 +83,7 @@ async function check_promises(server, ledger, is_thorough) {
 async function survive(disk, cut, number) {
   const root = mkdtempSync(join(scratch, "cut-"));
   disk.save(root, VARIANTS[cut.variant], random);
-  const server = await start_server({ data: join(root, "data") });
+  const server = await start_server({ data: join(root, "data"), options: lean });
   try {
     const ledger = ledger_at(recorded.asked, cut.at);
     await check_promises(server, ledger, number % ANALYSED_EVERY === 0);

@@ -7,6 +7,7 @@ import { fields, file_part } from "../../e2e/helpers/multipart.mjs";
 import { start_server } from "../../e2e/helpers/server.mjs";
 import { until } from "../../e2e/helpers/tools.mjs";
 import { Ledger, content } from "../helpers/ledger.mjs";
+import { lean } from "../helpers/torture.mjs";
 import { parse_calls, strace_line } from "./calls.mjs";
 
 /**
@@ -161,7 +162,7 @@ export async function record(folder) {
   const logs = [];
   for (const prefix of ["a", "b"]) {
     const log = join(folder, `${prefix}.log`);
-    worker.server = await start_server({ data, under: strace_line(log) });
+    worker.server = await start_server({ data, options: lean, under: strace_line(log) });
     const options = await worker.server.request("/api/v1/tus", { method: "OPTIONS" });
     await work(worker, prefix, options.headers["tus-version"] !== undefined);
     await (prefix === "a" ? worker.server.stop() : worker.server.kill());
