@@ -528,6 +528,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
                                      : state.real.mmap(at, size, protection, flags, fd, offset);
 }
 
+// lint-allow(parameters): as the C library has it
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (!state.real.mmap)
@@ -539,6 +540,7 @@ void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t off
 // --- children -----------------------------------------------------------------------------------
 
 // A child gets the faults too, however little of the environment it is given.
+// lint-allow(parameters): as the C library has it
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const *arguments, char *const *given)
 {

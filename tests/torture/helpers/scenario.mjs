@@ -54,7 +54,7 @@ async function look(server, seen) {
   }
   const raw = await ask(server, path_of(seen, "/ranks/0/trace"));
   check_answer("raw", raw, [200, 404]);
-  if (raw?.status === 200) assert.ok(raw.body.equals(seen.data[0]), "other bytes than were uploaded");
+  if (raw?.status === 200) assert.ok(raw.body.equals(seen.data[0]), "other bytes came back");
 }
 
 function check_kernels(seen, { items }) {
@@ -89,7 +89,8 @@ export async function play(server, number) {
   const seen = { run: `f${number}`, name, data, uploads: [null, null], deleted: null,
     statuses: {} };
   const parts = [...fields({ run: seen.run }), file_part(data[0], "rank0.json")];
-  const put = await ask(server, path_of(seen, "/ranks/1/trace"), { method: "PUT", body: data[1] });
+  const to = path_of(seen, "/ranks/1/trace");
+  const put = await ask(server, to, { method: "PUT", body: data[1] });
   check_answer("put", put, [200, 202]);
   const post = await ask(server, "/upload", { parts });
   check_answer("upload", post, [200, 202]);

@@ -46,7 +46,7 @@ export class Sweep {
   /** A service that says that it can no longer be trusted with writes is started anew. */
   async restart_if_needed() {
     const ready = this.server.exit === null && await this.server.request("/readyz");
-    if (ready?.status === 200) return;
+    if (ready?.status === 200 && !/until a restart/.test(this.server.log)) return;
     this.restarts++;
     if (this.server.exit === null) await this.server.stop();
     await this.start();
@@ -67,7 +67,8 @@ export class Sweep {
       fired = this.faults.clear();
       const exit = this.server.exit ? JSON.stringify(this.server.exit) : "";
       const log = this.server.exit ? this.server.log.slice(-4000) : "";
-      this.findings.push(`${await describe(site, this.modules)}\n  ${action}: ${error.message} ${exit}${log}`);
+      const place = await describe(site, this.modules);
+      this.findings.push(`${place}\n  ${action}: ${error.message} ${exit}${log}`);
       await this.restart_if_needed();
     }
     return fired > 0;
