@@ -24,8 +24,8 @@
 #include <time.h>
 
 #define DEFAULT_THREADS   1100
-#define SLOW_WINDOW_MS    24000
-#define SLOW_WINDOW_BYTES ((uint64_t)240 * 1000) // 10 KB/s
+#define SLOW_WINDOW_MS    20000
+#define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
 #define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
 

@@ -68,7 +68,7 @@ test(`${CLIENTS} slow clients take nothing from others and are cut off`, async (
   for (const { said, in_head } of watched) {
     assert.match(said, /^HTTP\/1\.1 4\d\d /, in_head ? "of headers" : "of a body");
   }
-  figure("R8", `${health.text} beside ${CLIENTS} slow connections, the ` +
+  figure("R8", `${health.text} beside ${CLIENTS} slow connections, the` +
     ` last cut after ${(Math.max(...cuts) / 1000).toFixed(1)} s` +
     `${is_long ? "" : " (headers)"}, ${rss_mib.toFixed(0)} MB resident`);
   health.check(MIN_ASKED);
