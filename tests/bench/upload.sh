@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Uploads a trace with curl and writes the same bytes with dd to the same disk, in turn.
+# Uploads a trace with curl in every form and writes the same bytes with dd to the same disk, in
+# turn.
 set -euo pipefail
 
 usage() {
@@ -81,18 +82,46 @@ measure_dd() {
     rm -f "$work/copy"
 }
 
-measure_upload() {
-    local answer
+# Seconds of processor time that the service has used, without its children.
+cpu_s() {
+    awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) / tick }' "/proc/$server/stat"
+}
+
+timed_curl() {
+    curl -sS -o "$work/answer" -w '%{http_code} %{time_total}' "$@"
+}
+
+upload_raw() {
+    timed_curl -T "$trace" "${url}api/v1/runs/raw/ranks/0/trace"
+}
+
+upload_form() {
+    timed_curl -F "trace=@$trace" "${url}upload"
+}
+
+# One piece; what it costs to read the file again for its hash counts.
+upload_pieces() {
+    local version='Tus-Resumable: 1.0.0' path
+    path=$(curl -sSf -X POST -D - -H "$version" -H "Upload-Length: $bytes" "${url}api/v1/tus" |
+        sed -n 's/^Location: \/\([^\r]*\).*/\1/p')
+    timed_curl -X PATCH -T "$trace" -H "$version" -H 'Upload-Offset: 0' \
+        -H 'Content-Type: application/offset+octet-stream' "$url$path"
+}
+
+# measure FORM: sets up_ns, cpu, before_kib and after_kib.
+measure() {
+    local answer cpu_before
     start_server
     before_kib=$(peak_kib)
-    answer=$(curl -sS -o "$work/answer" -w '%{http_code} %{time_total}' -F "trace=@$trace" \
-        "${url}upload")
+    cpu_before=$(cpu_s)
+    answer=$("upload_$1")
+    cpu=$(awk -v a="$cpu_before" -v b="$(cpu_s)" -v n="$bytes" 'BEGIN { print (b - a) * 1e9 / n }')
     after_kib=$(peak_kib)
-    if [[ $answer != 202* ]]; then
-        echo "upload was answered with ${answer% *}: $(head -c 500 "$work/answer")" >&2
+    if [[ $answer != 20[24]* ]]; then
+        echo "$1 was answered with ${answer% *}: $(head -c 500 "$work/answer")" >&2
         exit 1
     fi
-    upload_ns=$(awk -v s="${answer#* }" 'BEGIN { printf "%d", s * 1e9 }')
+    up_ns=$(awk -v s="${answer#* }" 'BEGIN { printf "%.0f", s * 1e9 }')
     stop_server
 }
 
@@ -104,26 +133,35 @@ cat "$trace" >/dev/null # both read it from the page cache
 date -u '+%Y-%m-%d %H:%M UTC'
 model=$(lscpu | sed -n 's/^Model name: *//p')
 echo "$model, $(nproc) cores, disk $(df --output=source "$work" | tail -1)"
-printf '%-6s %12s %12s %8s %22s\n' round "dd MB/s" "upload MB/s" ratio "server VmHWM MiB"
+printf '%-7s %10s %12s %10s %14s %18s\n' form "dd MB/s" "upload MB/s" "of dd" "CPU s/GB" \
+    "VmHWM MiB"
 
-# row NAME DD_NS UPLOAD_NS [BEFORE_KIB AFTER_KIB]
+# row FORM DD_NS UPLOAD_NS CPU BEFORE_KIB AFTER_KIB
 row() {
-    awk -v name="$1" -v bytes="$bytes" -v dd="$2" -v up="$3" -v before="${4-}" -v after="${5-}" '
+    awk -v name="$1" -v bytes="$bytes" -v dd="$2" -v up="$3" -v cpu="$4" -v before="$5" \
+        -v after="$6" '
         BEGIN {
-            printf "%-6s %12.0f %12.0f %8.2f", name, bytes * 1e3 / dd, bytes * 1e3 / up, dd / up
-            if (after)
-                printf " %10.1f -> %8.1f", before / 1024, after / 1024
-            print ""
+            printf "%-7s %10.0f %12.0f %9.2fx %14.2f %8.1f -> %6.1f\n", name, bytes * 1e3 / dd,
+                bytes * 1e3 / up, dd / up, cpu, before / 1024, after / 1024
         }'
 }
 
+forms=(raw form pieces)
+declare -A best_ns best_cpu
 best_dd=0
-best_upload=0
 for ((round = 1; round <= rounds; round++)); do
-    measure_dd
-    measure_upload
-    row "$round" "$dd_ns" "$upload_ns" "$before_kib" "$after_kib"
-    if ((best_dd == 0 || dd_ns < best_dd)); then best_dd=$dd_ns; fi
-    if ((best_upload == 0 || upload_ns < best_upload)); then best_upload=$upload_ns; fi
+    for form in "${forms[@]}"; do
+        measure_dd
+        measure "$form"
+        row "$form" "$dd_ns" "$up_ns" "$cpu" "$before_kib" "$after_kib"
+        if ((best_dd == 0 || dd_ns < best_dd)); then best_dd=$dd_ns; fi
+        if ((${best_ns[$form]:-0} == 0 || up_ns < best_ns[$form])); then
+            best_ns[$form]=$up_ns
+            best_cpu[$form]=$cpu
+        fi
+    done
 done
-row best "$best_dd" "$best_upload"
+echo best
+for form in "${forms[@]}"; do
+    row "$form" "$best_dd" "${best_ns[$form]}" "${best_cpu[$form]}" "$before_kib" "$after_kib"
+done

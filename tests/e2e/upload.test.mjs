@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { http_bytes } from "./helpers/http.mjs";
-import { fields, file_part } from "./helpers/multipart.mjs";
+import { fields, file_part, multipart } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import {
   root, run_program, run_shell, run_status, temporary, until,
@@ -295,6 +295,20 @@ test("a request that ends before its last delimiter stores nothing", async () =>
     headers: { "Content-Type": `multipart/form-data; boundary=${boundary}` } });
   assert.ok([400, 422].includes(reply.status), `${reply.status} ${reply.text}`);
   assert.equal((await server.request("/api/v1/runs/cut-short")).status, 404);
+});
+
+test("a complete form in a body that was announced to be longer stores nothing", async () => {
+  const { body, headers } = multipart([...fields({ run: "short-by-one" }), file_part(small_json())]);
+  const head = `POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length + 1}\r\n` +
+    `Content-Type: ${headers["Content-Type"]}\r\n\r\n`;
+  const socket = connect(server.port, "127.0.0.1");
+  const chunks = [];
+  socket.on("data", (bytes) => chunks.push(bytes));
+  socket.end(Buffer.concat([Buffer.from(head), body]));
+  await new Promise((done) => socket.on("close", done));
+  assert.doesNotMatch(Buffer.concat(chunks).toString(), /^HTTP\/1.1 2/);
+  assert.equal((await server.request("/api/v1/runs/short-by-one")).status, 404);
+  assert.deepEqual(readdirSync(join(server.data, "spool")), []);
 });
 
 test("a body longer than allowed is refused before it is read", async () => {
