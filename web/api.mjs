@@ -89,16 +89,17 @@ const changes = create_store(0);
 
 /**
  * Sends a change. @param {string} method @param {string} path
- * @param {{body?: unknown, etag?: string|null, type?: string}} [options]
+ * @param {{body?: unknown, etag?: string|null, type?: string, shown?: boolean}} [options]
+ *   `shown`: whether what is shown may be another afterwards
  */
-export async function api_send(method, path, { body, etag, type } = {}) {
+export async function api_send(method, path, { body, etag, type, shown = true } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = type ?? "application/json";
   if (etag) headers["If-Match"] = etag;
   const text = body === undefined ? undefined : JSON.stringify(body);
   const response = await request(path, { method, headers, body: text });
   if (!response.ok) throw await problem_of(response);
-  changes.set(changes.get() + 1);
+  if (shown) changes.set(changes.get() + 1);
   return response.status === 204 ? null : response.json().catch(() => null);
 }
 

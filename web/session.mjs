@@ -36,7 +36,7 @@ export async function sign_in(token) {
 
 /** Ends the session and leaves the page, so that nothing of it stays in memory. */
 export async function sign_out() {
-  await api_send("DELETE", "/session");
+  await api_send("DELETE", "/session", { shown: false });
   location.assign(login_path());
 }
 

@@ -242,7 +242,7 @@ export default function Runs() {
       <${BaselineChoice} value=${query.base} baselines=${baselines}
         onchange=${(base) => change({ base })} />
       <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
-      <a class="button" href="/upload">Upload</a></div>
+      ${may("upload") && html`<a class="button" href="/upload">Upload</a>`}</div>
     <${BaselineStrip} baselines=${baselines} />
     <${Loaded} resource=${resource}>${(reply) =>
       reply.items.length === 0

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signing in, tokens and the audit log as people use them in a browser.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { assert_clean, axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE }
+  from "./helpers/browser.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
+import { generate, small_job } from "./helpers/traces.mjs";
+
+const data = join(temporary("access"), "data");
+let browser;
+let server;
+const tokens = {};
+
+async function make_token(name, scopes) {
+  const args = ["token", "create", "--name", name, "--scopes", scopes, "--data", data];
+  return (await run_program(stepscope_bin(), args)).trim();
+}
+
+before(async () => {
+  tokens.admin = await make_token("boss", "admin");
+  tokens.read = await make_token("guest", "read");
+  server = await start_server({ data, options: ["--auth", "required"] });
+  const [file] = (await generate(small_job())).files;
+  const reply = await server.request("/api/v1/runs/first/ranks/0/trace", { method: "PUT",
+    body: file.data, headers: { Authorization: `Bearer ${tokens.admin}` } });
+  assert.ok([200, 202].includes(reply.status), reply.text);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function sign_in(page, token) {
+  await page.getByRole("textbox", { name: "Token" }).fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** A page of somebody who has signed in. */
+const as = (who, path, body, options) => on_clean_page(browser, server.base, options,
+  async (page) => {
+    await visit(page, `/login?next=${encodeURIComponent(path)}`);
+    await sign_in(page, tokens[who]);
+    await page.waitForURL((url) => url.pathname + url.search === path);
+    await settle(page);
+    await body(page);
+  });
+
+const heading = (page, name) => page.getByRole("heading", { level: 1, name, exact: true });
+
+test("a stranger signs in with a token and comes to the page that was asked for", async () => {
+  await on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/trends?q=x");
+    await heading(page, "Sign in").waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+    assert.equal(await page.getByRole("navigation").count(), 0, "there is nowhere to go yet");
+    await sign_in(page, tokens.read);
+    await heading(page, "Trends").waitFor();
+    assert.equal(new URL(page.url()).search, "?q=x");
+    const cookies = await page.context().cookies();
+    assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]),
+      [["stepscope", true, "Strict"]]);
+    assert.equal(await page.evaluate(() => document.cookie), "");
+  });
+});
+
+test("a wrong token is refused with what helps, and the next try works", async () => {
+  const { page, faults, close } = await open_page(browser, server.base);
+  await visit(page, "/login");
+  await sign_in(page, `ss_${"x".repeat(43)}`);
+  await page.getByRole("alert").getByText("does not know").waitFor();
+  await sign_in(page, tokens.read);
+  await heading(page, "Runs").waitFor();
+  // The browser itself notes the 401 in its console.
+  assert_clean(faults.filter((fault) => !fault.includes("401")), "signing in");
+  await close();
+});
+
+test("the address to go on to is one of ours", async () => {
+  for (const next of ["https://evil.example/", "//evil.example", "/\\evil.example"]) {
+    await on_clean_page(browser, server.base, {}, async (page) => {
+      await visit(page, `/login?next=${encodeURIComponent(next)}`);
+      await sign_in(page, tokens.read);
+      await heading(page, "Runs").waitFor();
+      assert.equal(new URL(page.url()).origin, server.base);
+    });
+  }
+});
+
+test("an administrator makes a token, which works once copied, and revokes it", async () => {
+  await as("admin", "/settings/tokens", async (page) => {
+    await page.getByLabel("What it is for").fill("ci-upload");
+    await page.getByRole("checkbox", { name: /^Upload/ }).check();
+    await page.getByRole("button", { name: "Make token" }).click();
+    const text = await page.getByRole("status").locator("code").textContent();
+    assert.match(text, /^ss_\w{43}$/);
+    assert.deepEqual(await axe_faults(page), []);
+    const ask = (token) => server.request("/api/v1/session",
+      { headers: { Authorization: `Bearer ${token}` } });
+    assert.deepEqual((await ask(text)).json.scopes, ["read", "upload"]);
+    await page.getByRole("button", { name: "I have it" }).click();
+    assert.ok(!(await page.content()).includes(text), "the token is seen once");
+    await page.getByRole("button", { name: "Revoke ci-upload" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row", { name: /ci-upload.*revoked/ }).waitFor();
+    assert.equal((await ask(text)).status, 401);
+  });
+});
+
+test("the audit log shows who did what, and finds it", async () => {
+  await as("admin", "/settings/audit", async (page) => {
+    const rows = page.getByRole("table").getByRole("row");
+    await page.getByRole("row", { name: /PUT \/api\/v1\/runs.*done/ }).first().waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+    const all = await rows.count();
+    await page.getByRole("searchbox").fill("ranks/0/trace");
+    await page.waitForFunction((before) => document.querySelectorAll("tbody tr").length < before,
+      all - 2);
+    for (const text of (await rows.allTextContents()).slice(1))
+      assert.match(text, /ranks\/0\/trace/);
+  });
+});
+
+test("pages leave out what one may not do", async () => {
+  const seen = async (page) => {
+    const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link")
+      .allTextContents();
+    const stars = await page.locator("button.star").count();
+    return { upload: links.includes("Upload"), access: links.includes("Access"), stars };
+  };
+  await as("read", "/", async (page) => {
+    await page.getByRole("link", { name: "first", exact: true }).waitFor();
+    assert.deepEqual(await seen(page), { upload: false, access: false, stars: 0 });
+    await visit(page, "/runs/first/data");
+    assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
+    assert.equal(await page.getByText("guest").count(), 1);
+  });
+  await as("admin", "/", async (page) => {
+    await page.getByRole("link", { name: "first", exact: true }).waitFor();
+    assert.deepEqual(await seen(page), { upload: true, access: true, stars: 1 });
+    await visit(page, "/runs/first/data");
+    assert.equal(await page.getByRole("button", { name: "Save" }).count(), 1);
+  });
+});
+
+test("signing out ends the session, here and at the server", async () => {
+  await as("admin", "/", async (page) => {
+    const [{ value }] = await page.context().cookies();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await heading(page, "Sign in").waitFor();
+    assert.deepEqual(await page.context().cookies(), []);
+    const reply = await server.request("/api/v1/runs",
+      { headers: { Cookie: `stepscope=${value}` } });
+    assert.equal(reply.status, 401);
+  });
+});
+
+test("a page whose session has ended leads to signing in", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  await visit(page, "/login");
+  await sign_in(page, tokens.read);
+  await heading(page, "Runs").waitFor();
+  await page.context().clearCookies();
+  await page.getByRole("link", { name: "Trends" }).click();
+  await heading(page, "Sign in").waitFor();
+  assert.match(page.url(), /next=%2Ftrends/);
+  await close();
+});
+
+test("the pages hold in the dark and on a narrow screen", async () => {
+  for (const [viewport, colorScheme] of [[WIDE, "dark"], [NARROW, "light"], [NARROW, "dark"]]) {
+    for (const path of ["/settings/tokens", "/settings/audit"]) {
+      await as("admin", path, async (page) => {
+        assert.deepEqual(await axe_faults(page), [], `${path} ${colorScheme}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= viewport.width, `${path} is ${wide} px wide`);
+      }, { viewport, colorScheme });
+    }
+  }
+});
+
+test("without a need for tokens nothing of this shows", async () => {
+  const open = await start_server();
+  await on_clean_page(browser, open.base, {}, async (page) => {
+    await visit(page, "/");
+    assert.equal(await page.getByRole("button", { name: "Sign out" }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: "Access" }).count(), 0);
+    await page.getByRole("navigation").getByRole("link", { name: "Upload" }).waitFor();
+    await visit(page, "/settings/tokens");
+    await page.getByText("Nobody is asked for a token now").waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+  });
+  await open.stop();
+});
