@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define LOOKS_PER_WINDOW 6
+#define LOOKS_PER_WINDOW 20
 
 struct watched {
     int fd; // -1: the slot is free

@@ -76,6 +76,9 @@ export function used(pid) {
   };
 }
 
+/** Whether a process pays for sanitizers: its memory says nothing then. @param {number} pid */
+export const is_sanitized = (pid) => /lib[at]san/.test(readFileSync(`/proc/${pid}/maps`, "latin1"));
+
 /** The smallest time that a share of the times does not pass. @param {number[]} times */
 export function percentile(times, share) {
   const sorted = [...times].sort((a, b) => a - b);
