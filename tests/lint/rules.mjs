@@ -127,8 +127,8 @@ const CIVETWEB = new Set(["context", "callbacks", "connection", "header", "reque
   "server_port", "get_context", "get_request_info", "get_server_ports", "get_user_data",
   "get_user_connection_data", "set_user_connection_data", "disable_connection_keep_alive",
   "read", "write", "start", "stop"].map((name) => `mg_${name}`));
-const BANNED_OPTIONS =
-  /"(document_root|ssl_\w+|\w+_auth_file|\w*websocket\w*|lua_\w+|url_rewrite_patterns|cgi_(?!pattern)\w+)"/g;
+const BANNED_OPTIONS = new RegExp('"(document_root|ssl_\\w+|\\w+_auth_file|\\w*websocket\\w*|' +
+  'lua_\\w+|url_rewrite_patterns|cgi_(?!pattern)\\w+)"', "g");
 
 function check_civetweb({ uncommented }) {
   const used = [...uncommented.matchAll(/\bmg_\w+/g)].filter(([name]) => !CIVETWEB.has(name));

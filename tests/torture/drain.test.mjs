@@ -58,7 +58,7 @@ async function expect_refusals(server) {
   return worst_ms;
 }
 
-test("uploads under way end well, new requests are told to come back, nothing is lost", async () => {
+test("uploads under way end well, new requests are told to come back, none is lost", async () => {
   const server = await start_server();
   const uploads = await begin_uploads(server);
   const idle = Array.from({ length: 10 }, () => connect(server.port, "127.0.0.1"));
