@@ -45,3 +45,18 @@ bool base64_decode(struct str text, struct arena *arena, struct str *bytes, stru
     *bytes = (struct str){out, len};
     return true;
 }
+
+void base64_encode(struct str bytes, struct buf *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        size_t count = bytes.len - i < 3 ? bytes.len - i : 3;
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < count ? (unsigned char)bytes.at[i + k] : 0);
+        for (size_t k = 0; k <= count; k++)
+            buf_putc(out, digits[bits >> (18 - 6 * k) & 63]);
+        for (size_t k = count; k < 3; k++)
+            buf_putc(out, '=');
+    }
+}

@@ -116,6 +116,14 @@ struct upload_form *tus_form(struct request *request, struct str metadata, struc
     return ok ? form : NULL;
 }
 
+// Metadata waits in the store for the last byte, and shall hold no secrets there.
+static bool clean_metadata(struct request *request, struct str *metadata, struct err *err)
+{
+    struct tus_metadata *parsed = arena_alloc(request->arena, sizeof *parsed, err);
+    return parsed && tus_metadata_parse(*metadata, request->arena, parsed, err) &&
+           tus_metadata_clean(parsed, request->arena, metadata, err);
+}
+
 static bool read_length(struct request *request, uint64_t *bytes, struct err *err)
 {
     struct str text = request_header(request, "Upload-Length");
@@ -143,6 +151,7 @@ static bool check_wanted(struct request *request, struct response *response,
     return read_length(request, &wanted->bytes, err) &&
            upload_key_read(request, &wanted->key, err) &&
            tus_form(request, wanted->metadata, &filename, err) != NULL &&
+           clean_metadata(request, &wanted->metadata, err) &&
            upload_gate_announce(request, response, wanted->bytes, err);
 }
 
@@ -221,7 +230,10 @@ static bool find(struct request *request, struct response *response, struct resu
     struct store *store = request->services->intake.store;
     if (!store_find_resumable(store, request->captures[0], request->arena, found, err))
         return false;
-    request->object = found->id;
+    char *object = arena_printf(request->arena, err, "upload %s", found->id.at);
+    if (!object)
+        return false;
+    request->object = str_of(object);
     if (!str_equal(found->owner, request->who.key) && !(request->who.scopes & SCOPE_ADMIN))
         return err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s", (int)found->id.len,
                        found->id.at);

@@ -2,6 +2,7 @@
 // Reads Upload-Metadata.
 #include "server/tus_metadata.h"
 
+#include "ingest/base/secrets.h"
 #include "server/base64.h"
 
 static struct str trimmed(struct str text)
@@ -77,4 +78,28 @@ bool tus_metadata_parse(struct str header, struct arena *arena, struct tus_metad
             return false;
     }
     return true;
+}
+
+bool tus_metadata_clean(const struct tus_metadata *metadata, struct arena *arena,
+                        struct str *header, struct err *err)
+{
+    struct buf out = {0}, value = {0};
+    for (size_t i = 0; i < metadata->count; i++) {
+        const struct tus_field *field = &metadata->fields[i];
+        buf_clear(&value);
+        secrets_redact_value(field->name, field->value, &value);
+        buf_puts(&out, i ? "," : "");
+        buf_add_str(&out, field->name);
+        buf_putc(&out, ' ');
+        base64_encode((struct str){value.at, value.len}, &out);
+    }
+    bool ok = buf_ok(&value, err) && buf_ok(&out, err);
+    *header = STR("");
+    if (ok && out.len) {
+        *header = (struct str){arena_strdup(arena, (struct str){out.at, out.len}, err), out.len};
+        ok = header->at != NULL;
+    }
+    buf_free(&value);
+    buf_free(&out);
+    return ok;
 }

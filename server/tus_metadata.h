@@ -22,4 +22,8 @@ struct tus_metadata {
 MUST_CHECK bool tus_metadata_parse(struct str header, struct arena *arena,
                                    struct tus_metadata *metadata, struct err *err);
 
+// Writes them down again as a header, into the arena, without what looks like a secret.
+MUST_CHECK bool tus_metadata_clean(const struct tus_metadata *metadata, struct arena *arena,
+                                   struct str *header, struct err *err);
+
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as Upload-Metadata: never a crash, only clean fields, and the same ones when they are
 // written down and read again.
+#include "server/base64.h"
 #include "server/tus_metadata.h"
-
-#include "ingest/base/buf.h"
 
 #include <stdlib.h>
 
@@ -19,21 +18,6 @@ static void check_field(const struct tus_field *field)
             abort();
 }
 
-static void put_base64(struct str bytes, struct buf *out)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < bytes.len; i += 3) {
-        size_t count = bytes.len - i < 3 ? bytes.len - i : 3;
-        uint32_t bits = 0;
-        for (size_t k = 0; k < 3; k++)
-            bits = bits << 8 | (k < count ? (unsigned char)bytes.at[i + k] : 0);
-        for (size_t k = 0; k <= count; k++)
-            buf_putc(out, digits[bits >> (18 - 6 * k) & 63]);
-        for (size_t k = count; k < 3; k++)
-            buf_putc(out, '=');
-    }
-}
-
 static void check_again(const struct tus_metadata *metadata, struct arena *arena)
 {
     struct tus_metadata again;
@@ -43,7 +27,7 @@ static void check_again(const struct tus_metadata *metadata, struct arena *arena
         buf_puts(&out, i ? "," : "");
         buf_add_str(&out, metadata->fields[i].name);
         buf_putc(&out, ' ');
-        put_base64(metadata->fields[i].value, &out);
+        base64_encode(metadata->fields[i].value, &out);
     }
     if (!tus_metadata_parse((struct str){out.at, out.len}, arena, &again, &err) ||
         again.count != metadata->count)

@@ -3,6 +3,7 @@
 // for those listed here with their reason, and no statement of the store escapes this test.
 #include "server/store_watch.h"
 #include "server/store_care.h"
+#include "server/store_resumable.h"
 #include "server/store_access.h"
 #include "tests/unit/series_fixture.h"
 
@@ -303,9 +304,12 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
 }
 
+static const char abc_sha256[] =
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc", FIPS 180
+
 static void guard_a_service(struct fixture *f, struct str upload_id)
 {
-    const char *hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    const char *hash = abc_sha256;
     struct token_request request = {.name = STR("ci"), .scopes = SCOPE_READ};
     struct audit_row row = {.who = STR("x")};
     struct audit_query queries[] = {{.before = 5, .limit = 5},
@@ -338,6 +342,55 @@ static void guard_a_service(struct fixture *f, struct str upload_id)
     assert_ok(f, store_list_audit(f->store, &queries[0], &f->arena, &table, &f->err));
     assert_ok(f, store_list_audit(f->store, &queries[1], &f->arena, &table, &f->err));
     assert_ok(f, store_revoke_token(f->store, id, &f->arena, &id, &f->err));
+}
+
+static void begin_in_pieces(struct fixture *f, const char *key, struct resumable *resumable)
+{
+    struct resumable_request request = {
+        .owner = STR("me"), .key = str_of(key), .metadata = STR("run YQ=="), .bytes = 9};
+    request.expires_ns = INT64_MAX;
+    assert_ok(f, store_add_resumable(f->store, &request, &f->arena, resumable, &f->err));
+}
+
+static void send_in_pieces(struct fixture *f)
+{
+    struct resumable one, other;
+    struct upload upload;
+    bool is_there;
+    begin_in_pieces(f, "1", &one);
+    begin_in_pieces(f, "", &other);
+    struct store *store = f->store;
+    assert_ok(f, store_extend_resumable(store, one.id, 9, INT64_MAX, &f->err));
+    assert_ok(f, store_refuse_resumable(store, other.id, "why", &f->err));
+    assert_ok(f, store_drop_resumable(store, other.id, &f->err));
+    assert_ok(f, store_names_resumable(store, one.id, &is_there, &f->err));
+    assert_ok(f, store_find_resumable_of_key(store, STR("me"), STR("1"), &f->arena, &one, &f->err));
+    struct trace_part part = {abc_sha256, 3, STR("x"), 0};
+    struct upload_request request = {.run = {.name = STR("pieces"), .world_size = STORE_ANY},
+                                     .parts = &part,
+                                     .count = 1,
+                                     .owner = STR("me"),
+                                     .key = STR("1"),
+                                     .resumable_id = one.id};
+    assert_ok(f, store_add_upload(store, &request, &f->arena, &upload, &f->err));
+    assert_ok(f, store_find_resumable(store, one.id, &f->arena, &one, &f->err));
+    assert_text(one.upload_id, upload.id.at);
+    assert_ok(f, store_find_upload_of_key(store, STR("me"), STR("1"), &f->arena, &upload, &f->err));
+    assert_ok(f, store_drop_expired(store, INT64_MAX, &is_there, &f->err));
+    assert_true(is_there);
+    assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
+}
+
+// Jobs that do not end, in every way.
+static void work_in_vain(struct fixture *f, struct str run_id)
+{
+    const struct job_strike why = {"crashed", "SIGSEGV"};
+    struct job job = claim(f);
+    size_t lost;
+    bool again;
+    assert_ok(f, store_keep_leases(f->store, &job.id, 1, &lost, &f->err));
+    assert_ok(f, store_strike_job(f->store, &job, &why, &again, &f->err));
+    assert_ok(f, store_cancel_run(f->store, run_id, &f->err));
 }
 
 // From a first upload to the deletion of its run, with all that may happen in between.
@@ -377,6 +430,7 @@ static void live_a_life(struct fixture *f)
     dismiss_a_finding(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
     guard_a_service(f, upload.id);
+    send_in_pieces(f);
     look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
@@ -385,6 +439,7 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_patch_run(f->store, upload.run_id, &patch, STORE_ANY, &f->err));
     assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
     open_jobs(f);
+    work_in_vain(f, upload.run_id);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     assert_true(garbage_count(f) > 0);
     struct garbage item = {GARBAGE_BLOB, STR("x")};

@@ -80,6 +80,28 @@ static void pairs_become_fields_and_lines_become_several(void **state)
     arena_free(&arena);
 }
 
+static void metadata_is_written_down_without_secrets(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct tus_metadata metadata;
+    struct str header;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(tus_metadata_parse(STR("tag YT0xCmI9Mg==,x"), &arena, &metadata, &err));
+    assert_true(tus_metadata_clean(&metadata, &arena, &header, &err));
+    assert_true(str_equal(header, STR("tag YT0x,tag Yj0y,x ")));
+    // meta=DB_PASSWORD=hunter2hunter2
+    assert_true(tus_metadata_parse(STR("meta REJfUEFTU1dPUkQ9aHVudGVyMmh1bnRlcjI="), &arena,
+                                   &metadata, &err));
+    assert_true(tus_metadata_clean(&metadata, &arena, &header, &err));
+    assert_true(tus_metadata_parse(header, &arena, &metadata, &err));
+    assert_int_equal(metadata.count, 1);
+    assert_true(str_find(metadata.fields[0].value, STR("DB_PASSWORD")) == 0);
+    assert_true(str_find(metadata.fields[0].value, STR("hunter2")) == SIZE_MAX);
+    arena_free(&arena);
+}
+
 static void what_is_no_metadata_is_refused(void **state)
 {
     (void)state;
@@ -122,6 +144,7 @@ int main(void)
         cmocka_unit_test(base64_is_decoded_with_and_without_padding),
         cmocka_unit_test(base64_with_two_readings_is_refused),
         cmocka_unit_test(pairs_become_fields_and_lines_become_several),
+        cmocka_unit_test(metadata_is_written_down_without_secrets),
         cmocka_unit_test(what_is_no_metadata_is_refused),
         cmocka_unit_test(more_values_than_anybody_needs_are_refused),
     };
