@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signing in, tokens and the audit log as people use them in a browser.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { assert_clean, axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE }
   from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
+import { root, run_program, run_shell, stepscope_bin, temporary } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
 const data = join(temporary("access"), "data");
@@ -194,4 +195,23 @@ test("without a need for tokens nothing of this shows", async () => {
     assert.deepEqual(await axe_faults(page), []);
   });
   await open.stop();
+});
+
+test("the README's lines for tokens work, and notebooks can hold a token", async () => {
+  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
+  const folder = temporary("readme");
+  writeFileSync(join(folder, "rank0.json.gz"), (await generate(small_job())).files[0].data);
+  const [, ci, curl] = blocks.find((text) => text.includes("token create"))
+    .replace(/^```.*$/gm, "").trim().split("\n").map((line) => line
+      .replace("stepscope ", `${stepscope_bin()} `).replace("--data DIR", `--data ${data}`)
+      .replace("http://HOST", server.base).replace("curl ", "curl -sS "));
+  const reply = JSON.parse(await run_shell(`TOKEN=$(${ci})\n${curl}`, { cwd: folder }));
+  assert.equal(reply.run_name, "my-run");
+  const client = await server.request("/client/stepscope.py");
+  writeFileSync(join(folder, "stepscope.py"), client.body);
+  const ask = (token) => run_shell(`python3 -c 'from stepscope import Hub
+print(len(Hub("${server.base}").runs()))'`, { cwd: folder,
+    env: { ...process.env, STEPSCOPE_TOKEN: token } });
+  assert.equal((await ask(tokens.read)).trim(), "2");
+  await assert.rejects(ask(""), /Unauthorized/);
 });

@@ -71,7 +71,7 @@ const api = (method, path, options) => ask(server.port, method, `/api/v1${path}`
 const json = (value, headers) => ({ body: JSON.stringify(value),
   headers: { "Content-Type": "application/json", ...headers } });
 
-test("S1: each route with each method admits those whose scopes it names and nobody else", async () => {
+test("S1: each route and method admits those whose scopes it names, nobody else", async () => {
   const all = cases();
   assert.ok(all.length > 600, `only ${all.length} cases`);
   let requests = 0;
@@ -295,7 +295,7 @@ function everything_written() {
   return Buffer.concat([...files.map((path) => readFileSync(path)), Buffer.from(server.log)]);
 }
 
-test("no token and no session is written anywhere, not even when it was sent in an address", async () => {
+test("no token and no session is written anywhere, not even when sent in an address", async () => {
   const token = tokens.get("admin");
   for (const path of [`/?token=${token}`, `/api/v1/runs?access_token=${token}`,
     `/api/v1/runs?q=${token}`])
@@ -305,7 +305,7 @@ test("no token and no session is written anywhere, not even when it was sent in 
   for (const secret of secrets) assert.equal(bytes.indexOf(secret), -1, "a secret was written");
 });
 
-test("S1: a service that others could reach does not start without a way to know them", async () => {
+test("S1: a service that others could reach does not start unless it knows them", async () => {
   const start = (...more) => run_status(stepscope_bin(),
     ["serve", "--data", join(temporary("bare"), "data"), ...more]);
   for (const more of [["--listen", "0.0.0.0:0"], ["--auth", "required"],

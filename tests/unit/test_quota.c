@@ -95,7 +95,9 @@ static void the_bytes_of_a_day_are_429_with_the_time_until_midnight(void **state
     assert_int_equal(admit(&sent), 429);
     assert_string_equal(sent.response.word, "quota-day");
     assert_string_equal(sent.response.headers[0].name.at, "Retry-After");
-    assert_in_range(atoi(sent.response.headers[0].value.at), 1, 86400);
+    int64_t wait_s = 0;
+    assert_true(str_to_i64(sent.response.headers[0].value, &wait_s));
+    assert_in_range(wait_s, 1, 86400);
     end(&sent);
     quota_free(quota);
 }

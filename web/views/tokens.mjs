@@ -91,9 +91,9 @@ function columns_of(frame, now, onrevoke) {
     { key: "created", label: "Made", priority: 2, cell: time("created", "–") },
     { key: "expires", label: "Expires", priority: 2, cell: day },
     { key: "id", label: "Identifier", priority: 3 },
-    { key: "revoke", label: html`<span class="visually-hidden">Revoke</span>`, sort: false, cell: (row) => at(row).state !== "revoked" &&
-      html`<button type="button" class="small" aria-label="Revoke ${at(row).name}"
-        onClick=${() => onrevoke(at(row))}>Revoke…</button>` },
+    { key: "revoke", label: html`<span class="visually-hidden">Revoke</span>`, sort: false,
+      cell: (row) => at(row).state !== "revoked" && html`<button type="button" class="small"
+        aria-label="Revoke ${at(row).name}" onClick=${() => onrevoke(at(row))}>Revoke…</button>` },
   ];
 }
 
