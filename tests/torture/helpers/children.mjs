@@ -3,6 +3,9 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
+const NAME = "stepscope-job\n";
+const INPUT_FD = 3;
+
 /** What a function that reads /proc gives; null when the process is gone meanwhile. */
 function look(read) {
   try {
@@ -12,7 +15,7 @@ function look(read) {
   }
 }
 
-/** State letter and parent of a process. @param {number} pid */
+/** State letter and parent of a process. @param {number | string} pid */
 function status(pid) {
   const text = look(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   if (!text) return null;
@@ -26,17 +29,40 @@ export function children(server) {
   return pids.filter((pid) => status(pid)?.parent === server.child.pid);
 }
 
-/** The process that reads the file of that sha256 now, or null. */
-export function reader_of(server, sha256) {
-  const is_open = (pid, fd) =>
-    look(() => readlinkSync(`/proc/${pid}/fd/${fd}`))?.endsWith(`/${sha256}`);
-  const reads = (pid) =>
-    (look(() => readdirSync(`/proc/${pid}/fd`)) ?? []).some((fd) => is_open(pid, fd));
-  return children(server).find(reads) ?? null;
+/** Looks for readers of files, again and again: a reader lives for a few hundredths of a second. */
+export class Readers {
+  constructor(server) {
+    this.server = server;
+    /** Processes that are none of this service. @type {Set<string>} */
+    this.others = new Set();
+  }
+
+  is_child(name) {
+    if (this.others.has(name)) return false;
+    if (status(name)?.parent === this.server.child.pid) return true;
+    this.others.add(name);
+    return false;
+  }
+
+  /**
+   * The process that reads the file of that sha256 now, or null. One that has no name of its own
+   * yet is still the service's program on its way to another one, and its parent waits for that.
+   */
+  of(sha256) {
+    const is_named = (name) => look(() => readFileSync(`/proc/${name}/comm`, "latin1")) === NAME;
+    const reads = (name) =>
+      look(() => readlinkSync(`/proc/${name}/fd/${INPUT_FD}`))?.endsWith(`/${sha256}`);
+    const found = readdirSync("/proc").find((name) =>
+      /^\d+$/.test(name) && this.is_child(name) && is_named(name) && reads(name));
+    return found ? Number(found) : null;
+  }
 }
 
 /** Whether a process runs, waits or is stopped: neither dead nor gone. */
 export const is_alive = (pid) => !["Z", "X", undefined].includes(status(pid)?.state);
+
+/** Whether a process is stopped. */
+export const is_stopped = (pid) => status(pid)?.state === "T";
 
 /** Descriptors that a process has open: [number, what it is]. */
 export function descriptors(pid) {
