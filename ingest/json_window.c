@@ -5,10 +5,15 @@
 
 #include <string.h>
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION // small inputs cross borders, and cost little
+#define BLOCK_BYTES ((size_t)8 << 10)
+#define INDEX_BYTES ((size_t)3 << 10)
+#else
 #define BLOCK_BYTES ((size_t)256 << 10)
 // Indexed ahead of the walk: text and tokens fit the cache. Little at first, as the walk may be
 // needed for one item only.
 #define INDEX_BYTES ((size_t)64 << 10)
+#endif
 #define FIRST_BYTES ((size_t)2 << 10)
 #define TOKEN_SLACK 64
 #define TEXT_SLACK  (1 + SIMD_SLACK)

@@ -8,6 +8,7 @@
 #include "ingest/base/log.h"
 #include "server/http_head.h"
 #include "server/http_send.h"
+#include "server/json_body.h"
 #include "server/pace.h"
 #include "server/precheck.h"
 #include "server/problem.h"
@@ -341,6 +342,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
 
 static void init(struct http *http, const struct http_config *config)
 {
+    json_body_start();
     sem_init(&http->comparing, 0, COMPARISONS);
     pthread_mutex_init(&http->lock, NULL);
     pthread_condattr_t attributes;

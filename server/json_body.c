@@ -2,8 +2,26 @@
 // JSON in the body of a request.
 #include "server/json_body.h"
 
+#include <stdlib.h>
+
 #define BODY_MAX_BYTES ((uint64_t)256 * 1024)
 #define BODY_MAX_DEPTH 16
+
+// The JSON library says "invalid token" where it had no memory for one.
+// lint-allow(mutable-globals): its allocator takes no context
+static _Thread_local bool lacked_memory;
+
+static void *allocate(size_t size)
+{
+    void *block = malloc(size);
+    lacked_memory = lacked_memory || !block;
+    return block;
+}
+
+void json_body_start(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
 
 // The JSON library calls itself for each level, and threads of connections have little stack.
 static bool check_depth(struct str text, struct err *err)
@@ -38,8 +56,11 @@ json_t *json_body_read(struct request *request, struct response *response, struc
     }
     if (body_read_all(request->body, BODY_MAX_BYTES, &text, err) &&
         check_depth((struct str){text.at, text.len}, err)) {
+        lacked_memory = false;
         object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
-        if (!object)
+        if (!object && lacked_memory)
+            err_set(err, ERR_MEMORY, "out of memory for the body's JSON");
+        else if (!object)
             err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",
                        error.text);
         else if (!json_is_object(object))

@@ -7,8 +7,11 @@
 
 #include <jansson.h>
 
+// Before the first request, while alone.
+void json_body_start(void);
+
 // The body as a JSON object; free it with json_decref. NULL when it is none (ERR_USAGE), too long
-// or too deep, or of another media type.
+// or too deep, of another media type, or when there is no memory for it (ERR_MEMORY).
 MUST_CHECK json_t *json_body_read(struct request *request, struct response *response,
                                   struct err *err);
 

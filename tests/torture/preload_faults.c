@@ -520,6 +520,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 }
 
 // Of files alone: memory for threads is asked for by the library below malloc.
+// lint-allow(parameters): as the C library has it
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (!state.real.mmap)
