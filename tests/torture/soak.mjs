@@ -101,8 +101,8 @@ class Soak {
     const requests = Object.values(this.clients.acknowledged).reduce((a, b) => a + b, 0);
     const mib = (bytes) => (bytes / 2 ** 20).toFixed(1);
     figure("R17", `${MINUTES} min of ${requests} changes and ${this.reads} reads: ` +
-      `RSS ${mib(first)} to ${mib(last)} MiB (${(100 * drift).toFixed(1)} %), descriptors ${before} to ${after}, ` +
-      `WAL at most ${mib(wal_bytes)} MiB`);
+      `RSS ${mib(first)} to ${mib(last)} MiB (${(100 * drift).toFixed(1)} %), ` +
+      `descriptors ${before} to ${after}, WAL at most ${mib(wal_bytes)} MiB`);
     assert.ok(drift <= RSS_DRIFT_LIMIT, `memory grew by ${(100 * drift).toFixed(1)} %`);
     assert.ok(after <= before, `descriptors grew from ${before} to ${after}`);
     assert.ok(wal_bytes <= WAL_LIMIT_BYTES, `the write-ahead log grew to ${wal_bytes} bytes`);
