@@ -111,6 +111,8 @@ test("writes are answered as described, also when they are refused", async () =>
     "/api/v1/runs/u/dismissals/none", { method: "DELETE" }));
   check("POST", "/api/v1/runs/{run}/reanalyse", 202,
     await server.request("/api/v1/runs/u/reanalyse", { method: "POST" }));
+  check("POST", "/api/v1/runs/{run}/cancel", 200,
+    await server.request("/api/v1/runs/u/cancel", { method: "POST" }));
   assert.deepEqual(faults, []);
 });
 
