@@ -25,7 +25,7 @@ static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *er
 
 static json_t *read_body(struct str text, size_t step, struct arena *arena)
 {
-    static const struct request_header type = {STR("Content-Type"), STR("application/json")};
+    const struct request_header type = {STR("Content-Type"), STR("application/json")};
     struct feed feed = {text, step};
     struct body body = {.pull = pull, .ctx = &feed, .length = text.len, .limit = UINT64_MAX};
     struct request request = {.arena = arena, .body = &body, .headers = &type, .header_count = 1};
