@@ -230,10 +230,7 @@ static bool find(struct request *request, struct response *response, struct resu
     struct store *store = request->services->intake.store;
     if (!store_find_resumable(store, request->captures[0], request->arena, found, err))
         return false;
-    char *object = arena_printf(request->arena, err, "upload %s", found->id.at);
-    if (!object)
-        return false;
-    request->object = str_of(object);
+    request->object = found->id; // for the audit log, until it is an upload
     if (!str_equal(found->owner, request->who.key) && !(request->who.scopes & SCOPE_ADMIN))
         return err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s", (int)found->id.len,
                        found->id.at);

@@ -2,14 +2,16 @@
 // Uploads in pieces: the tus 1.0 protocol, and what becomes of it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Line } from "./helpers/line.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_shell, temporary, until } from "./helpers/tools.mjs";
+import {
+  root, run_program, run_shell, stepscope_bin, temporary, until,
+} from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 import {
   metadata, tus, tus_begin, tus_offset, tus_open_piece, tus_piece,
@@ -271,6 +273,45 @@ test("pieces survive a restart, and nothing else does", async () => {
   assert.equal((await tus_piece(base, path, half, file.subarray(half))).status, 204);
   assert.equal((await server.settled("restart")).status, "done");
   assert.ok(!existsSync(join(server.data, "pieces", `${path.split("/").at(-1)}.part`)));
+});
+
+test("what is about to stop keeps what it has, at once", async () => {
+  const path = await began(64 << 20, { run: "drained" });
+  const open = tus_open_piece(base, path, 0, 64 << 20);
+  open.request.write(file);
+  const trickle = setInterval(() => open.request.write(Buffer.alloc(100_000, " ")), 20);
+  await until("it is being received", async () =>
+    statSync(join(server.data, "pieces", `${path.split("/").at(-1)}.part`)).size > 500_000);
+  const stopped = server.stop();
+  assert.ok([503, 0].includes(await open.answer));
+  clearInterval(trickle);
+  await stopped;
+  server = await start_server({ data: server.data });
+  base = server.base;
+  assert.ok(await tus_offset(base, path) >= 500_000);
+  assert.equal((await tus(base, "DELETE", path)).status, 204);
+});
+
+test("nobody but who began an upload sees it or goes on with it", async () => {
+  const data = join(temporary("guarded"), "data");
+  const token = async (scopes) => {
+    const args = ["token", "create", "--data", data, "--name", scopes.replace(",", "-"),
+      "--scopes", scopes];
+    const [secret] = /ss_[\w-]+/.exec(await run_program(stepscope_bin(), args));
+    return { Authorization: `Bearer ${secret}` };
+  };
+  const [one, other] = [await token("upload"), await token("upload,write")];
+  const guarded = await start_server({ data, options: ["--auth", "required"] });
+  const begun = await tus_begin(guarded.base, file.length, { run: "own" }, one);
+  assert.equal(begun.status, 201, begun.text);
+  const path = begun.headers.location;
+  for (const method of ["HEAD", "GET", "DELETE"]) {
+    assert.equal((await tus(guarded.base, method, path, other)).status, 404, method);
+    assert.equal((await tus(guarded.base, method, path)).status, 401, method);
+  }
+  assert.equal((await tus_piece(guarded.base, path, 0, file, other)).status, 404);
+  assert.equal((await tus_piece(guarded.base, path, 0, file, one)).status, 204);
+  await guarded.stop();
 });
 
 test("the README's loop goes on through lost connections", async () => {
