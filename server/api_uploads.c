@@ -44,6 +44,19 @@ static void name_file(struct request *request, struct response *response, struct
     buf_free(&encoded);
 }
 
+// What a file holds that looks like a secret is shown nowhere else; until it was read nobody knows.
+static bool may_have(struct request *request, struct response *response,
+                     const struct trace_row *trace, struct err *err)
+{
+    if (trace->clean || request->who.scopes & SCOPE_ADMIN)
+        return true;
+    response->fix =
+        STR("ask somebody with the scope admin for the file, or wait until it was read");
+    return response_refuse(response, err, (struct refusal){403, "secrets"},
+                           "the file %s what looks like secrets: only the scope admin may have it",
+                           trace->state == TRACE_DONE ? "holds" : "may hold");
+}
+
 bool api_get_trace(struct request *request, struct response *response, struct err *err)
 {
     const struct intake *intake = &request->services->intake;
@@ -57,7 +70,8 @@ bool api_get_trace(struct request *request, struct response *response, struct er
         return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
                        (int)(request->captures[1].len < 20 ? request->captures[1].len : 20),
                        request->captures[1].at);
-    if (!store_find_rank(intake->store, run.id, rank, request->arena, &trace, err))
+    if (!store_find_rank(intake->store, run.id, rank, request->arena, &trace, err) ||
+        !may_have(request, response, &trace, err))
         return false;
     if (response_unchanged(request, response, "%.*s", (int)trace.sha256.len, trace.sha256.at))
         return true;

@@ -190,6 +190,7 @@ struct trace_row {
     struct str error;   // why it failed
     struct str warning; // what a user should know, such as a rank that was taken
     bool existing;      // in an upload: these bytes were there before
+    bool clean;         // was read, and nothing in it looks like a secret
 };
 
 // One stored file of an upload: its blob is in place, its rows are not.

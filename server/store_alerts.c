@@ -114,7 +114,7 @@ static bool update_alert(sqlite3 *db, struct str id, const struct alert_patch *p
     for (int i = 0; i < 2; i++) {
         const struct str *text = i ? patch->comment : patch->status;
         if (text)
-            sql_bind_text(&stmt, *text);
+            sql_bind_clean(&stmt, *text);
         else
             sql_bind_null(&stmt);
     }

@@ -71,7 +71,7 @@ static bool dismiss(sqlite3 *db, struct str run_id, struct str finding, struct s
                                  err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, finding);
-    sql_bind_text(&stmt, reason);
+    sql_bind_clean(&stmt, reason);
     sql_bind_i64(&stmt, clock_wall_ns());
     return sql_run(&stmt);
 }

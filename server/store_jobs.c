@@ -3,6 +3,7 @@
 // in store_job_care.c.
 #include "server/store_sql.h"
 
+#include "analysis/quality.h"
 #include "ingest/base/clock.h"
 
 #include <stdio.h>
@@ -132,7 +133,7 @@ bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str r
         "WHERE id = ? AND state = 'running' AND attempts = ?",
         err);
     sql_bind_text(&stmt, state);
-    sql_bind_text(&stmt, reason);
+    sql_bind_clean(&stmt, reason);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
@@ -168,7 +169,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
     struct stmt stmt = sql_begin(
         db,
         "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
-        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ? WHERE id = ?",
+        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ?, secrets = ? WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     bind_known(&stmt, result->world_size);
@@ -176,6 +177,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
     sql_bind_i64(&stmt, result->text_bytes);
     sql_bind_i64(&stmt, result->parse_ns);
     sql_bind_i64(&stmt, result->analyse_ns);
+    sql_bind_i64(&stmt, quality_count(result->report, QUALITY_SECRETS));
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
 }
@@ -224,7 +226,7 @@ bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     if (error)
-        sql_bind_text(&stmt, str_of(error));
+        sql_bind_clean(&stmt, str_of(error));
     else
         sql_bind_null(&stmt);
     sql_bind_text(&stmt, run_id);
@@ -247,7 +249,7 @@ static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, st
 {
     struct stmt stmt =
         sql_begin(db, "UPDATE trace SET state = 'failed', error = ? WHERE id = ?", err);
-    sql_bind_text(&stmt, reason);
+    sql_bind_clean(&stmt, reason);
     sql_bind_text(&stmt, job->trace_id);
     return sql_run(&stmt) && mark_if_queued(db, job->trace_id, err) &&
            queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);

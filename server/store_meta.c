@@ -85,7 +85,7 @@ static bool set_one(sqlite3 *db, struct str run_id, const struct run_tag *meta, 
                                  err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, meta->key);
-    sql_bind_text(&stmt, meta->value);
+    sql_bind_clean_value(&stmt, meta->key, meta->value);
     return sql_run(&stmt);
 }
 

@@ -3,6 +3,7 @@
 #include "server/store_sql.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/secrets.h"
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -36,7 +37,12 @@ static bool check_line(const char *what, struct str text, struct err *err)
         if (c < ' ' || c == 0x7f)
             return err_set(err, ERR_USAGE, "%s has the control character 0x%02x", what, c);
     }
-    return true;
+    // A name is a key, so nothing can stand in its place.
+    struct secret secret;
+    return !secrets_find(text, 0, &secret) ||
+           err_set(err, ERR_USAGE,
+                   "%s holds at byte %zu what looks like a secret (%s), expected none", what,
+                   secret.at, secret_word(secret.kind));
 }
 
 // A line that can stand in an address.
@@ -114,7 +120,7 @@ static bool set_tags(sqlite3 *db, struct str run_id, const struct run_tag *tags,
     for (size_t i = 0; i < count; i++) {
         sql_bind_text(&stmt, run_id);
         sql_bind_text(&stmt, tags[i].key);
-        sql_bind_text(&stmt, tags[i].value);
+        sql_bind_clean_value(&stmt, tags[i].key, tags[i].value);
         sql_step(&stmt);
     }
     return sql_end(&stmt);
@@ -131,7 +137,7 @@ static void bind_world_size(struct stmt *stmt, int64_t size)
 static void bind_optional(struct stmt *stmt, const struct str *text)
 {
     if (text)
-        sql_bind_text(stmt, *text);
+        sql_bind_clean(stmt, *text);
     else
         sql_bind_null(stmt);
 }
@@ -199,7 +205,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     sql_bind_text(&stmt, project_of(request));
     sql_bind_text(&stmt, name);
     sql_bind_text(&stmt, series_of(name));
-    sql_bind_text(&stmt, request->note);
+    sql_bind_clean(&stmt, request->note);
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
     return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err) &&
@@ -216,7 +222,7 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
                                  "note = CASE WHEN ?2 = '' THEN note ELSE ?2 END WHERE id = ?3",
                                  err);
     bind_world_size(&stmt, request->world_size);
-    sql_bind_text(&stmt, request->note);
+    sql_bind_clean(&stmt, request->note);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&

@@ -3,6 +3,7 @@
 #include "server/store_sql.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/secrets.h"
 
 #include <openssl/rand.h>
 
@@ -50,6 +51,25 @@ void sql_bind_text(struct stmt *stmt, struct str value)
     if (!stmt->failed)
         check(stmt, sqlite3_bind_text64(stmt->at, ++stmt->bound, value.at ? value.at : "",
                                         value.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void sql_bind_clean(struct stmt *stmt, struct str value)
+{
+    sql_bind_clean_value(stmt, STR(""), value);
+}
+
+void sql_bind_clean_value(struct stmt *stmt, struct str name, struct str value)
+{
+    struct buf clean = {0};
+    if (secrets_redact_value(name, value, &clean) == 0 && !clean.failed) {
+        sql_bind_text(stmt, value);
+    } else if (clean.failed) {
+        fail(stmt, SQLITE_NOMEM);
+    } else if (!stmt->failed) {
+        check(stmt, sqlite3_bind_text64(stmt->at, ++stmt->bound, clean.at, clean.len,
+                                        SQLITE_TRANSIENT, SQLITE_UTF8));
+    }
+    buf_free(&clean);
 }
 
 void sql_bind_i64(struct stmt *stmt, int64_t value)

@@ -42,6 +42,9 @@ struct stmt sql_begin(sqlite3 *db, const char *text, struct err *err);
 
 // Bind the next parameter. Texts and bytes must stay until sql_end.
 void sql_bind_text(struct stmt *stmt, struct str value);
+// Text from outside, without what looks like a secret; and the value that stands beside a name.
+void sql_bind_clean(struct stmt *stmt, struct str value);
+void sql_bind_clean_value(struct stmt *stmt, struct str name, struct str value);
 void sql_bind_i64(struct stmt *stmt, int64_t value);
 void sql_bind_u64(struct stmt *stmt, uint64_t value); // at most INT64_MAX arrives
 void sql_bind_f64(struct stmt *stmt, double value);

@@ -24,8 +24,9 @@ static enum trace_state state_of(struct str word)
 
 #define TRACE_COLUMNS                                                                     \
     "trace.id, trace.run_id, trace.filename, trace.sha256, trace.rank, trace.rank_from, " \
-    "trace.bytes, trace.uploaded_ns, trace.state, trace.error, trace.warning"
-enum { TRACE_COLUMN_COUNT = 11 };
+    "trace.bytes, trace.uploaded_ns, trace.state, trace.error, trace.warning, "           \
+    "trace.secrets"
+enum { TRACE_COLUMN_COUNT = 12 };
 
 static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena *arena)
 {
@@ -41,6 +42,7 @@ static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena 
         .state = state_of(sql_bytes(stmt, 8)),
         .error = sql_text(stmt, 9, arena),
         .warning = sql_text(stmt, 10, arena),
+        .clean = sql_i64_or(stmt, 11, 1) == 0,
     };
 }
 
@@ -247,7 +249,7 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
     sql_bind_text(&stmt, part->rank >= 0 ? STR("field") : STR("pending"));
     sql_bind_i64(&stmt, adding->replace);
     sql_bind_text(&stmt, str_of(part->sha256));
-    sql_bind_text(&stmt, part->filename);
+    sql_bind_clean(&stmt, part->filename);
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());
     return sql_run(&stmt);

@@ -2,6 +2,7 @@
 // From a body to sealed spools: every byte is looked at once and nothing is held but one buffer.
 #include "server/upload_form.h"
 
+#include "ingest/base/secrets.h"
 #include "server/multipart.h"
 #include "server/sniff.h"
 
@@ -32,7 +33,9 @@ void upload_form_close(struct upload_form *form)
 
 bool upload_display_name(struct str name, struct arena *arena, struct str *display, struct err *err)
 {
-    struct buf out = {0};
+    struct buf out = {0}, clean = {0};
+    secrets_redact(name, NULL, &clean);
+    name = (struct str){clean.at, clean.len};
     while (name.len && out.len < DISPLAY_MAX_BYTES) {
         size_t valid = str_valid_utf8((struct str){name.at, name.len < 4 ? name.len : 4});
         unsigned char c = (unsigned char)name.at[0];
@@ -50,10 +53,11 @@ bool upload_display_name(struct str name, struct arena *arena, struct str *displ
     size_t len = out.len < DISPLAY_MAX_BYTES ? out.len : DISPLAY_MAX_BYTES;
     *display = (struct str){"", str_valid_utf8((struct str){out.at, len})};
     bool ok =
-        buf_ok(&out, err) &&
+        buf_ok(&clean, err) && buf_ok(&out, err) &&
         (display->len == 0 ||
          (display->at = arena_strdup(arena, (struct str){out.at, display->len}, err)) != NULL);
     buf_free(&out);
+    buf_free(&clean);
     return ok;
 }
 

@@ -3,6 +3,7 @@
 #include "ingest/base/log.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/secrets.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,8 @@ static void add_name(struct line *line, const char *name)
 
 static void add_value(struct line *line, const char *name, struct str text)
 {
+    char clean[MESSAGE_BYTES];
+    text = (struct str){clean, secrets_redact_into(text, clean, sizeof clean)};
     add_name(line, name);
     if (!line->json && is_word(text))
         add_content(line, text.at, text.len);
@@ -104,7 +107,8 @@ static void add_field(struct line *line, const struct log_field *field)
 {
     if (field->text.at) {
         struct str text = field->text;
-        text.len = text.len < TEXT_BYTES ? text.len : TEXT_BYTES;
+        char clean[TEXT_BYTES]; // before it is cut: half a secret looks like none
+        text = (struct str){clean, secrets_redact_into(text, clean, sizeof clean)};
         add_value(line, field->name, text);
         return;
     }

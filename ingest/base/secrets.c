@@ -4,6 +4,8 @@
 #include "ingest/base/secret_anchors.h"
 #include "ingest/base/secret_rules.h"
 
+#include <stdio.h>
+
 static const char *const words[SECRET_KINDS] = {
     [SECRET_HUGGING_FACE] = "hugging-face",
     [SECRET_AWS_KEY_ID] = "aws-key-id",
@@ -104,6 +106,29 @@ size_t secrets_redact(struct str text, uint64_t *counts, struct buf *out)
     }
     buf_add(out, text.at + done, text.len - done);
     return count;
+}
+
+size_t secrets_redact_into(struct str text, char *room, size_t cap)
+{
+    size_t done = 0, used = 0;
+    struct secret secret;
+    while (done < text.len) {
+        bool found = secrets_find(text, done, &secret);
+        size_t plain = (found ? secret.at : text.len) - done;
+        size_t fits = plain < cap - used ? plain : cap - used;
+        memcpy(room + used, text.at + done, fits);
+        used += fits;
+        if (!found || fits < plain)
+            break;
+        char mark[48];
+        int len = snprintf(mark, sizeof mark, "[redacted:%s]", words[secret.kind]);
+        if (len < 0 || (size_t)len > cap - used)
+            break;
+        memcpy(room + used, mark, (size_t)len);
+        used += (size_t)len;
+        done = secret.at + secret.len;
+    }
+    return used;
 }
 
 size_t secrets_redact_value(struct str name, struct str value, struct buf *out)

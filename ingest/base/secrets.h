@@ -48,7 +48,12 @@ bool secrets_find(struct str text, size_t from, struct secret *secret);
 // counts has SECRET_KINDS elements, to which those found are added; NULL is allowed.
 size_t secrets_redact(struct str text, uint64_t *counts, struct buf *out);
 
-// The same for a value that stands beside its name: all of it goes when the name says so.
+// The same into room for `cap` bytes; what does not fit is left out, marks only whole. Returns how
+// many bytes were written. Allocates nothing.
+size_t secrets_redact_into(struct str text, char *room, size_t cap);
+
+// The same as secrets_redact for a value that stands beside its name: all of it goes when the name
+// says so.
 size_t secrets_redact_value(struct str name, struct str value, struct buf *out);
 
 // Whether a value of this name would be one, as of HF_TOKEN or db_password, unless the value is

@@ -23,6 +23,9 @@ CREATE TRIGGER job_due AFTER INSERT ON job WHEN new.kind = 'trace' BEGIN
         WHERE id = new.id;
 END;
 
+-- Texts of the file that look like secrets; NULL until it was read.
+ALTER TABLE trace ADD COLUMN secrets INTEGER;
+
 -- --- care of what is stored ---
 
 -- When the bytes of a file last gave its hash, and what the last look found wrong with them.
