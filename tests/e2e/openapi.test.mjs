@@ -6,6 +6,7 @@ import { fields, file_part } from "./helpers/multipart.mjs";
 import { openapi, operations, reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
+import { tus, tus_begin, tus_piece } from "./helpers/tus.mjs";
 
 let server;
 let names;
@@ -20,16 +21,19 @@ before(async () => {
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
-  const own = { page: `${reply.json.run}/kernels`, tree, path: "app.mjs", file: "stepscope.py" };
+  const begun = await tus_begin(server.base, 100, { run: "pieces" });
+  const pieces = begun.headers.location.split("/").at(-1);
+  const own = { pieces, page: `${reply.json.run}/kernels`, tree, path: "app.mjs", file: "stepscope.py" };
   names = { run: "a", baseline: "main", series: "a", rank: "0", upload: reply.json.upload, ...own };
 });
 after(() => server?.stop());
 
 /** The address of an operation with real names in it. */
 function address(path) {
+  const known = path.startsWith("/api/v1/tus/") ? { ...names, upload: names.pieces } : names;
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
-    assert.ok(name in names, `${path} has a part {${name}} that the test does not know`);
-    return names[name];
+    assert.ok(name in known, `${path} has a part {${name}} that the test does not know`);
+    return known[name];
   });
   if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
@@ -96,6 +100,17 @@ test("writes are answered as described, also when they are refused", async () =>
   const other = file_part(small_json({ names: ["z"] }));
   check("POST", "/api/v1/uploads", 409, await server.post(
     [...fields({ run: "u", rank: 0 }), other], "/api/v1/uploads"));
+  const body = small_json({ names: ["tus"] });
+  const begun = await tus_begin(server.base, body.length, { run: "u", rank: 9 });
+  check("POST", "/api/v1/tus", 201, begun);
+  check("POST", "/api/v1/tus", 400, await tus_begin(server.base, "x"));
+  const one = "/api/v1/tus/{upload}";
+  const { headers: { location } } = begun;
+  check("PATCH", one, 409, await tus_piece(server.base, location, 5, body));
+  check("PATCH", one, 204, await tus_piece(server.base, location, 0, body));
+  check("DELETE", one, 204, await tus(server.base, "DELETE", location));
+  check("POST", one, 404, await tus(server.base, "POST", location,
+    { "X-HTTP-Method-Override": "DELETE" }));
   check("POST", upload, 422, await server.post([...fields({ run: "u" }), file_part("")]));
   check("PUT", "/api/v1/runs/{run}/ranks/{rank}/trace", 202, await server.request(
     "/api/v1/runs/u/ranks/1/trace", { method: "PUT", body: small_json({ names: ["q"] }) }));
