@@ -138,11 +138,11 @@ async function verify_files(data) {
   const ids = (await ask("SELECT id FROM trace ORDER BY 1")).split("\n").slice(0, -1);
   const traces = files_below(join(data, "traces")).map((path) => basename(path, ".sst")).sort();
   assert.deepEqual(traces, ids, "sealed traces and their rows");
-  const waiting = (await ask("SELECT id FROM resumable WHERE upload_id IS NULL AND " +
-    "refused IS NULL ORDER BY 1")).split("\n").slice(0, -1);
+  // The other way round a row may wait for its file, which is made after it; it expires.
+  const waiting = await ask("SELECT id FROM resumable WHERE upload_id IS NULL AND refused IS NULL");
   const unfinished = files_below(data).filter((path) => /\.(part|tmp)$/.test(path));
-  assert.deepEqual(unfinished.map((path) => basename(path, ".part")).sort(), waiting,
-    "unfinished files and those uploads in pieces that may go on");
+  assert.deepEqual(unfinished.filter((path) => !waiting.includes(basename(path, ".part"))), [],
+    "unfinished files of uploads that nobody can go on with");
 }
 
 test(`${KILLS} kills lose nothing that was acknowledged and leave nothing else (${WHERE})`,
