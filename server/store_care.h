@@ -70,6 +70,16 @@ struct damaged_blob {
 MUST_CHECK bool store_list_damaged(struct store *store, struct arena *arena,
                                    struct damaged_blob **blobs, size_t *count, struct err *err);
 
+// The hashes, or the ids of traces, that begin so, ascending.
+struct store_names {
+    struct str *at;
+    size_t count;
+};
+MUST_CHECK bool store_blobs_from(struct store *store, struct str prefix, struct arena *arena,
+                                 struct store_names *names, struct err *err);
+MUST_CHECK bool store_traces_from(struct store *store, struct str prefix, struct arena *arena,
+                                  struct store_names *names, struct err *err);
+
 // --- what is old --------------------------------------------------------------------------------
 
 // The oldest run made before a time that no baseline names and nothing works on; *found false:

@@ -20,6 +20,43 @@ bool store_names_trace(struct store *store, const char *trace_id, bool *named, s
     return ok;
 }
 
+static bool list_names(struct store *store, const char *text, struct str prefix,
+                       struct arena *arena, struct store_names *names, struct err *err)
+{
+    struct txn txn;
+    *names = (struct store_names){0};
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, text, err);
+    sql_bind_text(&stmt, prefix);
+    while (sql_row(&stmt)) {
+        names->at = sql_grow(arena, names->at, names->count, sizeof *names->at, err);
+        if (!names->at) {
+            stmt.failed = true;
+            break;
+        }
+        names->at[names->count++] = sql_text(&stmt, 0, arena);
+    }
+    bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_blobs_from(struct store *store, struct str prefix, struct arena *arena,
+                      struct store_names *names, struct err *err)
+{
+    return list_names(store,
+                      "SELECT sha256 FROM blob WHERE sha256 >= ?1 AND sha256 < ?1 || '~' "
+                      "ORDER BY sha256",
+                      prefix, arena, names, err);
+}
+
+bool store_traces_from(struct store *store, struct str prefix, struct arena *arena,
+                       struct store_names *names, struct err *err)
+{
+    return list_names(store, "SELECT id FROM trace WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id",
+                      prefix, arena, names, err);
+}
+
 bool store_list_garbage(struct store *store, struct arena *arena, struct garbage **items,
                         size_t *count, struct err *err)
 {

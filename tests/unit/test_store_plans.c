@@ -302,6 +302,9 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
     assert_ok(f, store_each_trace(f->path, ignore_trace, NULL, &f->err));
     assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
+    struct store_names names;
+    assert_ok(f, store_blobs_from(f->store, STR("aa"), &f->arena, &names, &f->err));
+    assert_ok(f, store_traces_from(f->store, STR("t_a"), &f->arena, &names, &f->err));
 }
 
 static const char abc_sha256[] =
