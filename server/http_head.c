@@ -87,8 +87,14 @@ static bool check_header(const struct mg_header *header, struct response *respon
     return true;
 }
 
-// The library takes a line that begins with a space, a colon or a byte that is not ASCII for the
-// end of the headers; those behind it would be lost.
+// The empty line behind the headers, of which the library makes the last byte a NUL.
+static bool is_end(const char *line)
+{
+    return line[0] == '\r' && line[1] == '\0';
+}
+
+// The library takes a line that begins with CR, a space, a colon or a byte that is not ASCII for
+// the end of the headers; those behind it would be lost.
 static bool check_headers(const struct mg_request_info *info, struct response *response,
                           struct err *err)
 {
@@ -98,7 +104,7 @@ static bool check_headers(const struct mg_request_info *info, struct response *r
             return false;
         const char *next = behind_line(header);
         bool last = i + 1 == info->num_headers;
-        if (last ? *next != '\r' && info->num_headers < MG_MAX_HEADERS
+        if (last ? !is_end(next) && info->num_headers < MG_MAX_HEADERS
                  : next != info->http_headers[i + 1].name)
             return refuse(response, err, "a header line without a name");
     }

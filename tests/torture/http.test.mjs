@@ -62,6 +62,7 @@ const HEADS = [
   ["a space before a later colon", get(HOST, "Content-Length : 5"), 400],
   ["a folded header", get(HOST, "A: b", " c", "Content-Length: 3"), 400],
   ["a folded first header", get(" Host: localhost"), 400],
+  ["a line that begins with CR", get(HOST, "\rContent-Length: 3"), 400],
   ["a header without a colon", get(HOST, "Abc"), 400],
   ["a header without a name", get(HOST, ": x", "Content-Length: 3"), 400],
   ["a header name with a bracket", get(HOST, "A(b: c"), 400],
