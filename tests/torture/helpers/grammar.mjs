@@ -37,7 +37,8 @@ const HEADERS = [
   ["Content-Encoding", ["gzip"]],
 ];
 const BODIES = ['{"note":"x"}', '{"name":"beta"}', "{}", "[]", '{"note":', '{"tags":{"a":"b"}}',
-  "null", '{"a":1,"a":2}', `${"[".repeat(5000)}`, '{"note":"\\ud800"}', '{"alert":1e999}', "", "\u0000",
+  "null", '{"a":1,"a":2}', `${"[".repeat(5000)}`, '{"note":"\\ud800"}', '{"alert":1e999}', "",
+  "\u0000",
   '{"name":"ci","scopes":["read"]}', '{"token":"ss_x"}', "x".repeat(5000)];
 const PIECES = ["\r\n", "\n", "\u0000", "%", ":", " ", "\t", ",", ";", "\r\n\r\n", "\u00ff", "/../",
   "?", "HTTP/1.1", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Host: evil\r\n",

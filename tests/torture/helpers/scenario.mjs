@@ -82,11 +82,29 @@ async function change(server, seen) {
   seen.deleted = gone?.status ?? null;
 }
 
+const base64 = (text) => Buffer.from(text).toString("base64");
+
+/** Rank 2 by the tus protocol, in one piece. @returns {Promise<number | null>} the last status */
+async function send_piece(server, seen) {
+  const [bytes, tus] = [seen.data[2], { "Tus-Resumable": "1.0.0" }];
+  const said = { run: seen.run, rank: "2", filename: "c.json" };
+  const metadata = Object.entries(said).map(([name, text]) => `${name} ${base64(text)}`);
+  const made = await ask(server, "/api/v1/tus", { method: "POST", headers: { ...tus,
+    "Upload-Length": bytes.length, "Upload-Metadata": metadata.join(",") } });
+  check_answer("tus", made, [201]);
+  if (made?.status !== 201) return made?.status ?? null;
+  const piece = await ask(server, new URL(made.headers.location, server.base).pathname, {
+    method: "PATCH", body: bytes, headers: { ...tus, "Upload-Offset": 0,
+      "Content-Type": "application/offset+octet-stream" } });
+  check_answer("piece", piece, [204]);
+  return piece?.status ?? null;
+}
+
 /** Uploads, reads, changes and deletes; notes what was answered. @returns {Promise<Seen>} */
 export async function play(server, number) {
   const name = `kernel_${number}`;
-  const data = [small_json({ names: [name] }), small_json({ names: [name], steps: 5 })];
-  const seen = { run: `f${number}`, name, data, uploads: [null, null], deleted: null,
+  const data = [4, 5, 6].map((steps) => small_json({ names: [name], steps }));
+  const seen = { run: `f${number}`, name, data, uploads: [null, null, null], deleted: null,
     statuses: {} };
   const parts = [...fields({ run: seen.run }), file_part(data[0], "rank0.json")];
   const to = path_of(seen, "/ranks/1/trace");
@@ -94,7 +112,7 @@ export async function play(server, number) {
   check_answer("put", put, [200, 202]);
   const post = await ask(server, "/upload", { parts });
   check_answer("upload", post, [200, 202]);
-  seen.uploads = [post?.status ?? null, put?.status ?? null];
+  seen.uploads = [post?.status ?? null, put?.status ?? null, await send_piece(server, seen)];
   if (seen.uploads.some(is_success)) await settle(server, seen);
   await look(server, seen);
   await change(server, seen);
@@ -157,7 +175,7 @@ async function verify_kept(server, seen) {
   const run = await settled_well(server, seen);
   assert.equal(run.status, "done", JSON.stringify(run));
   const kept = run.traces.map(({ rank }) => rank);
-  for (const rank of [0, 1]) {
+  for (const rank of [0, 1, 2]) {
     const there = kept.includes(rank);
     assert.ok(there || !is_success(seen.uploads[rank]), `rank ${rank} of ${seen.run} was lost`);
     if (!there) continue;
