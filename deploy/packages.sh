@@ -13,7 +13,7 @@ build_packages=(
 
 # What the tests need beside it.
 test_packages=(
-    chromium fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck sqlite3 zstd
+    chromium fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck sqlite3 time zstd
 )
 
 as_root() {
