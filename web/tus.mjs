@@ -4,7 +4,7 @@
 import { unfinished_forget, unfinished_find, unfinished_keep } from "./unfinished.mjs";
 
 const START = "/api/v1/tus";
-const PIECE_BYTES = 16 << 20;
+const PIECE_BYTES = 8 << 20;
 const PIECE_TYPE = "application/offset+octet-stream";
 const SHORT_MS = 1000;
 const LONG_MS = 30_000;
@@ -141,7 +141,7 @@ class Sending {
     } else if (reply.json?.state === "receiving") {
       this.offset = null; // all is there, but not stored for good; asking with HEAD does that
     }
-    this.report({ sent: this.offset ?? 0, halted_until: null });
+    if (this.offset !== null) this.report({ sent: this.offset });
   }
 
   /** Waits after an answer that will not stay. @param {Reply} reply */
@@ -149,7 +149,8 @@ class Sending {
     const asked_ms = Number(reply.headers("Retry-After") ?? 0) * 1000;
     const own_ms = Math.min(LONG_MS, SHORT_MS * 2 ** this.failures++);
     const ms = Math.max(asked_ms, own_ms);
-    this.report({ sent: this.offset ?? 0, halted_until: Date.now() + ms });
+    // How much of the last piece came is not known before the server can be asked.
+    this.report({ halted_until: Date.now() + ms });
     await pause(ms, this.signal);
     this.offset = null;
     this.report({ halted_until: null });

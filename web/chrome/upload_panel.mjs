@@ -20,7 +20,7 @@ function use_leave_guard(busy) {
 
 function state_text(upload) {
   const { state, sent, file, halted_until } = upload;
-  if (halted_until !== null) return `halted at ${bytes(sent)}`;
+  if (halted_until !== null) return "halted";
   if (state === "sending") return `${bytes(sent)} of ${bytes(file.size)}`;
   if (state === "waiting") return "waiting";
   if (state === "stopped") return "stopped";
