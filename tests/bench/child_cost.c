@@ -86,7 +86,7 @@ static bool measure(struct bench *bench, int laps, struct err *err)
 
 int main(int argc, char **argv)
 {
-    struct err err = {.msg = "usage: job_child LAPS FILE..."};
+    struct err err = {.msg = "usage: child_cost LAPS FILE..."};
     struct bench bench;
     if (argc == 2 && strcmp(argv[1], "_job") == 0)
         return !cmd_job(0, argv + 2, &err);
