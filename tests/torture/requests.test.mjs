@@ -12,7 +12,8 @@ import { Grammar, routes_of } from "./helpers/grammar.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
 const REQUESTS = Number(process.env.STEPSCOPE_REQUESTS ?? (is_long ? 1_000_000 : 20_000));
-const MOST_PER_CONNECTION = 12;
+// The first one that is refused may end the connection.
+const MOST_PER_CONNECTION = 4;
 const CONNECTIONS = 12;
 const ANSWER_MS = 30_000;
 
