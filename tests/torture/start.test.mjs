@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A start among many runs, after a process that left everything lying about: what nobody names is
+// gone when the service is ready, and it is ready soon.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { start_server } from "../e2e/helpers/server.mjs";
+import { chance, run_program, temporary, until } from "../e2e/helpers/tools.mjs";
+import { files_below } from "./helpers/ledger.mjs";
+import { figure, is_long, seed } from "./helpers/torture.mjs";
+
+const RUNS = is_long ? 100_000 : 2_000;
+const STRANGERS = is_long ? 2_000 : 200; // of each kind
+const READY_MS = 5_000;
+const TICKS_PER_S = 100;
+
+const random = chance(seed);
+const hex = (digits) => Array.from({ length: digits }, () =>
+  Math.floor(random() * 16).toString(16)).join("");
+
+function write(folder, shard, name) {
+  mkdirSync(join(folder, shard), { recursive: true });
+  writeFileSync(join(folder, shard, name), "12345");
+}
+
+/** Rows as a service would have left them after so many uploads. */
+const rows = (version) => `
+  PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN;
+  CREATE TEMP TABLE made AS WITH RECURSIVE n(i) AS
+    (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS})
+    SELECT i, lower(hex(randomblob(32))) AS sha256, 
+      printf('%08x', (i * 2654435761) & 4294967295) AS id, 's' || (i % 1000) AS series FROM n;
+  INSERT INTO run (id, project, name, series, created_ns, analysis_version)
+    SELECT 'r_' || id, 'p', series || '@' || i, series, i, ${version} FROM made;
+  INSERT INTO blob (sha256, bytes, created_ns, checked_ns)
+    SELECT sha256, 5, i, strftime('%s', 'now') * 1000000000 FROM made;
+  INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, uploaded_ns, state,
+      analysis_version)
+    SELECT 't_' || id || '0000', 'r_' || id, 0, 'field', sha256, 'x.json', 5, i, 'done', ${version}
+    FROM made;
+  UPDATE series SET judged = changed;
+  COMMIT;
+  SELECT sha256 FROM made;`;
+
+test(`beside ${RUNS} runs nothing that nobody names outlives a start`, async () => {
+  const data = join(temporary("start"), "data");
+  const first = await start_server({ data });
+  const { analysis_version } = await first.get("/version");
+  await first.stop();
+  const out = await run_program("sqlite3", [join(data, "stepscope.db"), rows(analysis_version)]);
+  const blobs = join(data, "blobs");
+  for (const sha256 of out.trim().split("\n").filter((line) => line.length === 64)) {
+    write(blobs, sha256.slice(0, 2), sha256);
+  }
+  assert.equal(files_below(blobs).length, RUNS);
+  for (let i = 0; i < STRANGERS; i++) {
+    const sha256 = hex(64), id = `t_${hex(12)}`;
+    write(blobs, sha256.slice(0, 2), sha256);
+    write(join(data, "traces"), id.slice(2, 4), `${id}.sst`);
+    write(join(data, "traces"), id.slice(2, 4), `${id}.sst.part`);
+    write(data, "spool", `${hex(24)}.part`);
+  }
+  const begin = performance.now();
+  const second = await start_server({ data });
+  const took_ms = performance.now() - begin;
+  const stat = readFileSync(`/proc/${second.child.pid}/stat`, "utf8").split(") ")[1].split(" ");
+  const cpu_s = (Number(stat[11]) + Number(stat[12])) / TICKS_PER_S;
+  assert.equal(files_below(blobs).length, RUNS);
+  assert.deepEqual(files_below(join(data, "spool")), []);
+  assert.deepEqual(files_below(join(data, "traces")), []);
+  assert.ok(took_ms <= READY_MS, `ready after ${took_ms} ms`);
+  assert.equal((await second.get("/runs?limit=1")).total, RUNS);
+  const checked = await until("the database was checked", async () => {
+    const { database } = await second.get("/storage");
+    return database.checked && !database.checking && database;
+  }, 120_000);
+  assert.equal(checked.damage, "");
+  await second.stop();
+  figure("R3", `ready ${Math.round(took_ms)} ms (${cpu_s.toFixed(1)} s of processor) after the ` +
+    `start among ${RUNS} runs, ${4 * STRANGERS} files that nobody names gone by then`);
+});
