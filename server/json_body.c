@@ -43,6 +43,14 @@ static bool check_depth(struct str text, struct err *err)
     return true;
 }
 
+// The JSON library takes a NUL for the end of what it reads there, and goes on behind it.
+static bool check_nul(struct str text, struct err *err)
+{
+    const char *nul = text.len ? memchr(text.at, '\0', text.len) : NULL;
+    return !nul || err_set_at(err, ERR_USAGE, (uint64_t)(nul - text.at),
+                              "the body is not JSON: found a NUL byte");
+}
+
 json_t *json_body_read(struct request *request, struct response *response, struct err *err)
 {
     struct buf text = {0};
@@ -55,6 +63,7 @@ json_t *json_body_read(struct request *request, struct response *response, struc
         return NULL;
     }
     if (body_read_all(request->body, BODY_MAX_BYTES, &text, err) &&
+        check_nul((struct str){text.at, text.len}, err) &&
         check_depth((struct str){text.at, text.len}, err)) {
         lacked_memory = false;
         object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
