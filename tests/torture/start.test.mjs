@@ -29,7 +29,7 @@ const rows = (version) => `
   PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN;
   CREATE TEMP TABLE made AS WITH RECURSIVE n(i) AS
     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS})
-    SELECT i, lower(hex(randomblob(32))) AS sha256, 
+    SELECT i, lower(hex(randomblob(32))) AS sha256,
       printf('%08x', (i * 2654435761) & 4294967295) AS id, 's' || (i % 1000) AS series FROM n;
   INSERT INTO run (id, project, name, series, created_ns, analysis_version)
     SELECT 'r_' || id, 'p', series || '@' || i, series, i, ${version} FROM made;
