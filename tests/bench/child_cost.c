@@ -7,7 +7,6 @@
 #include "ingest/base/clock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
@@ -88,16 +87,18 @@ int main(int argc, char **argv)
 {
     struct err err = {.msg = "usage: child_cost LAPS FILE..."};
     struct bench bench;
+    int64_t laps = 0;
     if (argc == 2 && strcmp(argv[1], "_job") == 0)
         return !cmd_job(0, argv + 2, &err);
-    bench.page = argc < 3 ? NULL : shared_page_new(&bench.cores_fd, &err);
+    bool known = argc > 2 && str_to_i64(str_of(argv[1]), &laps) && laps > 0;
+    bench.page = !known ? NULL : shared_page_new(&bench.cores_fd, &err);
     if (!bench.page)
         return fprintf(stderr, "%s\n", err.msg), 2;
     cores_share(&bench.cores, &bench.page->free, NULL);
     cores_give(&bench.cores, uv_available_parallelism() - 1); // one is this thread's
     for (int i = 2; i < argc; i++) {
         bench.path = argv[i];
-        if (!measure(&bench, atoi(argv[1]), &err))
+        if (!measure(&bench, (int)laps, &err))
             return fprintf(stderr, "%s: %s\n", bench.path, err.msg), 1;
     }
     shared_page_close(bench.page, bench.cores_fd);
