@@ -172,7 +172,7 @@ struct trace {
     struct repair_note repairs[REPAIR_COUNT];
     struct secret_count secrets[SECRET_KINDS]; // of the document; texts here are without them
     uint64_t input_events;                     // items of the file's event list, whatever they were
-    uint64_t text_bytes;   // decompressed size of the document
+    uint64_t text_bytes;                       // decompressed size of the document
 
     struct budget *budget; // what the columns are counted in
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Naughty strings as names of kernels, runs, tags and files, through a real browser: no script runs,
-// no policy is violated, nothing is said in the console; cells of CSV and names of files are safe.
+// Naughty strings as names of kernels, runs, tags and files,
+  through a real browser: no script runs,
+// no policy is violated,
+  nothing is said in the console; cells of CSV and names of files are safe.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assert_clean, launch, open_page, visit } from "../e2e/helpers/browser.mjs";
@@ -58,7 +60,8 @@ test("as names of runs, tags and files: each is kept as it is, or refused in wor
     const form = [...fields({ run: text || "empty", note: text, tag: `k=${text}` }),
       { name: "trace", ...part([kernel(text, 1)], text.replaceAll(/[\r\n"\0]/g, "_") || "x") }];
     const reply = await server.post(form);
-    assert.ok([202, 400, 409, 422].includes(reply.status), `${text}: ${reply.status} ${reply.text}`);
+    assert.ok([202, 400, 409, 422].includes(reply.status),
+      `${text}: ${reply.status} ${reply.text}`);
     if (reply.status !== 202) continue;
     kept++;
     ids.push(reply.json.run);
@@ -88,7 +91,8 @@ test("a file's own name cannot change the header of its download", async () => {
   }
 });
 
-test("in the browser no script runs, no policy is violated, nothing is complained of", async () => {
+test("in the browser no script runs, no policy is violated, nothing is complained of",
+  async () => {
   const { page, faults, close } = await open_page(browser, server.base);
   const shown = ["", "/kernels", "/operators", "/modules", "/timeline", "/quality", "/data"];
   const paths = ["/", ...shown.map((rest) => `/runs/${ids[0]}${rest}`), "/trends", "/alerts",
@@ -101,6 +105,7 @@ test("in the browser no script runs, no policy is violated, nothing is complaine
     assert_clean(faults, path);
   }
   await close();
-  figure("S3", `${NAUGHTY.length} naughty strings and ${SCRIPTS.length} scripts on ${paths.length} pages: ` +
+  figure("S3",
+    `${NAUGHTY.length} naughty strings and ${SCRIPTS.length} scripts on ${paths.length} pages: ` +
     "0 scripts ran, 0 reports, 0 complaints");
 });

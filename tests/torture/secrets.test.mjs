@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixty made-up secrets of fifteen kinds, planted wherever a trace or a request has room for text:
+// Sixty made-up secrets of fifteen kinds,
+  planted wherever a trace or a request has room for text:
 // not a byte of them is found in the database, its log, kept traces, logs, answers or pages.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -64,13 +65,16 @@ function make_trace() {
   const events = [];
   for (let i = 0; i < 32; i++) {
     const args = { device: 0, stream: 7, correlation: i };
-    events.push({ ph: "X", cat: "kernel", name: `gemm ${plant()}`, pid: 0, tid: 7, args, ...at(i) });
+    events.push({ ph: "X", cat: "kernel", name: `gemm ${plant()}`, pid: 0, tid: 7, args,
+      ...at(i) });
   }
   for (let i = 0; i < 6; i++) {
-    const args = { "Input Dims": [[2, 2]], "Concrete Inputs": [plant()], "Module Hierarchy": plant() };
+    const args = { "Input Dims": [[2, 2]], "Concrete Inputs": [plant()],
+      "Module Hierarchy": plant() };
     events.push({ ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, args, ...at(i) });
   }
-  events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#1 ${plant()}`, pid: 1, tid: 1, ...at(0) });
+  events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#1 ${plant()}`, pid: 1,
+    tid: 1, ...at(0) });
   events.push({ ph: "M", name: "thread_name", pid: 0, tid: 7, args: { name: plant() } });
   events.push({ ph: "X", cat: "cpu_op", name: plant(), pid: plant(), tid: plant(), ...at(7) });
   return JSON.stringify({
@@ -83,7 +87,8 @@ function make_trace() {
 
 /** Every file below a folder. @returns {string[]} */
 const files_of = (folder) => readdirSync(folder, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path,
+    entry.name));
 
 /** Which of the planted secrets stand in some bytes. @param {Buffer | string} bytes */
 const found_in = (bytes) => planted.filter((secret) => bytes.includes(secret));
@@ -98,7 +103,8 @@ function unpacked(path) {
   return Buffer.concat(parts);
 }
 
-/** All that can be asked of a run, as the service describes itself, in every form; and the pages. */
+/** All that can be asked of a run, as the service describes itself,
+  in every form; and the pages. */
 async function addresses(server, run) {
   const { paths } = await server.get("/openapi.json");
   const asked = Object.keys(paths).filter((path) => paths[path].get && !path.includes("/trace"))
@@ -111,7 +117,8 @@ async function addresses(server, run) {
 /** Sends secrets with every field that people fill in. @returns {Promise<string>} the run */
 async function send_all(server) {
   const file = { name: "trace", filename: `trace ${plant()}.json`, data: make_trace() };
-  const told = [...fields({ run: "planted", note: `see ${plant()}`, tag: `api_key=${plant_bare()}` }),
+  const told = [...fields({ run: "planted", note: `see ${plant()}`,
+    tag: `api_key=${plant_bare()}` }),
     ...fields({ meta: `launcher=${plant()}` })];
   const reply = await server.post([...told, file]);
   assert.equal(reply.status, 202, reply.text);

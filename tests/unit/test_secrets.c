@@ -234,24 +234,29 @@ static size_t next_avx2(struct str text, size_t from)
     return secret_anchor_wide_avx2(text, &from) ? from : secret_anchor_next_scalar(text, from);
 }
 
+// An anchor at one place of a text whose end is the end of what may be read, capitals now and then.
+static void check_anchor(const char *anchor, size_t at, size_t len)
+{
+    char *text = malloc(len);
+    assert_non_null(text);
+    memset(text, '.', len);
+    for (size_t i = 0; i < 3; i++) {
+        char c = anchor[i];
+        text[at + i] = at % 2 && c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+    }
+    struct str here = {text, len};
+    assert_int_equal(secret_anchor_next(here, 0), at);
+    assert_int_equal(secret_anchor_next(here, at + 1), len);
+    free(text);
+}
+
 static void anchors_are_found_at_every_place(void **state)
 {
     (void)state;
     for (size_t a = 0; a < sizeof anchors / sizeof *anchors; a++)
         for (size_t len = 3; len < 200; len++)
-            for (size_t at = 0; at + 3 <= len; at += 1 + len / 40) {
-                char *text = malloc(len); // its end is the end of what may be read
-                assert_non_null(text);
-                memset(text, '.', len);
-                for (size_t i = 0; i < 3; i++) {
-                    char c = anchors[a][i];
-                    text[at + i] = at % 2 && c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
-                }
-                struct str here = {text, len};
-                assert_int_equal(secret_anchor_next(here, 0), at);
-                assert_int_equal(secret_anchor_next(here, at + 1), len);
-                free(text);
-            }
+            for (size_t at = 0; at + 3 <= len; at += 1 + len / 40)
+                check_anchor(anchors[a], at, len);
 }
 
 static void all_ways_to_look_for_anchors_agree(void **state)
