@@ -55,7 +55,8 @@ test("all valid values are taken, all broken ones refused", async () => {
 const TRACE = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"pid":1,"tid":1}]}';
 const zst = (input, ...options) => spawnSync("zstd", ["-cq", ...options], { input }).stdout;
 
-/** Some bytes with some of them changed. @param {Buffer} bytes @param {[number, number][]} changes */
+/** Some bytes, a few of them changed. @param {Buffer} bytes @param {[number, number][]} changes */
+  number][]} changes */
 function changed(bytes, ...changes) {
   const copy = Buffer.from(bytes);
   for (const [at, value] of changes) copy[at < 0 ? copy.length + at : at] = value;
@@ -70,10 +71,12 @@ const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** @type {[string, Buffer, number, RegExp][]} what, bytes, exit code, what is said */
 const PACKED = [
   ["gzip with reserved flags, which say nothing", changed(GZ, [3, 0xe0]), 0, /rank 0/],
-  ["gzip of an unknown method", changed(GZ, [2, 7]), 4, /damaged gzip stream: unsupported method/],
+  ["gzip of an unknown method", changed(GZ, [2, 7]), 4,
+    /damaged gzip stream: unsupported method/],
   ["gzip with a wrong checksum", changed(GZ, [-8, GZ.at(-8) ^ 1]), 0, /compression|damaged/],
   ["gzip with a wrong length", changed(GZ, [-4, GZ.at(-4) ^ 1]), 0, /compression|damaged/],
-  ["gzip with a block of no kind", changed(GZ, [10, 0x07]), 4, /damaged gzip stream: invalid block/],
+  ["gzip with a block of no kind", changed(GZ, [10, 0x07]), 4,
+    /damaged gzip stream: invalid block/],
   ["gzip of a header alone", GZ.subarray(0, 10), 4, /the gzip stream is cut/],
   ["gzip of half a header", GZ.subarray(0, 5), 4, /the gzip stream is cut/],
   ["gzip with bytes behind it", Buffer.concat([GZ, Buffer.from("garbage")]), 0, /rank 0/],
@@ -106,7 +109,8 @@ test("a file that is cut anywhere is read as far as it goes, or said to be cut",
   for (const whole of [GZ, ZST])
     for (let length = 0; length < whole.length; length += is_long ? 1 : 9) {
       writeFileSync(path, whole.subarray(0, length));
-      const { status, stderr } = spawnSync(stepscope_bin(), ["analyze", path], { encoding: "utf8" });
+      const { status, stderr } = spawnSync(stepscope_bin(), ["analyze", path],
+        { encoding: "utf8" });
       assert.ok([0, 4].includes(status), `${length} of ${whole.length}: ${status} ${stderr}`);
     }
 });
