@@ -18,8 +18,7 @@ const folder = temporary("bombs");
 
 /** What zstd makes of some bytes. */
 function zstd(input, ...options) {
-  const { stdout, status } = spawnSync("zstd", ["-cq", ...options], { input,
-    maxBuffer: 1 << 30 });
+  const { stdout, status } = spawnSync("zstd", ["-cq", ...options], { input, maxBuffer: 1 << 30 });
   assert.equal(status, 0);
   return stdout;
 }
@@ -31,8 +30,7 @@ const HEAD = '{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1
 function huge_blank(pack) {
   const blank = Buffer.alloc(64 << 20, " ");
   const once = pack(blank);
-  return Buffer.concat([pack(Buffer.from(`${HEAD},`)), ...Array.from({ length: 16 },
-    () => once)]);
+  return Buffer.concat([pack(Buffer.from(`${HEAD},`)), ...Array.from({ length: 16 }, () => once)]);
 }
 
 /** A zstd frame whose header asks for a window of 2^31 bytes. */
@@ -77,8 +75,7 @@ const deep = (open, close, count) =>
 
 const names = is_long ? 1e7 : 2e5;
 
-/** @type {[string, () => Buffer | string, boolean][]} what it is, its bytes,
-  whether it is read */
+/** @type {[string, () => Buffer | string, boolean][]} what it is, its bytes, whether it is read */
 const BOMBS = [
   ["blanks, zst of 1 GiB", () => huge_blank((bytes) => zstd(bytes, "-19")), false],
   ["blanks, gz of 1 GiB", () => huge_blank((bytes) => gzipSync(bytes, { level: 9 })), false],
@@ -115,8 +112,7 @@ for (const [what, make, is_read] of BOMBS) {
     const bytes = make();
     writeFileSync(path, bytes);
     const cost = measure(path);
-    assert.equal(cost.status === 0, is_read,
-      `${what}: ${cost.status} ${cost.said.slice(0, 400)}`);
+    assert.equal(cost.status === 0, is_read, `${what}: ${cost.status} ${cost.said.slice(0, 400)}`);
     assert.ok(is_read || /^stepscope|: \S/.test(cost.said), cost.said);
     assert.ok([0, 4, 5].includes(cost.status),
       `${what}: ${cost.status} ${cost.said.slice(0, 400)}`);

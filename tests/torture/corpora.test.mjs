@@ -52,11 +52,10 @@ test("all valid values are taken, all broken ones refused", async () => {
 
 // ---- compressed files --------------------------------------------------------------------------
 
-const TRACE = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"pid":1,"tid":1}]}';
+const TRACE = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"pid":1}]}';
 const zst = (input, ...options) => spawnSync("zstd", ["-cq", ...options], { input }).stdout;
 
-/** Some bytes, a few of them changed. @param {Buffer} bytes @param {[number, number][]} changes */
-  number][]} changes */
+/** A copy with other bytes. @param {Buffer} bytes @param {[number, number][]} changes */
 function changed(bytes, ...changes) {
   const copy = Buffer.from(bytes);
   for (const [at, value] of changes) copy[at < 0 ? copy.length + at : at] = value;

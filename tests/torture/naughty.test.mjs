@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Naughty strings as names of kernels, runs, tags and files,
-  through a real browser: no script runs,
-// no policy is violated,
-  nothing is said in the console; cells of CSV and names of files are safe.
+// Naughty strings as names of kernels, runs, tags and files, through a real browser: no script
+// runs, no policy is violated, nothing is said in the console; cells of CSV and names of files
+// are safe.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assert_clean, launch, open_page, visit } from "../e2e/helpers/browser.mjs";
@@ -91,8 +90,7 @@ test("a file's own name cannot change the header of its download", async () => {
   }
 });
 
-test("in the browser no script runs, no policy is violated, nothing is complained of",
-  async () => {
+test("in the browser no script runs, no policy is violated, nothing is complained of", async () => {
   const { page, faults, close } = await open_page(browser, server.base);
   const shown = ["", "/kernels", "/operators", "/modules", "/timeline", "/quality", "/data"];
   const paths = ["/", ...shown.map((rest) => `/runs/${ids[0]}${rest}`), "/trends", "/alerts",

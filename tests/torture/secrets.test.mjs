@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixty made-up secrets of fifteen kinds,
-  planted wherever a trace or a request has room for text:
+// Sixty made-up secrets of fifteen kinds, planted wherever a trace or a request has room for text:
 // not a byte of them is found in the database, its log, kept traces, logs, answers or pages.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -73,8 +72,8 @@ function make_trace() {
       "Module Hierarchy": plant() };
     events.push({ ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, args, ...at(i) });
   }
-  events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#1 ${plant()}`, pid: 1,
-    tid: 1, ...at(0) });
+  events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#1 ${plant()}`, pid: 1, tid: 1,
+    ...at(0) });
   events.push({ ph: "M", name: "thread_name", pid: 0, tid: 7, args: { name: plant() } });
   events.push({ ph: "X", cat: "cpu_op", name: plant(), pid: plant(), tid: plant(), ...at(7) });
   return JSON.stringify({
@@ -103,8 +102,7 @@ function unpacked(path) {
   return Buffer.concat(parts);
 }
 
-/** All that can be asked of a run, as the service describes itself,
-  in every form; and the pages. */
+/** All that can be asked of a run, as the service describes itself in every form; and pages. */
 async function addresses(server, run) {
   const { paths } = await server.get("/openapi.json");
   const asked = Object.keys(paths).filter((path) => paths[path].get && !path.includes("/trace"))

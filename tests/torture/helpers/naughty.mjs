@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that trouble programs,
-  and strings that run as scripts where names are taken for markup.
+// Strings that trouble programs, and strings that run as scripts where names are taken for markup.
 
 /** Takes every pair of two lists. */
 const pairs = (heads, tails) => heads.flatMap((head) => tails.map((tail) => head + tail));
@@ -10,18 +9,13 @@ const WORDS = ["undefined", "undef", "null", "NULL", "(null)", "nil", "NIL", "tr
   "None", "hasOwnProperty", "__proto__", "constructor", "toString", "then", "\\", "\\\\", "", " ",
   "0", "1", "1.00", "$1.00", "1/2", "1E2", "1e400", "-1", "-1/2", "1/0", "0/0", "-0", "+0.0",
   "0..0",
-  ".", "..", "../..", "0.0.0", "0,00", ",", "--1", "-", "-.", "-,", "NaN", "Infinity",
-  "-Infinity",
-  "INF", "1#INF", "0x0", "0xffffffff", "0xabad1dea", "9223372036854775808",
-  "-9223372036854775809",
+  ".", "..", "../..", "0.0.0", "0,00", ",", "--1", "-", "-.", "-,", "NaN", "Infinity", "-Infinity",
+  "INF", "1#INF", "0x0", "0xffffffff", "0xabad1dea", "9223372036854775808", "-9223372036854775809",
   "123456789012345678901234567890123456789", "01000", "08", "2.2250738585072011e-308", "1,000.00",
   "1 000.00", "1'000.00", "１２３", "٠١٢", "%", "%s", "%d%n%x", "%*.*s", "{0}", "{{7*7}}", "${7*7}",
-  "#{7*7}", "<%= 7*7 %>", "`id`", "$(id)", "${HOME}", ";id", "|id", "&id", "\"", "'", "''",
-  "\"\"",
-  "'\"'", "\"''''\"'\"", "<foo val=“bar” />", "[]", "{}", "[", "{", "]", "}", "]}", "/", "//",
-  "/*",
-  "*/", "<!--", "-->", "<![CDATA[", "]]>", "&amp;", "&#x41;", "&lt;script&gt;", "\u0085",
-  "\u00a0",
+  "#{7*7}", "<%= 7*7 %>", "`id`", "$(id)", "${HOME}", ";id", "|id", "&id", "\"", "'", "''", "\"\"",
+  "'\"'", "\"''''\"'\"", "<foo val=“bar” />", "[]", "{}", "[", "{", "]", "}", "]}", "/", "//", "/*",
+  "*/", "<!--", "-->", "<![CDATA[", "]]>", "&amp;", "&#x41;", "&lt;script&gt;", "\u0085", "\u00a0",
   "\u2028", "\u2029", "\ufeff", "\u200b", "\u202etxt.exe", "\u2066x\u2069", "\u0000", "\u0007",
   "\u001b[2J",
   "\u001b]0;x\u0007", "\u007f", "\u0080", "\ud7ff", "\ufffe", "\uffff", "\ue000", "e\u0301",
@@ -36,8 +30,7 @@ const WORDS = ["undefined", "undef", "null", "NULL", "(null)", "nil", "NIL", "tr
   "..\\..\\x",
   "/etc/passwd", "C:\\Windows", "\\\\host\\share", "file:///etc/passwd", "javascript:alert(1)",
   "' OR 1=1 --", "1;DROP TABLE run", "'; DROP TABLE run; --", "\" OR \"\"=\"", "1 UNION SELECT 1",
-  "x' AND 1=0 UNION SELECT sqlite_version()--", "%27%20OR%201=1", "LIKE '%'", "_%",
-  "\\'; SELECT 1",
+  "x' AND 1=0 UNION SELECT sqlite_version()--", "%27%20OR%201=1", "LIKE '%'", "_%", "\\'; SELECT 1",
   "() { :; }; id", "System(\"ls\")", "eval(\"x\")", "Kernel.exit(1)", "$HOME", "%x('ls')",
   "<?php x ?>",
   "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY y SYSTEM \"file:///etc/passwd\">]>", "Scunthorpe",
@@ -58,8 +51,8 @@ const AROUND = ODD.flatMap((odd) => [odd, `${odd}x`, `x${odd}`, `a${odd}b`, odd.
   `${odd}<b>${odd}`]);
 
 /** Template, shell, path and query characters around a name. */
-const WRAPPED = pairs(["{{", "${", "#{", "<%", "%{", "$(", "`", "'", "\"", "[", "(", "<", "/",
-  "\\", "..", "%00",
+const WRAPPED = pairs(["{{", "${", "#{", "<%", "%{", "$(", "`", "'", "\"", "[", "(", "<", "/", "\\",
+  "..", "%00",
   "%2e%2e/", "?", "#", "&", ";", "|", "\n", "\t"], ["x", "x}", "x)", "x%", "x`"]);
 
 export const NAUGHTY = [...new Set([...WORDS, ...CELLS, ...AROUND, ...WRAPPED])];
