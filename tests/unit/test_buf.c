@@ -90,7 +90,7 @@ static void a_failed_buffer_stays_failed_until_it_is_cleared(void **state)
     buf_puts(&buf, "y");
     assert_int_equal(buf.len, 1);
     assert_false(buf_ok(&buf, &err));
-    assert_int_equal(err.code, ERR_LIMIT);
+    assert_int_equal(err.code, ERR_MEMORY);
     buf_clear(&buf);
     assert_true(buf_ok(&buf, &err));
     buf_free(&buf);
