@@ -8,7 +8,7 @@ ALTER TABLE job ADD COLUMN lease_until_ns INTEGER;
 -- Attempts in which the job's own process died, or was stopped for its time.
 ALTER TABLE job ADD COLUMN strikes INTEGER NOT NULL DEFAULT 0;
 
--- In the order in which jobs are taken: what did not end waits by its due_ns, not behind all others.
+-- In the order in which jobs are taken: what did not end waits by its due_ns, not behind others.
 DROP INDEX job_queue;
 CREATE INDEX job_queue ON job (state, due_ns, id);
 -- New files of a run come behind those that wait, but not behind one that waits for another try.

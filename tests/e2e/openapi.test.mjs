@@ -23,8 +23,9 @@ before(async () => {
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
   const begun = await tus_begin(server.base, 100, { run: "pieces" });
   const pieces = begun.headers.location.split("/").at(-1);
-  const own = { pieces, page: `${reply.json.run}/kernels`, tree, path: "app.mjs", file: "stepscope.py" };
-  names = { run: "a", baseline: "main", series: "a", rank: "0", upload: reply.json.upload, ...own };
+  const own = { pieces, tree, page: `${reply.json.run}/kernels`, upload: reply.json.upload };
+  names = { run: "a", baseline: "main", series: "a", rank: "0", path: "app.mjs",
+    file: "stepscope.py", ...own };
 });
 after(() => server?.stop());
 

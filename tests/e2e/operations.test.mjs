@@ -108,8 +108,9 @@ test("each request is a line of the log, without its query, its headers and its 
     "who=\\S+ request_id=line-of-the-log$"));
   assert.equal(reply.headers["x-request-id"], "line-of-the-log");
   const body = JSON.stringify({ name: `${SECRET}-body` });
-  const bad = await server.request(`/api/v1/runs/${"x".repeat(300)}?token=${SECRET}`, { body,
-    method: "PATCH", headers: { Authorization: `Bearer ${SECRET}`, "Content-Type": "text/plain" } });
+  const headers = { Authorization: `Bearer ${SECRET}`, "Content-Type": "text/plain" };
+  const bad = await server.request(`/api/v1/runs/${"x".repeat(300)}?token=${SECRET}`,
+    { method: "PATCH", body, headers });
   const [refused] = await lines_of(server, bad.headers["x-request-id"]);
   assert.match(refused, /status=4\d\d /);
   assert.ok(!server.log.includes(SECRET), server.log);

@@ -298,8 +298,10 @@ test("a request that ends before its last delimiter stores nothing", async () =>
 });
 
 test("a complete form in a body that was announced to be longer stores nothing", async () => {
-  const { body, headers } = multipart([...fields({ run: "short-by-one" }), file_part(small_json())]);
-  const head = `POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length + 1}\r\n` +
+  const form = [...fields({ run: "short-by-one" }), file_part(small_json())];
+  const { body, headers } = multipart(form);
+  const head = "POST /upload HTTP/1.1\r\nHost: localhost\r\n" +
+    `Content-Length: ${body.length + 1}\r\n` +
     `Content-Type: ${headers["Content-Type"]}\r\n\r\n`;
   const socket = connect(server.port, "127.0.0.1");
   const chunks = [];
