@@ -19,8 +19,8 @@ enum sandbox_wall { SANDBOX_LIMITS = 1, SANDBOX_LANDLOCK = 2, SANDBOX_SECCOMP = 
 #define SANDBOX_ALL (SANDBOX_LIMITS | SANDBOX_LANDLOCK | SANDBOX_SECCOMP)
 
 // While the process has one thread only. *walls: those that stand. Fails when one that could stand
-// does not. Opening a file is refused; any other system call outside of the list ends the process
-// with SIGSYS.
+// does not. Opening a file is refused, as is any system call that is not on the list; one that only
+// an attacker makes ends the process with SIGSYS.
 MUST_CHECK bool sandbox_enter(const struct sandbox_limits *limits, unsigned *walls,
                               struct err *err);
 
