@@ -8,6 +8,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "ingest/base/secrets.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define OBJECT_MAX_BYTES 300
+#define OBJECT_ROOM      1024 // for the address and what it named
 
 struct audit {
     struct store *store;
@@ -81,13 +83,15 @@ static void write_line(const struct audit *audit, const struct audit_row *row)
 void audit_write(struct audit *audit, const struct audit_entry *entry)
 {
     struct err err = {0};
+    char object[OBJECT_ROOM]; // a token may stand in an address where its name was meant
     if (!audit)
         return;
+    size_t len = secrets_redact_into(entry->object, object, sizeof(object));
     struct audit_row row = {.at_ns = clock_wall_ns(),
                             .who = entry->who,
                             .peer = entry->peer,
                             .action = entry->action,
-                            .object = entry->object,
+                            .object = {object, len},
                             .request_id = entry->request_id,
                             .status = entry->status};
     if (!store_add_audit(audit->store, &row, &err))

@@ -300,6 +300,8 @@ test("no token and no session is written anywhere, not even when sent in an addr
   for (const path of [`/?token=${token}`, `/api/v1/runs?access_token=${token}`,
     `/api/v1/runs?q=${token}`])
     assert.equal((await ask(server.port, "GET", path)).status, 400);
+  const gone = await api("DELETE", `/tokens/${token}`, { headers: admin() }); // not its id
+  assert.equal(gone.status, 404);
   const bytes = everything_written();
   assert.ok(bytes.length > 10_000);
   for (const secret of secrets) assert.equal(bytes.indexOf(secret), -1, "a secret was written");
