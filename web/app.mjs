@@ -6,9 +6,10 @@ import { TopBar } from "./chrome/top_bar.mjs";
 import { HelpDialog } from "./chrome/help_dialog.mjs";
 import { UploadPanel } from "./chrome/upload_panel.mjs";
 import { DropTarget } from "./chrome/drop_target.mjs";
-import { load_session } from "./session.mjs";
+import { load_session, may, use_session } from "./session.mjs";
 import { start_shortcuts } from "./chrome/shortcuts.mjs";
 import { Loading, Notice } from "./widgets.mjs";
+import Refused from "./views/refused.mjs";
 
 /** Pages are loaded when first visited. */
 const PAGES = {
@@ -37,6 +38,17 @@ const PAGES = {
   data: () => import("./views/data.mjs"),
   none: () => import("./views/not_found.mjs"),
 };
+
+/** The scopes that pages need; null: none. All others show runs. */
+const NEEDS = { upload: "upload", tokens: "admin", audit: "admin", login: null, api: null,
+  recording: null, none: null };
+
+/** The scope that is missing for a page. @param {string} page @returns {string|null} */
+function use_missing_scope(page) {
+  const { kind } = use_session();
+  const scope = page in NEEDS ? NEEDS[page] : "read";
+  return scope === null || kind === "nobody" || may(scope) ? null : scope;
+}
 
 /** The module of a page once loaded; a failure (a server restarted with newer files) is shown. */
 function use_page(page) {
@@ -75,12 +87,14 @@ function Page({ route }) {
 
 function App() {
   const route = use_route();
+  const missing = use_missing_scope(route.page);
   const [help, set_help] = useState(false);
   useEffect(() => start_shortcuts({ help: () => set_help(true) }), []);
   return html`
     <a class="skip" href="#main">Skip to content</a>
     <${TopBar} route=${route} onhelp=${() => set_help(true)} />
-    <main id="main" tabindex="-1"><${Page} key=${route.page} route=${route} /></main>
+    <main id="main" tabindex="-1">${missing ? html`<${Refused} scope=${missing} />`
+      : html`<${Page} key=${route.page} route=${route} />`}</main>
     <${UploadPanel} />
     <${DropTarget} />
     ${help && html`<${HelpDialog} onclose=${() => set_help(false)} />`}`;

@@ -40,6 +40,10 @@ export async function sign_out() {
   location.assign(login_path());
 }
 
+/** A line for a shell, with the token that the server asks for. @param {string} line */
+export const with_token = (line) => store.get().required
+  ? line.replace(/^curl /, 'curl -H "Authorization: Bearer $TOKEN" \\\n  ') : line;
+
 /** "ci" of "token k_7q2k9d0x (ci)", "alice" of "user alice". @param {Session} session */
 export function short_name({ who }) {
   return /\((.+)\)$/.exec(who ?? "")?.[1] ?? who?.replace(/^user /, "") ?? "";

@@ -10,12 +10,20 @@ const SHORT_MS = 1000;
 const LONG_MS = 30_000;
 /** Answers after which the same request may succeed; 0: none came. */
 const PASSING = new Set([0, 408, 423, 429, 500, 502, 503, 504]);
+/** Answers after which somebody must do something first; what the server has of a file stays. */
+const KEEPING = new Set([401, 403, 507]);
 
 /**
  * @typedef {{status: number, headers: (name: string) => string|null, json: any}} Reply
  * @typedef {{file: File, path: string, fields: [string, string][]}} Sent
  * @typedef {(change: {sent?: number, halted_until?: number|null}) => void} Report
  */
+
+/** Going to the page to sign in would lose the files that were chosen. */
+const SIGNED_OUT = {
+  detail: "You are signed out.",
+  fix: "Sign in on another page of this browser, then try again; what the server has is kept.",
+};
 
 function json_of(text) {
   try {
@@ -174,8 +182,9 @@ class Sending {
       this.offset = null;
       return undefined;
     }
-    unfinished_forget(this.upload);
-    throw json ?? { title: `The server answered ${status}` };
+    if (!KEEPING.has(status)) unfinished_forget(this.upload);
+    const problem = json ?? { title: `The server answered ${status}` };
+    throw status === 401 ? { ...problem, ...SIGNED_OUT } : problem;
   }
 
   async run() {

@@ -3,6 +3,7 @@
 import { html, useEffect, useId, useRef, useState } from "./ui.mjs";
 import { announce } from "./announce.mjs";
 import { sentence } from "./format.mjs";
+import { with_token } from "./session.mjs";
 
 /** A titled section. `href` makes the title a link to the full page. */
 export function Card({ title, note, href, actions, flush, className = "", children }) {
@@ -122,9 +123,10 @@ async function copy_text(text) {
 
 /** A command to paste into a terminal. */
 export function Command({ text }) {
+  const line = with_token(text);
   return html`<div class="command">
-    <pre tabindex="0" role="group" aria-label="Command"><code>${text}</code></pre>
-    <${CopyButton} text=${text} />
+    <pre tabindex="0" role="group" aria-label="Command"><code>${line}</code></pre>
+    <${CopyButton} text=${line} />
   </div>`;
 }
 

@@ -23,6 +23,7 @@ async function make_token(name, scopes) {
 before(async () => {
   tokens.admin = await make_token("boss", "admin");
   tokens.read = await make_token("guest", "read");
+  tokens.upload = await make_token("sender", "upload");
   server = await start_server({ data, options: ["--auth", "required"] });
   const [file] = (await generate(small_job())).files;
   const reply = await server.request("/api/v1/runs/first/ranks/0/trace", { method: "PUT",
@@ -144,6 +145,30 @@ test("pages leave out what one may not do", async () => {
     assert.deepEqual(await seen(page), { upload: true, access: true, stars: 1 });
     await visit(page, "/runs/first/data");
     assert.equal(await page.getByRole("button", { name: "Save" }).count(), 1);
+  });
+});
+
+test("a page that one may not see says what it needs and asks the server nothing", async () => {
+  for (const path of ["/settings/tokens", "/settings/audit", "/upload"]) {
+    await as("read", path, async (page) => {
+      await heading(page, "Not allowed").waitFor();
+      await page.getByText(/guest\) has read\./).waitFor();
+      assert.deepEqual(await axe_faults(page), []);
+    });
+  }
+});
+
+test("who may only upload comes to the page for that, whose lines name a token", async () => {
+  await on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/login");
+    await sign_in(page, tokens.upload);
+    await heading(page, "Upload traces").waitFor();
+    const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+    assert.deepEqual(await links.allTextContents(), ["Upload", "API"]);
+    const lines = await page.getByRole("group", { name: "Command" })
+      .filter({ hasText: "curl" }).allTextContents();
+    assert.ok(lines.length > 3);
+    for (const line of lines) assert.match(line, /^curl -H "Authorization: Bearer \$TOKEN" \\\n/);
   });
 });
 

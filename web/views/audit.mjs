@@ -19,13 +19,15 @@ const TONES = { done: "good", refused: "warn", failed: "bad", "not done": "neutr
 
 function columns_of(frame, now) {
   const at = (row) => row_at(frame, row);
+  const text = (key) => (row) => html`<span title=${at(row)[key]}>${at(row)[key] || "–"}</span>`;
   const outcome = (row) => outcome_of(at(row).status);
   return [
     { key: "at", label: "When", width_px: 96, cell: (row) => html`<time datetime=${at(row).at}
       title=${when(at(row).at)}>${ago(at(row).at, now)}</time>` },
-    { key: "who", label: "Who", width_px: 230, className: "name-cell" },
-    { key: "action", label: "What", width_px: 280, className: "name-cell" },
-    { key: "object", label: "Of", width_px: 240, className: "name-cell", priority: 2 },
+    { key: "who", label: "Who", width_px: 230, className: "audit-cell", cell: text("who") },
+    { key: "action", label: "What", width_px: 280, className: "audit-cell", cell: text("action") },
+    { key: "object", label: "Of", width_px: 240, className: "audit-cell", priority: 2,
+      cell: text("object") },
     { key: "status", label: "Outcome", width_px: 96, cell: (row) => html`<span
       class="status status-${TONES[outcome(row)]}" title="HTTP ${at(row).status}">${
         outcome(row)}</span>` },

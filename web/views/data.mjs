@@ -3,6 +3,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
+import { use_session } from "../session.mjs";
 import { bytes, capital, plural, sentence, when } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { label_of, write_value } from "../values.mjs";
@@ -130,7 +131,8 @@ function Downloads({ run, rank }) {
     return [["CSV", href("csv")], ["JSON", href("json")]];
   };
   const line = `pandas.read_csv("${location.origin}${
-    api_href(run_api(run, "kernels"))}?format=csv")`;
+    api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
+    ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
   return html`<${Card} title="Downloads" note="every table of this run">
     <ul class="downloads">${[...OF_RUN, ...DETAILS].map((name) => html`<li key=${name}><span>${
       name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>

@@ -3,19 +3,26 @@
 import { html, useState } from "../ui.mjs";
 import { next_page } from "../address.mjs";
 import { use_title } from "../hooks.mjs";
-import { sign_in, use_session } from "../session.mjs";
+import { may, sign_in, sign_out, use_session } from "../session.mjs";
 import { Card, Command, ProblemNotice } from "../widgets.mjs";
 
 /** The page that sent people here, loaded anew with what they may see now. */
 function go_on() {
-  location.assign(next_page(new URLSearchParams(location.search).get("next"), location.origin));
+  const next = next_page(new URLSearchParams(location.search).get("next"), location.origin);
+  location.assign(next === "/" && !may("read") ? "/upload" : next);
 }
 
 function Known() {
-  return html`<p>You are signed in.</p>
+  const { required, who, session } = use_session();
+  return html`<p>${required ? html`You are signed in as <strong>${who}</strong>.`
+    : "This service asks nobody who they are."}</p>
     <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Go on</button>
-    </p>`;
+      ${session && html`<button type="button" onClick=${sign_out}>Sign out</button>`}</p>`;
 }
+
+/** Titles of problems are those of HTTP. */
+const told = (problem) => problem.status === 401
+  ? { ...problem, title: "Not signed in" } : problem;
 
 function Form() {
   const [problem, set_problem] = useState(null);
@@ -34,7 +41,7 @@ function Form() {
   return html`<form class="form" onSubmit=${submit}>
     <label class="field"><span>Token</span><input name="token" type="password" required autofocus
       autocomplete="current-password" spellcheck=${false} placeholder="ss_…" /></label>
-    ${problem && html`<${ProblemNotice} problem=${problem} />`}
+    ${problem && html`<${ProblemNotice} problem=${told(problem)} />`}
     <p class="form-actions"><button type="submit" class="primary" disabled=${busy}>Sign in</button>
     </p></form>`;
 }
@@ -43,7 +50,8 @@ export default function Login() {
   use_title("Sign in");
   const { kind } = use_session();
   return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
-    <${Card} title="With a token">${kind === "nobody" ? html`<${Form} />` : html`<${Known} />`}<//>
+    ${kind === "nobody" ? html`<${Card} title="With a token"><${Form} /><//>`
+      : html`<${Card} title="Done"><${Known} /><//>`}
     <details class="fold"><summary>Where tokens come from</summary>
       <p>An administrator makes them under Access, or on the server:</p>
       <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />

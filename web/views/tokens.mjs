@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens: made, shown once, listed, revoked.
-import { html, useMemo, useState } from "../ui.mjs";
+import { html, useId, useMemo, useState } from "../ui.mjs";
 import { api_send, use_api } from "../api.mjs";
 import { announce } from "../announce.mjs";
 import { ago, when } from "../format.mjs";
@@ -23,6 +23,8 @@ function ScopeChoice() {
 function NewToken({ oncreated }) {
   const [name, set_name] = useState("");
   const [problem, set_problem] = useState(null);
+  const id = useId();
+  const is_wrong = Boolean(name) && !is_token_name(name);
   const submit = async (event) => {
     event.preventDefault();
     const form = event.target;
@@ -36,11 +38,12 @@ function NewToken({ oncreated }) {
       set_problem(error);
     }
   };
-  return html`<${Card} title="New token"><form class="form" onSubmit=${submit}>
+  return html`<${Card} title="New token"><form class="form new-token" onSubmit=${submit}>
     <label class="field"><span>What it is for</span><input name="name" value=${name} required
       maxlength="64" autocomplete="off" spellcheck=${false} placeholder="ci-upload"
-      aria-invalid=${Boolean(name) && !is_token_name(name)}
+      aria-invalid=${is_wrong} aria-describedby=${id}
       onInput=${(event) => set_name(event.target.value)} /></label>
+    <p class="form-note ${is_wrong ? "bad" : "faint"}" id=${id}>Letters, digits and . _ -</p>
     <${ScopeChoice} />
     <label class="field"><span>Good for</span><select name="expires_in">
       ${LIFETIMES.map(([value, text]) => html`<option key=${value} value=${value}>${text}
