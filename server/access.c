@@ -251,6 +251,7 @@ static bool check_scopes(struct request *request, struct response *response, str
     response_header(response, request->arena, "WWW-Authenticate",
                     "Bearer realm=\"stepscope\", error=\"insufficient_scope\", scope=\"%s\"",
                     needed);
+    response->fix = STR("come with a token of that scope; an administrator can make one");
     return response_refuse(response, err, (struct refusal){403, "scope"},
                            "%.*s may not do this, which needs the scope %s",
                            (int)request->who.name.len, request->who.name.at, needed);

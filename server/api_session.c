@@ -72,6 +72,9 @@ bool api_post_session(struct request *request, struct response *response, struct
     bool ok = object && read_token(object, request->arena, &token, err) &&
               access_begin_session(request, response, token, err) &&
               reply_who(request, response, err);
+    if (!ok && response->status == 401)
+        response->fix = STR("copy the whole token, ss_ and 43 characters; who has none asks an "
+                            "administrator");
     json_decref(object);
     return ok;
 }

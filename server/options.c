@@ -252,9 +252,9 @@ void options_help(const struct option_set *set, FILE *out)
             set->operands ? " " : "", set->operands ? set->operands : "", set->summary);
     for (size_t i = 0; i < set->count; i++) {
         const struct option *option = &set->options[i];
+        const char *value = option->value_name ? option->value_name : option->choices;
         char left[64];
-        snprintf(left, sizeof left, "%s%s%s", option->name, option->value_name ? " " : "",
-                 option->value_name ? option->value_name : "");
+        snprintf(left, sizeof left, "%s%s%s", option->name, value ? " " : "", value ? value : "");
         fprintf(out, "  %-28s %s", left, option->help);
         if (option->default_value)
             fprintf(out, " [%s]", option->default_value);
