@@ -23,15 +23,21 @@ enum { CAN_SHUT_IN = 1 };
 
 // --- limits -------------------------------------------------------------------------------------
 
-static bool limit(int resource, uint64_t value, struct err *err)
+// The signal of a limit that is reached tells why, if there is one; SIGKILL comes with the last.
+static bool limit_twice(int resource, uint64_t value, uint64_t last, struct err *err)
 {
     struct rlimit now, wanted;
     if (getrlimit((__rlimit_resource_t)resource, &now) != 0)
         return err_set_errno(err, "looking at limit %d", resource);
-    rlim_t most = now.rlim_max < value ? now.rlim_max : (rlim_t)value;
-    wanted = (struct rlimit){most, most};
+    wanted.rlim_cur = now.rlim_max < value ? now.rlim_max : (rlim_t)value;
+    wanted.rlim_max = now.rlim_max < last ? now.rlim_max : (rlim_t)last;
     return setrlimit((__rlimit_resource_t)resource, &wanted) == 0 ||
            err_set_errno(err, "setting limit %d", resource);
+}
+
+static bool limit(int resource, uint64_t value, struct err *err)
+{
+    return limit_twice(resource, value, value, err);
 }
 
 static bool set_limits(const struct sandbox_limits *limits, struct err *err)
@@ -39,7 +45,7 @@ static bool set_limits(const struct sandbox_limits *limits, struct err *err)
     signal(SIGXFSZ, SIG_IGN); // a file that is too long is an error of its writer
     if (CAN_SHUT_IN && limits->address_bytes && !limit(RLIMIT_AS, limits->address_bytes, err))
         return false;
-    return limit(RLIMIT_CPU, limits->cpu_seconds, err) &&
+    return limit_twice(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 5, err) &&
            limit(RLIMIT_FSIZE, limits->file_bytes, err) &&
            limit(RLIMIT_NOFILE, limits->descriptors, err) && limit(RLIMIT_CORE, 0, err);
 }

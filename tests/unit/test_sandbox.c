@@ -230,6 +230,26 @@ static void a_file_ends_at_its_limit(void **state)
     close(fd);
 }
 
+static void its_time_ends_with_a_signal_that_says_so(void **state)
+{
+    (void)state;
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct sandbox_limits second = {
+            .cpu_seconds = 1, .file_bytes = 1 * MIB, .descriptors = 64};
+        unsigned walls;
+        struct err err;
+        volatile bool forever = sandbox_enter(&second, &walls, &err);
+        while (forever)
+            continue;
+        _exit(99);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGXCPU);
+}
+
 static int tell_walls(void)
 {
     unsigned walls;
@@ -260,6 +280,7 @@ int main(void)
         cmocka_unit_test(threads_and_memory_work_as_before),
         cmocka_unit_test(memory_ends_at_its_limit),
         cmocka_unit_test(a_file_ends_at_its_limit),
+        cmocka_unit_test(its_time_ends_with_a_signal_that_says_so),
         cmocka_unit_test(it_says_which_walls_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
