@@ -199,6 +199,8 @@ static void clean(char *text)
 static void take_failure(struct cursor *in, struct err *failure)
 {
     failure->code = (enum err_code)take_within(in, ERR_NONE + 1, ERR_INTERNAL);
+    // What only the service decides: to try again without end, or to stop.
+    in->failed |= failure->code == ERR_BUSY || failure->code == ERR_CANCELLED;
     failure->pos = take_number(in);
     struct str text = take_text(in);
     if (text.len >= sizeof failure->msg || memchr(text.at, '\0', text.len))

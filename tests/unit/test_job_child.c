@@ -55,6 +55,17 @@ static void lie(void)
     _exit(0);
 }
 
+// Asks to be called again, for ever.
+static void put_off(void)
+{
+    struct job_reply reply = {.err = {.code = ERR_BUSY, .pos = ERR_NO_POS, .msg = "later"}};
+    struct buf message = {0};
+    struct err err;
+    bool ok = job_wire_put_reply(&reply, NULL, &message, &err) &&
+              write(JOB_FD_REPLY, message.at, message.len) == (ssize_t)message.len;
+    _exit(ok ? 0 : 4);
+}
+
 // Says nothing on the descriptor that the service waits on, and stays.
 static void close_reply(void)
 {
@@ -99,9 +110,9 @@ struct misdeed {
     void (*run)(void);
 };
 static const struct misdeed misdeeds[] = {
-    {"!crash", crash},        {"!hang", hang},       {"!spin", spin},
-    {"!leave", leave},        {"!lie", lie},         {"!mute", close_reply},
-    {"!socket", make_socket}, {"!chatter", chatter}, {"!hoard", hoard},
+    {"!crash", crash}, {"!hang", hang},        {"!spin", spin},          {"!leave", leave},
+    {"!lie", lie},     {"!mute", close_reply}, {"!socket", make_socket}, {"!chatter", chatter},
+    {"!hoard", hoard}, {"!later", put_off},
 };
 
 static int be_child(void)
@@ -197,6 +208,7 @@ static void what_is_no_answer_is_not_believed(void **state)
     start_jobs(s, 2);
     expect_failure(s, "!leave", "ended without a result 3 times (exit code 3)");
     expect_failure(s, "!lie", "ended without a result 3 times (its answer is cut or damaged)");
+    expect_failure(s, "!later", "ended without a result 3 times (its answer is cut or damaged)");
     expect_failure(s, "!mute", "3 times");
     expect_failure(s, "!chatter", "ended without a result 3 times (exit code 7)");
     end_jobs(s);
