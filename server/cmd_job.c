@@ -36,6 +36,11 @@ static bool read_order(struct arena *arena, struct job_order *order, struct err 
 // Ends with the service, whatever ends that.
 static bool follow(const struct job_order *order, struct err *err)
 {
+    // Who ends all processes of a machine or a terminal so means the service, which then decides:
+    // a file is not to blame for it.
+    static const int polite[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof polite / sizeof *polite; i++)
+        signal(polite[i], SIG_IGN);
     prctl(PR_SET_NAME, "stepscope-job"); // for who looks at the system
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return err_set_errno(err, "following the service");

@@ -157,6 +157,17 @@ test("a reader has its own few descriptors, no network, no way back to the data"
   await remove("looked-at");
 });
 
+test("signals that are sent to all processes do not blame a file", async () => {
+  const seen = server.log.length;
+  await upload("polite");
+  const pid = await stop_inside();
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGCONT"]) process.kill(pid, signal);
+  const run = await server.settled("polite");
+  assert.equal(run.status, "done", run.error);
+  assert.doesNotMatch(server.log.slice(seen), /its process crashed/);
+  await remove("polite");
+});
+
 test("a service that is killed leaves no process behind, and the next one reads on", async () => {
   const data = join(temporary("orphan"), "data");
   const first = await start_server({ data });
