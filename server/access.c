@@ -3,6 +3,7 @@
 #include "server/access_parts.h"
 #include "server/api.h"
 #include "server/audit.h"
+#include "server/metrics.h"
 #include "server/routes.h"
 #include "server/token.h"
 
@@ -129,6 +130,7 @@ static bool note_failure(struct request *request, struct response *response, con
 {
     const struct services *services = request->services;
     login_guard_fail(services->access->guard, request->peer, clock_mono_ns());
+    metrics_add(services->metrics, METRIC_AUTH_FAILURES, 1);
     struct audit_entry entry = {.who = STR("unknown"),
                                 .peer = request->peer,
                                 .action = STR("refuse credentials"),

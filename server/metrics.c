@@ -30,13 +30,10 @@ static const struct {
     [METRIC_PARSE_BYTES] = {"parse_bytes_total", "Bytes of trace text read by jobs.", 1},
     [METRIC_PARSE_NS] = {"parse_seconds_total", "Time in which jobs read them.", NS_PER_S},
     [METRIC_AUTH_FAILURES] = {"auth_failures_total", "Tokens and sessions that were not known.", 1},
-    [METRIC_SECRETS_REDACTED] = {"secrets_redacted_total", "Secrets taken out of texts.", 1},
     [METRIC_SCRUB_BLOBS] = {"scrub_blobs_total", "Stored files whose hash was taken again.", 1},
     [METRIC_SCRUB_DAMAGED] = {"scrub_damaged_total", "Stored files found to be damaged.", 1},
-    [METRIC_STORE_FAILURES] = {"store_failures_total", "Writes that the disk refused.", 1},
     [METRIC_INTEGRITY_FAILURES] = {"integrity_failures_total",
                                    "Checks of the database that found damage.", 1},
-    [METRIC_BACKUPS] = {"backups_total", "Backups made.", 1},
     [METRIC_ERRORS] = {"errors_total", "Requests answered with status 500.", 1},
 };
 

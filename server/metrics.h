@@ -24,12 +24,9 @@ enum metric {
     METRIC_PARSE_NS,
 
     METRIC_AUTH_FAILURES,
-    METRIC_SECRETS_REDACTED,
-    METRIC_SCRUB_BLOBS,    // looked at again
-    METRIC_SCRUB_DAMAGED,  // found to be damaged
-    METRIC_STORE_FAILURES, // writes that the disk or the system refused
+    METRIC_SCRUB_BLOBS,   // looked at again
+    METRIC_SCRUB_DAMAGED, // found to be damaged
     METRIC_INTEGRITY_FAILURES,
-    METRIC_BACKUPS,
 
     METRIC_ERRORS, // answers that are our own fault (500)
     METRIC_COUNT
