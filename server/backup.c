@@ -309,13 +309,19 @@ static bool check_backup(const char *from, struct err *err)
            check_source(from, err);
 }
 
+// A log that another database left is as bad as that one itself: SQLite would play it into ours.
 static bool check_target(const char *data, struct err *err)
 {
-    char db[BLOB_PATH_SIZE];
-    return join(db, data, DATABASE, err) &&
-           (access(db, F_OK) != 0 ||
-            err_set(err, ERR_CONFLICT, "there is a database %s already; choose another folder",
-                    db));
+    static const char *const names[] = {DATABASE, DATABASE "-wal", DATABASE "-journal"};
+    char path[BLOB_PATH_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!join(path, data, names[i], err))
+            return false;
+        if (access(path, F_OK) == 0)
+            return err_set(err, ERR_CONFLICT,
+                           "there is a file %s of a database already; choose another folder", path);
+    }
+    return true;
 }
 
 bool backup_restore(const char *from, const char *data, struct backup_report *report,

@@ -189,6 +189,25 @@ static void what_is_restored_is_what_was_saved(void **state)
     assert_int_equal(again.files, 1);
 }
 
+// SQLite would play the log into the database that was restored.
+static void nothing_is_restored_beside_the_log_of_another_database(void **state)
+{
+    struct service *s = *state;
+    struct backup_report report = {.out = stdout};
+    char path[128];
+    accept(s, "a", "first");
+    made(s);
+    assert_int_equal(mkdir(s->back, 0700), 0);
+    snprintf(path, sizeof path, "%s/stepscope.db-wal", s->back);
+    FILE *log = fopen(path, "w");
+    assert_non_null(log);
+    fclose(log);
+    assert_false(backup_restore(s->to, s->back, &report, &s->err));
+    assert_int_equal(s->err.code, ERR_CONFLICT);
+    assert_int_equal(unlink(path), 0);
+    check(s, backup_restore(s->to, s->back, &report, &s->err));
+}
+
 static void a_service_holds_its_folder_against_a_restore(void **state)
 {
     struct service *s = *state;
@@ -312,6 +331,7 @@ int main(void)
         TEST(a_folder_with_other_things_is_never_written_to),
         TEST(a_damaged_file_is_told_and_the_rest_is_saved),
         TEST(what_is_restored_is_what_was_saved),
+        TEST(nothing_is_restored_beside_the_log_of_another_database),
         TEST(a_service_holds_its_folder_against_a_restore),
         TEST(a_look_at_a_file_rests_and_can_be_stopped),
         TEST(the_same_bytes_uploaded_again_mend_a_damaged_file),
