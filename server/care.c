@@ -21,6 +21,7 @@
 
 #define TICK_NS        (2 * SECOND_NS)
 #define FULL_CHECK_NS  (7 * DAY_NS)
+#define CHECK_AGAIN_NS (HOUR_NS / 6) // at the earliest: a check reads the whole database
 #define SCRUB_NS       (6 * DAY_NS) // so that all are looked at within seven days
 #define SCRUB_BYTES_PS ((uint64_t)32 << 20)
 #define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
@@ -41,7 +42,7 @@ struct care {
     // Of the thread alone.
     bool must_purge; // something was deleted whose bytes may stand in the log of writes
     uint64_t seen_writes;
-    int64_t pruned_ns, trimmed_ns; // monotonic: when that was done last
+    int64_t pruned_ns, trimmed_ns, looked_ns; // monotonic: when that was done last
 };
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -99,6 +100,7 @@ static void check_database(struct care *care, bool full)
     struct store *store = care->config.intake.store;
     struct store_check found;
     struct err err = {.pos = ERR_NO_POS};
+    care->looked_ns = clock_mono_ns();
     set_checking(care, true);
     bool ok = store_check_database(store, full, &care->stop, &found, &err);
     if (ok) {
@@ -291,7 +293,7 @@ static void do_duties(struct care *care)
     give_up_uploads(care);
     tidy_up(care);
     scrub(care);
-    if (is_full_check_due(care))
+    if (clock_mono_ns() - care->looked_ns > CHECK_AGAIN_NS && is_full_check_due(care))
         check_database(care, true);
 }
 
