@@ -156,12 +156,12 @@ static bool expire(struct care *care, bool *more, struct err *err)
     const struct intake *intake = &care->config.intake;
     int64_t before_ns = clock_wall_ns() - care->config.retain_days * DAY_NS;
     struct arena arena;
-    struct str run_id;
+    struct expired_run run;
     arena_init(&arena, NULL);
-    bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run_id, more, err) &&
-              (!*more || intake_delete_run(intake, run_id, STORE_ANY, err));
+    bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run, more, err) &&
+              (!*more || intake_delete_run(intake, run.id, run.revision, err));
     if (ok && *more)
-        log_info("deleted run %s: it is older than is kept", run_id.at);
+        log_info("deleted run %s: it is older than is kept", run.id.at);
     arena_free(&arena);
     return ok;
 }

@@ -128,7 +128,7 @@ bool store_list_damaged(struct store *store, struct arena *arena, struct damaged
 // --- what is old --------------------------------------------------------------------------------
 
 bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena *arena,
-                            struct str *run_id, bool *found, struct err *err)
+                            struct expired_run *run, bool *found, struct err *err)
 {
     struct txn txn;
     *found = false;
@@ -136,7 +136,7 @@ bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena
         return false;
     struct stmt stmt = sql_begin(
         txn.db,
-        "SELECT id FROM run WHERE created_ns < ? "
+        "SELECT id, revision FROM run WHERE created_ns < ? "
         "AND NOT EXISTS (SELECT 1 FROM baseline WHERE run_id = run.id) "
         "AND NOT EXISTS (SELECT 1 FROM job WHERE run_id = run.id AND kind IN ('trace', 'run') "
         "AND state IN ('queued', 'running')) ORDER BY created_ns LIMIT 1",
@@ -144,7 +144,7 @@ bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena
     sql_bind_i64(&stmt, before_ns);
     *found = sql_row(&stmt);
     if (*found)
-        *run_id = sql_text(&stmt, 0, arena);
+        *run = (struct expired_run){sql_text(&stmt, 0, arena), sql_i64(&stmt, 1)};
     bool ok = sql_end(&stmt);
     return txn_end(&txn, ok, err);
 }

@@ -83,9 +83,13 @@ MUST_CHECK bool store_traces_from(struct store *store, struct str prefix, struct
 // --- what is old --------------------------------------------------------------------------------
 
 // The oldest run made before a time that no baseline names and nothing works on; *found false:
-// none.
+// none. Who deletes it expects its revision: files may have come since.
+struct expired_run {
+    struct str id;
+    int64_t revision;
+};
 MUST_CHECK bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena *arena,
-                                       struct str *run_id, bool *found, struct err *err);
+                                       struct expired_run *run, bool *found, struct err *err);
 
 // Forgets jobs that ended, and uploads that came, before a time; at most a few thousand at once.
 MUST_CHECK bool store_prune(struct store *store, int64_t before_ns, uint64_t *pruned,

@@ -286,9 +286,9 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     struct store_check check;
     struct store_blob blob;
     struct damaged_blob *blobs;
-    struct str run_id;
     size_t count;
     uint64_t pruned;
+    struct expired_run expired;
     bool found;
     assert_ok(f, store_check_database(f->store, false, &never, &check, &f->err));
     assert_ok(f, store_check_database(f->store, true, &never, &check, &f->err));
@@ -298,7 +298,7 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_note_scrub(f->store, sha256, "is missing", &f->err));
     assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
     assert_ok(f, store_note_scrub(f->store, sha256, "", &f->err));
-    assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &run_id, &found, &f->err));
+    assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &expired, &found, &f->err));
     assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
     assert_ok(f, store_each_trace(f->path, ignore_trace, NULL, &f->err));
     assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
