@@ -26,21 +26,22 @@ static void close_fd(int fd)
 }
 
 // A folder whose name lasts: it may have been made a moment ago, by somebody else even.
-static int open_folder(int parent_fd, const char *name, struct err *err)
+static int open_folder(struct blobs *blobs, int parent_fd, const char *name, struct err *err)
 {
     bool made = mkdirat(parent_fd, name, 0700) == 0;
     int fd = !made && errno != EEXIST ? -1 : openat(parent_fd, name, OPEN_DIR);
-    if (fd >= 0 && fsync(parent_fd) == 0)
+    if (fd < 0)
+        err_set_errno(err, "folder %s", name);
+    else if (disk_fault_flush_folder(&blobs->fault, parent_fd, "a folder", err))
         return fd;
-    err_set_errno(err, "folder %s", name);
     close_fd(fd);
     return -1;
 }
 
-int blob_open_shard(int dir_fd, const char *name, struct err *err)
+int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err)
 {
-    char shard[3] = {name[0], name[1], '\0'};
-    return open_folder(dir_fd, shard, err);
+    char shard[3] = {sha256[0], sha256[1], '\0'};
+    return open_folder(blobs, blobs->blobs_fd, shard, err);
 }
 
 // Only one process may write below a data directory.
@@ -82,10 +83,10 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
         return false;
     }
     bool ok = take_lock(blobs, root_fd, err) &&
-              (blobs->spool_fd = open_folder(root_fd, "spool", err)) >= 0 &&
-              (blobs->pieces_fd = open_folder(root_fd, "pieces", err)) >= 0 &&
-              (blobs->blobs_fd = open_folder(root_fd, "blobs", err)) >= 0 &&
-              (blobs->traces_fd = open_folder(root_fd, "traces", err)) >= 0;
+              (blobs->spool_fd = open_folder(blobs, root_fd, "spool", err)) >= 0 &&
+              (blobs->pieces_fd = open_folder(blobs, root_fd, "pieces", err)) >= 0 &&
+              (blobs->blobs_fd = open_folder(blobs, root_fd, "blobs", err)) >= 0 &&
+              (blobs->traces_fd = open_folder(blobs, root_fd, "traces", err)) >= 0;
     close(root_fd);
     return ok;
 }

@@ -16,8 +16,8 @@ struct blobs {
     struct disk_fault fault;
 };
 
-// Opens folder "ab" for a name beginning with "ab", making it when needed; -1 on failure.
-int blob_open_shard(int dir_fd, const char *name, struct err *err);
+// Opens the folder of a blob, making it when needed; -1 on failure.
+int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err);
 
 // A sealed spool of a complete file in a folder of the data directory: it is read for its hash.
 // Keeping it gives the content a second name; the first one stays.

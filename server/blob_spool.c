@@ -192,7 +192,7 @@ bool blob_spool_keep(struct spool *spool, struct err *err)
 {
     if (!spool->is_sealed)
         return err_set(err, ERR_INTERNAL, "an unsealed file cannot be kept");
-    int shard_fd = blob_open_shard(spool->blobs->blobs_fd, spool->sha256, err);
+    int shard_fd = blob_open_shard(spool->blobs, spool->sha256, err);
     if (shard_fd < 0)
         return false;
     if (!spool->is_kept)

@@ -3,15 +3,31 @@
 #include "server/intake.h"
 #include "tests/unit/folder.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 static const char abc_sha256[] =
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc", FIPS 180
+
+// Takes the place of the C library's: the disk fails to flush a folder once.
+static ino_t failing;
+int fsync(int fd)
+{
+    struct stat info;
+    if (failing && fstat(fd, &info) == 0 && info.st_ino == failing) {
+        failing = 0;
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
 
 struct service {
     char folder[64];
@@ -176,6 +192,22 @@ static void a_deleted_run_takes_its_files_unless_another_needs_them(void **state
     assert_int_equal(folder_count_all(s->folder, "blobs"), 0);
 }
 
+// The next flush would say that all is well, though the folder's new name may be lost.
+static void after_a_flush_of_any_folder_failed_nothing_is_taken_in(void **state)
+{
+    struct service *s = *state;
+    struct upload upload;
+    struct stat info;
+    char path[96];
+    snprintf(path, sizeof path, "%s/blobs", s->folder);
+    assert_int_equal(stat(path, &info), 0);
+    failing = info.st_ino;
+    assert_false(accept(s, "r", "abc", 0, &upload));
+    assert_int_equal(failing, 0);
+    assert_false(blob_check_writable(s->intake.blobs, &s->err));
+    assert_int_equal(s->err.code, ERR_BUSY);
+}
+
 static void a_start_removes_what_no_row_names(void **state)
 {
     struct service *s = *state;
@@ -211,6 +243,7 @@ int main(void)
         TEST(more_than_the_disk_holds_is_refused_at_once),
         TEST(a_refused_upload_leaves_no_file),
         TEST(a_deleted_run_takes_its_files_unless_another_needs_them),
+        TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
         TEST(a_start_removes_what_no_row_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
