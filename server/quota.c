@@ -17,7 +17,8 @@
 struct holder {
     char key[80];
     int64_t uploads;
-    uint64_t bytes; // announced
+    uint64_t bytes;     // announced
+    uint64_t new_bytes; // of these, those for which nothing in the store stands yet
     struct holder *next;
 };
 
@@ -158,7 +159,9 @@ static bool reserve(struct quota *quota, struct request *request, struct respons
     if (!holder)
         return false;
     int64_t day_left = left_of(limits.day_bytes, use->day_bytes, holder->bytes);
-    int64_t stored_left = left_of(limits.stored_bytes, use->stored_bytes, holder->bytes);
+    int64_t stored_left = request->quota_is_piece
+                              ? INT64_MAX
+                              : left_of(limits.stored_bytes, use->stored_bytes, holder->new_bytes);
     if (limits.in_flight && holder->uploads >= limits.in_flight)
         return refuse_in_flight(request, response, limits.in_flight, err);
     if (day_left == 0 || announced > (uint64_t)day_left)
@@ -169,24 +172,38 @@ static bool reserve(struct quota *quota, struct request *request, struct respons
         lower_limit(request->body, day_left < stored_left ? day_left : stored_left);
     holder->uploads++;
     holder->bytes += announced;
+    holder->new_bytes += request->quota_is_piece ? 0 : announced;
     return true;
 }
 
-bool quota_admit(struct request *request, struct response *response, uint64_t announced_bytes,
-                 struct err *err)
+static bool admit(struct request *request, struct response *response, uint64_t announced_bytes,
+                  struct err *err)
 {
     struct quota *quota = request->services->quota;
     struct quota_use use;
     if (!quota || request->who.key.len == 0)
         return true;
-    if (!store_quota_use(quota->store, request->who.key, today(), &use, err))
-        return false;
     request->quota_bytes = announced_bytes == BODY_UNKNOWN ? 0 : announced_bytes;
+    // Looked up under the lock: what leaves the reservations is in the store by then.
     pthread_mutex_lock(&quota->lock);
-    bool ok = reserve(quota, request, response, &use, err);
+    bool ok = store_quota_use(quota->store, request->who.key, today(), &use, err) &&
+              reserve(quota, request, response, &use, err);
     drop_holder(quota, request->who.key);
     pthread_mutex_unlock(&quota->lock);
     return ok;
+}
+
+bool quota_admit(struct request *request, struct response *response, uint64_t announced_bytes,
+                 struct err *err)
+{
+    request->quota_is_piece = false;
+    return admit(request, response, announced_bytes, err);
+}
+
+bool quota_admit_piece(struct request *request, struct response *response, struct err *err)
+{
+    request->quota_is_piece = true;
+    return admit(request, response, request->body->length, err);
 }
 
 void quota_leave(struct request *request)
@@ -205,6 +222,7 @@ void quota_leave(struct request *request)
     if (holder && holder->uploads) {
         holder->uploads--;
         holder->bytes -= request->quota_bytes;
+        holder->new_bytes -= request->quota_is_piece ? 0 : request->quota_bytes;
     }
     drop_holder(quota, key);
     pthread_mutex_unlock(&quota->lock);

@@ -19,6 +19,11 @@ void quota_free(struct quota *quota); // NULL is allowed
 MUST_CHECK bool quota_admit(struct request *request, struct response *response,
                             uint64_t announced_bytes, struct err *err);
 
+// The same for the body as a piece of an upload that was announced: its bytes count as stored
+// since.
+MUST_CHECK bool quota_admit_piece(struct request *request, struct response *response,
+                                  struct err *err);
+
 // Ends it, and counts what came of request->body.
 void quota_leave(struct request *request);
 

@@ -36,6 +36,7 @@ struct request {
     bool by_proxy;            // passed on by a trusted proxy; peer is whom it names
     struct principal who;     // set once admitted
     uint64_t quota_bytes;     // that its upload announced, while it is under way
+    bool quota_is_piece;      // of an upload that was announced before
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };

@@ -67,7 +67,8 @@ MUST_CHECK bool store_end_session(struct store *store, const char *hash, struct 
 // --- quotas -------------------------------------------------------------------------------------
 
 struct quota_use {
-    int64_t day_bytes, stored_bytes;
+    int64_t day_bytes;
+    int64_t stored_bytes; // with those announced for uploads in pieces, which the disk holds free
 };
 MUST_CHECK bool store_quota_use(struct store *store, struct str who, int64_t day,
                                 struct quota_use *use, struct err *err);

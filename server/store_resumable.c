@@ -92,18 +92,22 @@ bool store_find_upload_of_key(struct store *store, struct str owner, struct str 
 
 // --- changing -----------------------------------------------------------------------------------
 
-static bool check_room(sqlite3 *db, int64_t now_ns, struct err *err)
+static bool check_room(sqlite3 *db, struct str owner, int64_t now_ns, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "SELECT count(*) FROM resumable WHERE upload_id IS NULL "
-                                 "AND refused IS NULL AND expires_ns > ?",
+                                 "SELECT count(*), sum(owner = ?1 AND owner <> '') FROM resumable "
+                                 "WHERE upload_id IS NULL AND refused IS NULL AND expires_ns > ?2",
                                  err);
+    sql_bind_text(&stmt, owner);
     sql_bind_i64(&stmt, now_ns);
-    int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    bool is_there = sql_row(&stmt);
+    int64_t count = is_there ? sql_i64(&stmt, 0) : 0, own = is_there ? sql_i64_or(&stmt, 1, 0) : 0;
     return sql_end(&stmt) &&
-           (count < STORE_MAX_RESUMABLES ||
-            err_set(err, ERR_BUSY, "%lld uploads in pieces are open; end some, or try again later",
-                    (long long)count));
+           ((count < STORE_MAX_RESUMABLES && own < STORE_OWN_RESUMABLES) ||
+            err_set(err, ERR_BUSY,
+                    "%lld uploads in pieces are open, %lld of them of the same sender; end some, "
+                    "or try again later",
+                    (long long)count, (long long)own));
 }
 
 static bool insert(sqlite3 *db, const struct resumable_request *request, const char *id,
@@ -137,8 +141,9 @@ bool store_add_resumable(struct store *store, const struct resumable_request *re
     char id[STORE_ID_SIZE];
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = check_room(txn.db, clock_wall_ns(), err) && sql_new_id('p', id, err) &&
-              insert(txn.db, request, id, err) && load(txn.db, str_of(id), arena, added, err);
+    bool ok = check_room(txn.db, request->owner, clock_wall_ns(), err) &&
+              sql_new_id('p', id, err) && insert(txn.db, request, id, err) &&
+              load(txn.db, str_of(id), arena, added, err);
     return txn_end(&txn, ok, err);
 }
 

@@ -8,6 +8,7 @@
 
 #define STORE_KEY_MAX_BYTES   ((size_t)200)
 #define STORE_MAX_RESUMABLES  1024 // not accepted, refused or expired; they hold disk space
+#define STORE_OWN_RESUMABLES  256  // of these, of one owner, so that there is room for others
 #define STORE_KEY_LASTS_HOURS 24
 
 struct resumable {

@@ -136,9 +136,8 @@ static bool read_length(struct request *request, uint64_t *bytes, struct err *er
     return length > 0 || err_set(err, ERR_FORMAT, "found an empty file, expected a trace in JSON");
 }
 
-// What can be said against an upload before its first byte.
-static bool check_wanted(struct request *request, struct response *response,
-                         struct resumable_request *wanted, struct err *err)
+// What can be said against the description of an upload.
+static bool check_wanted(struct request *request, struct resumable_request *wanted, struct err *err)
 {
     struct str metadata = request_header(request, "Upload-Metadata");
     struct str filename;
@@ -151,8 +150,7 @@ static bool check_wanted(struct request *request, struct response *response,
     return read_length(request, &wanted->bytes, err) &&
            upload_key_read(request, &wanted->key, err) &&
            tus_form(request, wanted->metadata, &filename, err) != NULL &&
-           clean_metadata(request, &wanted->metadata, err) &&
-           upload_gate_announce(request, response, wanted->bytes, err);
+           clean_metadata(request, &wanted->metadata, err);
 }
 
 static bool forget(struct request *request, const struct resumable *found, struct err *err)
@@ -190,14 +188,18 @@ static bool find_known(struct request *request, const struct resumable_request *
     return forget(request, known, err) && err_set(err, ERR_NOT_FOUND, "the upload has expired");
 }
 
-static bool find_or_create(struct request *request, const struct resumable_request *wanted,
-                           struct resumable *made, struct err *err)
+static bool find_or_create(struct request *request, struct response *response,
+                           const struct resumable_request *wanted, struct resumable *made,
+                           struct err *err)
 {
     if (wanted->key.len && find_known(request, wanted, made, err))
         return true;
-    if (wanted->key.len && err->code != ERR_NOT_FOUND)
+    if ((wanted->key.len && err->code != ERR_NOT_FOUND) ||
+        !upload_gate_announce(request, response, wanted->bytes, err))
         return false;
-    if (create(request, wanted, made, err))
+    bool is_made = create(request, wanted, made, err);
+    upload_gate_forget(request);
+    if (is_made)
         return true;
     // The same key may have come on another connection meanwhile.
     return wanted->key.len && err->code == ERR_CONFLICT && find_known(request, wanted, made, err);
@@ -207,8 +209,8 @@ bool tus_post(struct request *request, struct response *response, struct err *er
 {
     struct resumable_request wanted = {0};
     struct resumable made;
-    if (!check_version(request, response, err) || !check_wanted(request, response, &wanted, err) ||
-        !find_or_create(request, &wanted, &made, err))
+    if (!check_version(request, response, err) || !check_wanted(request, &wanted, err) ||
+        !find_or_create(request, response, &wanted, &made, err))
         return false;
     response_header(response, request->arena, "Location", TUS_PATH "/%.*s", (int)made.id.len,
                     made.id.at);

@@ -55,11 +55,14 @@ static bool check(struct request *request, struct response *response, uint64_t a
 bool upload_gate_announce(struct request *request, struct response *response,
                           uint64_t announced_bytes, struct err *err)
 {
-    if (!check(request, response, announced_bytes, err) ||
-        !quota_admit(request, response, announced_bytes, err))
-        return false;
-    quota_leave(request); // each piece is counted when it comes
-    return true;
+    return check(request, response, announced_bytes, err) &&
+           quota_admit(request, response, announced_bytes, err);
+}
+
+// Nothing was read: each piece is counted when it comes.
+void upload_gate_forget(struct request *request)
+{
+    quota_leave(request);
 }
 
 // Uploads may not take all threads from the dashboard.
@@ -74,15 +77,22 @@ static bool take_place(struct request *request, struct response *response, struc
                    services->uploads_in_flight);
 }
 
-bool upload_gate_enter_piece(struct request *request, struct response *response, struct err *err)
+static bool enter(struct request *request, struct response *response, bool is_piece,
+                  struct err *err)
 {
     if (!blob_check_writable(request->services->intake.blobs, err) ||
         !take_place(request, response, err))
         return false;
-    if (quota_admit(request, response, request->body->length, err))
+    if (is_piece ? quota_admit_piece(request, response, err)
+                 : quota_admit(request, response, request->body->length, err))
         return true;
     atomic_fetch_sub(request->services->uploads, 1);
     return false;
+}
+
+bool upload_gate_enter_piece(struct request *request, struct response *response, struct err *err)
+{
+    return enter(request, response, true, err);
 }
 
 bool upload_gate_enter(struct request *request, struct response *response, struct err *err)
@@ -93,7 +103,7 @@ bool upload_gate_enter(struct request *request, struct response *response, struc
                                "found no Content-Length, expected the length of the upload");
     return body_limit(request->body, request->services->max_upload_bytes, err) &&
            check(request, response, length == BODY_UNKNOWN ? 0 : length, err) &&
-           upload_gate_enter_piece(request, response, err);
+           enter(request, response, false, err);
 }
 
 void upload_gate_leave(struct request *request)

@@ -13,9 +13,10 @@ MUST_CHECK bool upload_gate_enter(struct request *request, struct response *resp
                                   struct err *err);
 
 // The same for bytes that may come later, in other requests; takes no place among the uploads under
-// way.
+// way. Pair with upload_gate_forget when true, once the store knows of the upload.
 MUST_CHECK bool upload_gate_announce(struct request *request, struct response *response,
                                      uint64_t announced_bytes, struct err *err);
+void upload_gate_forget(struct request *request);
 
 // A place alone, for a piece of an upload that was announced. Pair with upload_gate_leave when
 // true.

@@ -17,6 +17,7 @@ CREATE TABLE resumable (
 ) STRICT;
 CREATE INDEX resumable_by_expiry ON resumable (expires_ns);
 CREATE INDEX resumable_by_upload ON resumable (upload_id);
+CREATE INDEX resumable_by_owner ON resumable (owner) WHERE upload_id IS NULL AND refused IS NULL;
 CREATE UNIQUE INDEX resumable_by_key ON resumable (owner, "key") WHERE "key" IS NOT NULL;
 
 CREATE TABLE upload_key (

@@ -257,14 +257,46 @@ test("S6: uploads over a quota are refused before their body", async () => {
   const stop = new AbortController();
   const slow = ask(server.port, "PUT", "/api/v1/runs/slow/ranks/0/trace",
     { headers: bearer(places), announced: 100, signal: stop.signal }).catch(() => null);
-  await until("the second upload is refused", async () =>
-    (await announce(places, 1_000_000_000_000_000)).status === 413 &&
-    (await ask(server.port, "PUT", "/api/v1/runs/x/ranks/0/trace",
-      { headers: bearer(places), body: "x" })).status === 429);
+  await until("the first upload is under way", async () => /^stepscope_uploads_in_flight 1$/m.test(
+    (await ask(server.port, "GET", "/metrics", { headers: admin() })).text));
+  assert.equal((await announce(places, 1_000_000_000_000_000)).status, 413);
+  const second = await ask(server.port, "PUT", "/api/v1/runs/x/ranks/0/trace",
+    { headers: bearer(places), body: "x" });
+  assert.equal(second.status, 429, second.text);
   stop.abort();
   await slow;
   await server.alive();
   figure("S6", "429 for bytes a day and uploads at a time, 507 for bytes stored, before the body");
+});
+
+test("S6: uploads in pieces count as stored when announced, their pieces not again", async () => {
+  const headers = (more) => ({ ...bearer(pieces_token), "Tus-Resumable": "1.0.0", ...more });
+  const pieces_token = await make_token(data, "pieces", ["upload"], "--stored-bytes", "1000");
+  const begin = (key, bytes) => api("POST", "/tus", { body: "", headers: headers({
+    "Upload-Length": bytes, "Idempotency-Key": key,
+    "Upload-Metadata": `run ${Buffer.from(key).toString("base64")}` }) });
+  const first = await begin("first", 900);
+  assert.equal(first.status, 201, first.text);
+  assert.equal((await begin("second", 200)).status, 507);
+  assert.equal((await begin("first", 900)).headers.location, first.headers.location);
+  const path = first.headers.location;
+  const piece = await ask(server.port, "PATCH", path, { body: `{"a":"${"b".repeat(400)}`,
+    headers: headers({ "Upload-Offset": 0, "Content-Type": "application/offset+octet-stream" }) });
+  assert.equal(piece.status, 204, piece.text);
+  assert.equal((await ask(server.port, "DELETE", path, { headers: headers() })).status, 204);
+  assert.equal((await begin("second", 200)).status, 201);
+});
+
+test("one sender cannot take the places of all uploads in pieces", async () => {
+  const greedy = await make_token(data, "greedy", ["upload"]);
+  const begin = (token) => api("POST", "/tus", { body: "",
+    headers: { ...bearer(token), "Tus-Resumable": "1.0.0", "Upload-Length": 1 } });
+  let status = 201;
+  let count = 0;
+  for (; status === 201 && count < 1024; count++) ({ status } = await begin(greedy));
+  assert.equal(status, 503);
+  assert.equal(count, 257);
+  assert.equal((await begin(tokens.get("upload"))).status, 201);
 });
 
 test("a token ends when it is revoked on the command line and when its time is over", async () => {

@@ -3,6 +3,7 @@
 #include "server/quota.h"
 #include "server/services.h"
 #include "server/store_access.h"
+#include "server/store_resumable.h"
 
 #include "tests/unit/store_fixture.h"
 
@@ -168,6 +169,32 @@ static void a_body_of_unknown_length_may_grow_to_the_limit(void **state)
     quota_free(quota);
 }
 
+static void begin_in_pieces(struct fixture *f, const char *who, uint64_t bytes)
+{
+    struct resumable added;
+    struct resumable_request request = {
+        .owner = str_of(who), .bytes = bytes, .expires_ns = INT64_MAX};
+    assert_ok(f, store_add_resumable(f->store, &request, &f->arena, &added, &f->err));
+}
+
+static void uploads_in_pieces_count_as_stored_from_their_announcement_on(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 0, 100, 0);
+    struct sent piece;
+    begin_in_pieces(f, "k_1", 80);
+    assert_int_equal(try_length(quota, "k_1", 21), 507);
+    begin(&piece, quota, "k_1", 80);
+    assert_true(quota_admit_piece(&piece.request, &piece.response, &piece.err));
+    assert_int_equal(try_length(quota, "k_1", 20), 200); // the piece's bytes count once
+    assert_int_equal(try_length(quota, "k_1", 21), 507);
+    assert_int_equal(try_length(quota, "k_2", 100), 200);
+    leave(&piece, 80);
+    end(&piece);
+    assert_int_equal(try_length(quota, "k_1", 20), 200);
+    quota_free(quota);
+}
+
 static void a_token_may_have_limits_of_its_own(void **state)
 {
     struct fixture *f = *state;
@@ -196,6 +223,7 @@ int main(void)
         TEST(uploads_at_a_time_are_counted_by_who_sends_them),
         TEST(bytes_stored_are_507_until_a_run_goes),
         TEST(a_body_of_unknown_length_may_grow_to_the_limit),
+        TEST(uploads_in_pieces_count_as_stored_from_their_announcement_on),
         TEST(a_token_may_have_limits_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
