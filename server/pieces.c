@@ -99,8 +99,7 @@ static bool block_counts(struct pieces *pieces, char *block, uint64_t size_bytes
     return true;
 }
 
-// Sets the offset to the end of what counts and cuts off the rest.
-static bool find_offset(struct pieces *pieces, uint64_t flushed, struct err *err)
+bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
 {
     struct stat info;
     if (fstat(pieces->fd, &info) != 0)
@@ -139,7 +138,7 @@ static bool open_files(struct pieces *pieces, const char *id, struct err *err)
     return pieces->sums_fd >= 0 || err_set_errno(err, "checksums of an upload in pieces");
 }
 
-struct pieces *pieces_open(struct blobs *blobs, const struct pieces_file *file, struct err *err)
+struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err)
 {
     struct pieces *pieces = calloc(1, sizeof *pieces);
     if (!pieces) {
@@ -147,9 +146,9 @@ struct pieces *pieces_open(struct blobs *blobs, const struct pieces_file *file, 
         return NULL;
     }
     pieces->blobs = blobs;
-    pieces->bytes = file->bytes;
+    pieces->bytes = bytes;
     pieces->fd = pieces->sums_fd = -1;
-    if (open_files(pieces, file->id, err) && find_offset(pieces, file->flushed, err))
+    if (open_files(pieces, id, err))
         return pieces;
     pieces_close(pieces);
     return NULL;

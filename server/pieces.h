@@ -13,19 +13,19 @@ struct pieces;
 
 #define PIECES_BLOCK_BYTES ((size_t)256 << 10) // at most, of one write
 
-// What is known of a file besides its content.
-struct pieces_file {
-    const char *id;
-    uint64_t bytes;   // when complete
-    uint64_t flushed; // so many were on disk for good
-};
-
 // Makes the file and reserves its bytes on disk (ERR_SPACE); its name is durable.
 MUST_CHECK bool pieces_create(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err);
 
-// Takes the file. ERR_BUSY while another request has it, ERR_NOT_FOUND when it is gone.
-MUST_CHECK struct pieces *pieces_open(struct blobs *blobs, const struct pieces_file *file,
+// Takes the file of so many bytes when complete; pieces_find_end comes next. ERR_BUSY while another
+// request has it, ERR_NOT_FOUND when it is gone.
+MUST_CHECK struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes,
                                       struct err *err);
+
+// Sets the offset to the end of what counts, of which so many bytes are on disk for good, and cuts
+// off the rest. What is flushed must be looked up after pieces_open: before, another request may
+// have had the file.
+MUST_CHECK bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err);
+
 void pieces_close(struct pieces *pieces); // NULL is allowed
 
 // Bytes that are there.

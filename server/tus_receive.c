@@ -3,6 +3,7 @@
 #include "server/audit.h"
 #include "server/tus.h"
 
+#include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 #include "server/pieces.h"
 #include "server/quota.h"
@@ -17,23 +18,41 @@
 struct turn {
     struct request *request;
     struct response *response;
-    const struct resumable *resumable;
+    struct resumable resumable; // as it was when the turn began
     struct pieces *pieces;
     uint64_t begin;                // offset at which its piece begins
     struct tus_checksum *checksum; // of the piece, NULL none
 };
 
+// What another request did to the upload before it let go of the file.
+static bool look_again(struct turn *turn, struct err *err)
+{
+    struct resumable *now = &turn->resumable;
+    if (!store_find_resumable(turn->request->services->intake.store, now->id, turn->request->arena,
+                              now, err))
+        return false;
+    if (now->upload_id.len == 0 && now->refused.len == 0)
+        return true;
+    return response_refuse(turn->response, err, (struct refusal){423, "busy"},
+                           "another request just brought this upload to its end; ask again");
+}
+
 static bool open_pieces(struct turn *turn, struct err *err)
 {
-    const struct resumable *resumable = turn->resumable;
-    struct pieces_file file = {resumable->id.at, resumable->bytes, resumable->flushed};
-    turn->pieces = pieces_open(turn->request->services->intake.blobs, &file, err);
+    struct blobs *blobs = turn->request->services->intake.blobs;
+    turn->pieces = pieces_open(blobs, turn->resumable.id.at, turn->resumable.bytes, err);
+    struct err why = *err;
+    if (!turn->pieces && why.code != ERR_NOT_FOUND) {
+        if (why.code == ERR_BUSY)
+            turn->response->status = 423;
+        return false;
+    }
+    if (!look_again(turn, err))
+        return false;
     if (turn->pieces)
-        return true;
-    if (err->code == ERR_BUSY)
-        turn->response->status = 423;
-    if (err->code == ERR_NOT_FOUND)
-        turn->response->status = 410;
+        return pieces_find_end(turn->pieces, turn->resumable.flushed, err);
+    *err = why;
+    turn->response->status = 410;
     return false;
 }
 
@@ -44,8 +63,8 @@ static void refuse(struct turn *turn, const struct err *err)
 {
     const struct intake *intake = &turn->request->services->intake;
     struct err ignored;
-    if (!store_refuse_resumable(intake->store, turn->resumable->id, err->msg, &ignored) ||
-        !pieces_remove(intake->blobs, turn->resumable->id.at, &ignored))
+    if (!store_refuse_resumable(intake->store, turn->resumable.id, err->msg, &ignored) ||
+        !pieces_remove(intake->blobs, turn->resumable.id.at, &ignored))
         log_warn("a refused upload in pieces remains: %s", ignored.msg);
 }
 
@@ -64,7 +83,7 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
                                     .parts = form->parts,
                                     .count = form->part_count,
                                     .replace = form->replace,
-                                    .resumable_id = turn->resumable->id};
+                                    .resumable_id = turn->resumable.id};
     const struct intake *intake = &turn->request->services->intake;
     if (intake_accept(intake, &wanted, turn->request->arena, upload, err))
         return true;
@@ -79,7 +98,7 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
 static bool accept_file(struct turn *turn, struct upload *upload, struct err *err)
 {
     struct str filename = STR("");
-    struct upload_form *form = tus_form(turn->request, turn->resumable->metadata, &filename, err);
+    struct upload_form *form = tus_form(turn->request, turn->resumable.metadata, &filename, err);
     if (!form || !check_head(turn, err))
         return false;
     struct spool *spool = pieces_seal(turn->pieces, err);
@@ -102,7 +121,7 @@ static bool accept(struct turn *turn, struct err *err)
     metrics_add(services->metrics, METRIC_UPLOADS, 1);
     if (turn->begin > 0)
         metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
-    if (!pieces_remove(services->intake.blobs, turn->resumable->id.at, &ignored))
+    if (!pieces_remove(services->intake.blobs, turn->resumable.id.at, &ignored))
         log_warn("the file of an accepted upload remains: %s", ignored.msg);
     audit_name_upload(turn->request, &upload);
     return quota_own(turn->request, upload.id, err) &&
@@ -114,7 +133,7 @@ static bool accept(struct turn *turn, struct err *err)
 // Makes what is there durable and says how much it is.
 static bool keep(struct turn *turn, struct err *err)
 {
-    const struct resumable *resumable = turn->resumable;
+    const struct resumable *resumable = &turn->resumable;
     uint64_t offset = pieces_offset(turn->pieces);
     int64_t expires_ns = resumable->expires_ns;
     if (offset != resumable->flushed) {
@@ -131,17 +150,16 @@ static bool keep(struct turn *turn, struct err *err)
 
 static bool is_complete(const struct turn *turn)
 {
-    return pieces_offset(turn->pieces) == turn->resumable->bytes;
+    return pieces_offset(turn->pieces) == turn->resumable.bytes;
 }
 
 bool tus_settle(struct request *request, struct response *response,
                 const struct resumable *resumable, struct err *err)
 {
-    struct turn turn = {.request = request, .response = response, .resumable = resumable};
-    if (!open_pieces(&turn, err))
-        return false;
-    turn.begin = pieces_offset(turn.pieces);
-    bool ok = keep(&turn, err) && (!is_complete(&turn) || accept(&turn, err));
+    struct turn turn = {.request = request, .response = response, .resumable = *resumable};
+    bool ok = open_pieces(&turn, err);
+    turn.begin = ok ? pieces_offset(turn.pieces) : 0;
+    ok = ok && keep(&turn, err) && (!is_complete(&turn) || accept(&turn, err));
     pieces_close(turn.pieces);
     return ok;
 }
@@ -152,24 +170,38 @@ static bool check_stopping(struct turn *turn, struct err *err)
 {
     if (!atomic_load(turn->request->services->draining))
         return true;
+    response_retry_later(turn->response, turn->request);
     return response_refuse(turn->response, err, (struct refusal){503, "stopping"},
                            "the service is about to stop; what came is kept");
 }
 
-// A file that cannot be a trace is told so before the rest of it is sent.
+// A file that cannot be a trace is told so before the rest of it is sent; but of bytes with a
+// checksum nothing is known before it agrees.
 static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
 {
-    if (pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
+    if (turn->checksum || pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
         sniff_trace((struct str){block, SNIFF_BYTES}, err))
         return true;
     refuse(turn, err);
     return false;
 }
 
+// An upload does not expire while its bytes come, however slowly.
+static bool prolong(struct turn *turn, struct err *err)
+{
+    const struct services *services = turn->request->services;
+    struct resumable *resumable = &turn->resumable;
+    if (resumable->expires_ns - clock_wall_ns() > services->resume_ns / 2)
+        return true;
+    resumable->expires_ns = tus_expiry(turn->request);
+    return store_extend_resumable(services->intake.store, resumable->id, resumable->flushed,
+                                  resumable->expires_ns, err);
+}
+
 static bool take_block(struct turn *turn, const char *block, size_t size, struct err *err)
 {
     metrics_add(turn->request->services->metrics, METRIC_UPLOAD_BYTES, size);
-    return check_first(turn, block, size, err) &&
+    return prolong(turn, err) && check_first(turn, block, size, err) &&
            (!turn->checksum || tus_checksum_add(turn->checksum, block, size, err)) &&
            pieces_write(turn->pieces, block, size, !turn->checksum, err);
 }
@@ -190,10 +222,21 @@ static bool read_piece(struct turn *turn, struct err *err)
     return ok;
 }
 
+static bool check_checked(struct turn *turn, struct err *err)
+{
+    if (turn->begin > 0 || pieces_offset(turn->pieces) < SNIFF_BYTES || check_head(turn, err))
+        return true;
+    if (err->code == ERR_FORMAT)
+        refuse(turn, err);
+    return false;
+}
+
 static bool check_piece(struct turn *turn, struct err *err)
 {
-    if (!turn->checksum || tus_checksum_agrees(turn->checksum))
+    if (!turn->checksum)
         return true;
+    if (tus_checksum_agrees(turn->checksum))
+        return check_checked(turn, err);
     return response_refuse(turn->response, err, (struct refusal){460, "checksum"},
                            "the piece does not hash to its Upload-Checksum; it was not kept");
 }
@@ -217,7 +260,7 @@ static bool check_offset(struct turn *turn, uint64_t announced, struct err *err)
 {
     turn->begin = pieces_offset(turn->pieces);
     struct body *body = turn->request->body;
-    uint64_t left = turn->resumable->bytes - turn->begin;
+    uint64_t left = turn->resumable.bytes - turn->begin;
     if (turn->begin == announced)
         return body_limit(body, left < body->limit ? left : body->limit, err);
     tus_show_offset(turn->request, turn->response, turn->begin);
@@ -239,7 +282,7 @@ static bool take_turn(struct turn *turn, uint64_t offset, struct err *err)
 bool tus_receive(struct request *request, struct response *response,
                  const struct resumable *resumable, uint64_t offset, struct err *err)
 {
-    struct turn turn = {.request = request, .response = response, .resumable = resumable};
+    struct turn turn = {.request = request, .response = response, .resumable = *resumable};
     if (!upload_gate_enter_piece(request, response, err))
         return false;
     bool ok = take_turn(&turn, offset, err);

@@ -333,6 +333,67 @@ test("the README's loop goes on through lost connections", async () => {
   line.close();
 });
 
+test("a first piece that was damaged on its way is sent again", async () => {
+  const path = await began(file.length, { run: "damaged" });
+  const sum = { "Upload-Checksum": `sha256 ${hash("sha256", file)}` };
+  const damaged = Buffer.concat([Buffer.from("\x7fELF"), file.subarray(4)]);
+  assert.equal((await tus_piece(base, path, 0, damaged, sum)).status, 460);
+  const again = await tus_piece(base, path, 0, file, sum);
+  assert.equal(again.status, 204, again.text);
+});
+
+test("what is no trace is refused as soon as its checksum agrees", async () => {
+  const path = await began(file.length, { run: "elf" });
+  const elf = Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]);
+  const sum = { "Upload-Checksum": `sha1 ${hash("sha1", elf)}` };
+  assert.equal((await tus_piece(base, path, 0, elf, sum)).status, 422);
+  assert.equal((await tus(base, "HEAD", path)).status, 410);
+});
+
+test("an offset that was told never goes back, whoever asks meanwhile", async () => {
+  const path = await began(file.length, { run: "asked" });
+  const step = 1 + Math.floor(file.length / 150);
+  let told = 0;
+  let done = false;
+  const ask = async () => {
+    while (!done) {
+      const before = told;
+      const { status, headers } = await tus(base, "HEAD", path);
+      if (status !== 423) assert.ok(Number(headers["upload-offset"]) >= before, `${status}`);
+    }
+  };
+  const send = async () => {
+    while (told + step < file.length) {
+      const piece = file.subarray(told, told + step);
+      const sum = { "Upload-Checksum": `sha1 ${hash("sha1", piece)}` };
+      const { status } = await tus_piece(base, path, told, piece, sum);
+      if (status === 204) told += step;
+      else assert.equal(status, 423);
+    }
+    done = true;
+  };
+  const end = () => { done = true; };
+  await Promise.all([send(), ask(), ask(), ask(), ask()].map((one) => one.finally(end)));
+  assert.equal((await tus(base, "DELETE", path)).status, 204);
+});
+
+test("an upload does not expire while its bytes come", async () => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `k${i}`);
+  const bytes = Buffer.from(small_json({ names }));
+  const path = await began(bytes.length, { run: "slow" });
+  const { request, answer } = tus_open_piece(base, path, 0, bytes.length);
+  const lasts_ms = async () =>
+    Date.parse((await server.request(path)).json.expires) - Date.now();
+  await run_program("sqlite3", [join(server.data, "stepscope.db"),
+    "UPDATE resumable SET expires_ns = expires_ns - 23 * 3600 * 1000000000 " +
+    `WHERE id = '${path.split("/").at(-1)}'`]);
+  assert.ok(await lasts_ms() < 2 * 3600e3);
+  request.write(bytes.subarray(0, bytes.length - 1));
+  await until("it lasts longer", async () => await lasts_ms() > 23 * 3600e3);
+  request.end(bytes.subarray(bytes.length - 1));
+  assert.equal(await answer, 204);
+});
+
 test("an upload that nobody goes on with expires", async () => {
   const { data } = server;
   await server.stop();

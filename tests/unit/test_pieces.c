@@ -53,9 +53,9 @@ static int tear_down(void **state)
 
 static struct pieces *open_at(struct fixture *f, uint64_t flushed)
 {
-    struct pieces_file file = {"p_1", TOTAL, flushed};
-    struct pieces *pieces = pieces_open(f->blobs, &file, &f->err);
+    struct pieces *pieces = pieces_open(f->blobs, "p_1", TOTAL, &f->err);
     check(f, pieces != NULL);
+    check(f, pieces_find_end(pieces, flushed, &f->err));
     return pieces;
 }
 
@@ -164,9 +164,8 @@ static void what_is_taken_back_is_gone_and_comes_again(void **state)
 static void one_request_at_a_time_has_the_file(void **state)
 {
     struct fixture *f = *state;
-    struct pieces_file file = {"p_1", TOTAL, 0};
     struct pieces *pieces = open_at(f, 0);
-    assert_null(pieces_open(f->blobs, &file, &f->err));
+    assert_null(pieces_open(f->blobs, "p_1", TOTAL, &f->err));
     assert_int_equal(f->err.code, ERR_BUSY);
     pieces_close(pieces);
     pieces_close(open_at(f, 0));
@@ -206,8 +205,7 @@ static void a_complete_file_gets_a_second_name_and_keeps_the_first(void **state)
     assert_offset(f, TOTAL, TOTAL);
     check(f, pieces_remove(f->blobs, "p_1", &f->err));
     check(f, pieces_remove(f->blobs, "p_1", &f->err)); // what is gone is gone
-    struct pieces_file file = {"p_1", TOTAL, TOTAL};
-    assert_null(pieces_open(f->blobs, &file, &f->err));
+    assert_null(pieces_open(f->blobs, "p_1", TOTAL, &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }
 
