@@ -44,6 +44,7 @@ struct jobs {
     struct work *working;
     unsigned count;      // of working
     uint64_t generation; // counts ended jobs
+    unsigned waiting;    // in jobs_wait_upload
     bool stopping;
 };
 
@@ -546,7 +547,23 @@ static uint64_t current_generation(struct jobs *jobs)
     return generation;
 }
 
-bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
+static bool begin_waiting(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    bool has_room = jobs->waiting < JOBS_MAX_WAITING;
+    jobs->waiting += has_room;
+    pthread_mutex_unlock(&jobs->lock);
+    return has_room;
+}
+
+static void end_waiting(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->waiting--;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
 {
     struct timespec deadline = deadline_in(timeout_ms);
     for (;;) {
@@ -558,4 +575,13 @@ bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_
         if (!wait_for_change(jobs, seen, &deadline))
             return false;
     }
+}
+
+bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
+{
+    if (!begin_waiting(jobs))
+        return false;
+    bool settled = wait_upload(jobs, upload_id, timeout_ms);
+    end_waiting(jobs);
+    return settled;
 }

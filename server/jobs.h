@@ -48,8 +48,9 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id);
 // Ends all of a run's jobs: those that wait, and those that work, with their processes.
 MUST_CHECK bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err);
 
-// Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first
-// or the service stops.
+// Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first,
+// the service stops, or as many wait already as may: each of them holds a thread of the dashboard.
+#define JOBS_MAX_WAITING 64
 bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms);
 
 #endif

@@ -2,8 +2,10 @@
 // Jobs from end to end: an accepted file becomes a report, also across restarts.
 // labels: threads
 #include "server/cmd.h"
+#include "ingest/base/clock.h"
 #include "tests/unit/jobs_fixture.h"
 
+#include <semaphore.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -75,6 +77,46 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     assert_int_equal(trace_of(s, &upload).state, TRACE_DONE);
     end_jobs(s);
+}
+
+// Threads that wait for one upload, and say when they have waited enough.
+struct waiters {
+    struct service *service;
+    struct str upload_id;
+    sem_t ended;
+};
+
+static void *wait_and_say(void *ctx)
+{
+    struct waiters *waiters = ctx;
+    assert_false(jobs_wait_upload(waiters->service->intake.jobs, waiters->upload_id, WAIT_MS));
+    sem_post(&waiters->ended);
+    return NULL;
+}
+
+static void only_so_many_wait_for_uploads(void **state)
+{
+    struct service *s = *state;
+    struct upload upload = take(s, good_trace, "x.json");
+    struct job job;
+    bool found;
+    check(s, store_claim_job(s->intake.store, &s->arena, &job, &found, &s->err));
+    assert_true(found); // so nobody works on it
+    start_jobs(s, 2);
+    struct waiters waiters = {.service = s, .upload_id = upload.id};
+    sem_init(&waiters.ended, 0, 0);
+    pthread_t threads[JOBS_MAX_WAITING + 1];
+    int64_t begin_ns = clock_mono_ns();
+    for (size_t i = 0; i < JOBS_MAX_WAITING + 1; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_and_say, &waiters), 0);
+    sem_wait(&waiters.ended);
+    assert_true(clock_mono_ns() - begin_ns < (int64_t)WAIT_MS * 1000000 / 2);
+    assert_int_equal(sem_trywait(&waiters.ended), -1); // the others wait on
+    stop_loop(s);
+    for (size_t i = 0; i < JOBS_MAX_WAITING + 1; i++)
+        pthread_join(threads[i], NULL);
+    sem_destroy(&waiters.ended);
+    close_jobs(s);
 }
 
 // As if the file had so many bytes.
@@ -220,6 +262,7 @@ int main(int argc, char **argv)
         TEST(a_single_worker_takes_huge_files_too),
         TEST(a_stopped_service_lets_go_of_those_who_wait),
         TEST(waiting_ends_with_its_time),
+        TEST(only_so_many_wait_for_uploads),
         TEST(a_deleted_run_leaves_no_file),
         TEST(a_refused_upload_leaves_no_file),
     };
