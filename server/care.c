@@ -2,6 +2,7 @@
 // The thread that looks after what is stored: every few seconds it does what is due.
 #include "server/care.h"
 
+#include "server/audit.h"
 #include "server/ballast.h"
 #include "server/metrics.h"
 #include "server/resumable_sweep.h"
@@ -151,6 +152,18 @@ static void tidy_up(struct care *care)
 
 // --- what is old --------------------------------------------------------------------------------
 
+static void note_expiry(const struct care *care, struct str run_id)
+{
+    struct audit_entry entry = {.who = STR("retention"),
+                                .peer = STR(""),
+                                .action = STR("delete run"),
+                                .object = run_id,
+                                .request_id = STR(""),
+                                .status = 204};
+    log_info("deleted run %s: it is older than is kept", run_id.at);
+    audit_write(care->config.audit, &entry);
+}
+
 static bool expire(struct care *care, bool *more, struct err *err)
 {
     const struct intake *intake = &care->config.intake;
@@ -161,7 +174,7 @@ static bool expire(struct care *care, bool *more, struct err *err)
     bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run, more, err) &&
               (!*more || intake_delete_run(intake, run.id, run.revision, err));
     if (ok && *more)
-        log_info("deleted run %s: it is older than is kept", run.id.at);
+        note_expiry(care, run.id);
     arena_free(&arena);
     return ok;
 }

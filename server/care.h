@@ -7,12 +7,14 @@
 #include "server/intake.h"
 #include "server/store_care.h"
 
+struct audit;
 struct care;
 struct metrics;
 
 struct care_config {
     struct intake intake;    // its jobs may be NULL
     struct metrics *metrics; // NULL: nothing is counted
+    struct audit *audit;     // NULL: deletions are not noted
     uint64_t ballast_bytes;  // given back when the database cannot write; 0 none
     uint64_t min_free_bytes; // the ballast leaves it free
     int64_t retain_days;     // runs older than this go, 0 never

@@ -122,6 +122,7 @@ static bool start_care(struct service *service, struct err *err)
     struct care_config config = {
         .intake = service->intake,
         .metrics = service->metrics,
+        .audit = service->guards.audit,
         .ballast_bytes = service->options.ballast_bytes,
         .min_free_bytes = service->options.min_free_bytes,
         .retain_days = service->options.retain_days,

@@ -68,6 +68,7 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   }
   const { status } = await first.send("PUT", "/baselines/main", { run: "pinned" });
   assert.ok([200, 201, 204].includes(status));
+  const { id: old } = await first.get("/runs/old");
   await first.stop();
   await sql(data, `UPDATE run SET created_ns = created_ns - ${3 * DAY_S}000000000 ` +
     "WHERE name IN ('old', 'pinned')");
@@ -75,6 +76,8 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   await until("the old run is gone", async () => (await second.get("/runs")).items.length === 2);
   const { items } = await second.get("/runs");
   assert.deepEqual(items.map(({ name }) => name).sort(), ["pinned", "young"]);
+  const noted = (await second.get("/audit")).items.filter(({ who }) => who === "retention");
+  assert.deepEqual(noted.map(({ action, object }) => [action, object]), [["delete run", old]]);
   await until("its bytes are gone", () => holding(data, ["old_kernel_name"]).length === 0);
   await second.stop();
 });

@@ -81,13 +81,14 @@ class Server {
       START_LIMIT_MS);
     this.port = Number(found[1]);
     this.base = `http://127.0.0.1:${this.port}`;
+    let last = "";
     await until("the service is ready", async () => {
-      try {
-        return (await this.request("/readyz")).status === 200;
-      } catch {
-        return false;
-      }
-    }, START_LIMIT_MS);
+      const reply = await this.request("/readyz").catch(String);
+      last = reply.text ?? reply;
+      return reply.status === 200;
+    }, START_LIMIT_MS).catch((error) => {
+      throw new Error(`${error.message}: ${last}\n${this.log}`);
+    });
     return this;
   }
 
