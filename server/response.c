@@ -91,6 +91,9 @@ bool response_refuse(struct response *response, struct err *err, struct refusal 
 void response_retry_later(struct response *response, struct request *request)
 {
     unsigned spread = 0;
+    for (size_t i = 0; i < response->header_count; i++)
+        if (str_equal(response->headers[i].name, STR("Retry-After")))
+            return;
     for (const char *c = request->id; *c; c++)
         spread = spread * 31 + (unsigned char)*c;
     response_header(response, request->arena, "Retry-After", "%u", 2 + spread % 6);

@@ -51,7 +51,8 @@ struct refusal {
 bool response_refuse(struct response *response, struct err *err, struct refusal refusal,
                      const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-// "Retry-After" of a few seconds, spread so that clients do not come back all at once.
+// "Retry-After" of a few seconds, spread so that clients do not come back all at once; unless there
+// is one already.
 void response_retry_later(struct response *response, struct request *request);
 
 // Whether the client's If-None-Match or If-Match list holds the tag (or "*"); weak marks ignored.

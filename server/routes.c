@@ -268,6 +268,13 @@ static bool show_missing_page(struct request *request, struct response *response
     return true;
 }
 
+// What may succeed later without the client doing anything about it.
+static bool will_pass(const struct response *response, enum err_code code)
+{
+    return code == ERR_BUSY || response->status == 429 || response->status == 503 ||
+           response->status == 507;
+}
+
 static void answer(struct request *request, struct response *response)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -275,9 +282,9 @@ static void answer(struct request *request, struct response *response)
         return;
     if (err.code == ERR_NOT_FOUND && show_missing_page(request, response))
         return;
-    if (err.code == ERR_BUSY || err.code == ERR_SPACE)
-        response_retry_later(response, request);
     problem_write(request, response, &err);
+    if (will_pass(response, err.code))
+        response_retry_later(response, request);
     if (response->status == 500)
         log_error("%.*s %.*s: %s (request %s)", (int)request->method.len, request->method.at,
                   (int)(request->path.len < 100 ? request->path.len : 100), request->path.at,
