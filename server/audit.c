@@ -122,11 +122,15 @@ void audit_name_upload(struct request *request, const struct upload *upload)
     buf_free(&text);
 }
 
+static bool names_upload(const struct request *request)
+{
+    return str_starts_with(request->object, STR("upload "));
+}
+
 // A piece of an upload says nothing until the last one made it an upload.
 static bool is_piece(const struct request *request, const struct response *response)
 {
-    return request->route->handle == tus_patch && response->status == 204 &&
-           !str_starts_with(request->object, STR("upload "));
+    return request->route->handle == tus_patch && response->status == 204 && !names_upload(request);
 }
 
 // Wrong credentials have an entry of their own; without any nothing was done, and whoever can
@@ -137,7 +141,9 @@ static bool counts(const struct request *request, const struct response *respons
         return false;
     if (request->route->handle == api_get_trace)
         return response->status == 0 || response->status < 300;
-    return !is_safe(request->method) && !is_piece(request, response);
+    if (is_safe(request->method)) // asking how far it came may bring an upload to its end
+        return names_upload(request);
+    return !is_piece(request, response);
 }
 
 // The address as it was sent, and what it named: "/api/v1/runs/exp42 (run r_7q2k9d0x)".

@@ -394,6 +394,24 @@ test("an upload does not expire while its bytes come", async () => {
   assert.equal(await answer, 204);
 });
 
+test("an upload that was complete as the service died is accepted and audited later", async () => {
+  const path = await began(file.length, { run: "later" });
+  const id = path.split("/").at(-1);
+  assert.equal((await tus_piece(base, path, 0, file.subarray(0, half))).status, 204);
+  const { data } = server;
+  await server.stop();
+  writeFileSync(join(data, "pieces", `${id}.part`), file);
+  await run_program("sqlite3", [join(data, "stepscope.db"),
+    `UPDATE resumable SET flushed = bytes WHERE id = '${id}'`]);
+  server = await start_server({ data });
+  base = server.base;
+  const reply = await tus(base, "HEAD", path);
+  assert.equal(reply.headers["upload-run"]?.slice(0, 2), "r_");
+  const upload = reply.headers["upload-result"].split("/").at(-1);
+  const audit = await server.request("/api/v1/audit?limit=all");
+  assert.ok(audit.text.includes(`upload ${upload} run`), audit.text.slice(0, 1000));
+});
+
 test("an upload that nobody goes on with expires", async () => {
   const { data } = server;
   await server.stop();
