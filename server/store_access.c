@@ -174,9 +174,13 @@ static bool find_good(sqlite3 *db, struct str key, struct arena *arena, struct s
                       struct err *err)
 {
     int count = 0;
-    struct stmt stmt = sql_begin(
-        db, "SELECT id FROM token WHERE (id = ?1 OR name = ?1) AND revoked_ns IS NULL", err);
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT id FROM token WHERE revoked_ns IS NULL AND (id = ?1 OR "
+                                 "(name = ?1 AND NOT EXISTS (SELECT 1 FROM token WHERE id = ?1) "
+                                 "AND (expires_ns IS NULL OR expires_ns > ?2)))",
+                                 err);
     sql_bind_text(&stmt, key);
+    sql_bind_i64(&stmt, clock_wall_ns());
     while (sql_row(&stmt)) {
         *id = sql_text(&stmt, 0, arena);
         count++;

@@ -111,6 +111,23 @@ static void revoking_ends_a_token_by_id_or_name_and_its_sessions(void **state)
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }
 
+static void a_name_means_the_good_token_and_an_id_only_that_token(void **state)
+{
+    struct fixture *f = *state;
+    char hash[TOKEN_HASH_SIZE], name[32];
+    struct str ended;
+    keep(f, "ci", clock_wall_ns() - 1, hash);
+    struct str good = keep(f, "ci", 0, hash);
+    snprintf(name, sizeof(name), "%.*s", (int)good.len, good.at);
+    struct str same = keep(f, name, 0, hash); // called as the other's id is
+    assert_ok(f, store_revoke_token(f->store, good, &f->arena, &ended, &f->err));
+    assert_true(str_equal(ended, good));
+    good = keep(f, "ci", 0, hash);
+    assert_ok(f, store_revoke_token(f->store, STR("ci"), &f->arena, &ended, &f->err));
+    assert_true(str_equal(ended, good));
+    assert_ok(f, store_revoke_token(f->store, same, &f->arena, &ended, &f->err));
+}
+
 static void good_tokens_are_counted(void **state)
 {
     struct fixture *f = *state;
@@ -258,6 +275,7 @@ int main(void)
         TEST(names_are_words),
         TEST(use_is_noted_once_a_minute),
         TEST(revoking_ends_a_token_by_id_or_name_and_its_sessions),
+        TEST(a_name_means_the_good_token_and_an_id_only_that_token),
         TEST(good_tokens_are_counted),
         TEST(the_list_tells_all_but_secrets),
         TEST(a_session_ends_after_twelve_idle_hours),
