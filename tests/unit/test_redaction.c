@@ -94,6 +94,21 @@ static void no_text_that_is_kept_has_a_secret(void **state)
     buf_free(&document);
 }
 
+// Whoever may have the file decodes it as easily as we do.
+static void a_secret_behind_escapes_is_counted(void **state)
+{
+    (void)state;
+    struct buf document = {0};
+    struct budget budget = {0};
+    buf_puts(&document, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,"
+                        "\"pid\":1,\"tid\":1,\"name\":\"x \\u0068f_" BODY "\"}]}");
+    struct trace *trace = read_trace(&document, 0, &budget);
+    assert_int_equal(trace->secrets[SECRET_HUGGING_FACE].count, 1);
+    assert_int_equal(trace->secrets[SECRET_GITHUB].count, 0);
+    trace_free(trace);
+    buf_free(&document);
+}
+
 // Cut within a secret, the rest of it would look like any word.
 static void a_long_name_is_not_cut_within_a_secret(void **state)
 {
@@ -121,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_text_that_is_kept_has_a_secret),
+        cmocka_unit_test(a_secret_behind_escapes_is_counted),
         cmocka_unit_test(a_long_name_is_not_cut_within_a_secret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
