@@ -4,8 +4,11 @@
 
 #include "analysis/tables.h"
 #include "ingest/base/hash.h"
+#include "server/reply_room.h"
 #include "server/routes.h"
 #include "server/table_reply.h"
+
+#define LARGE_ROWS 1000 // pages of more are made in turns
 
 static const struct table_desc *trace_table(const char *name)
 {
@@ -120,6 +123,12 @@ bool api_get_table(struct request *request, struct response *response, struct er
     if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
                            (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
         return true;
-    return read_page(request, &run, &asked, &table, &page, err) &&
-           table_reply_write(request, response, &table, &page, str_of(name), err);
+    bool large = table.query.limit > LARGE_ROWS;
+    if (large)
+        reply_room_begin(request->services->room);
+    bool ok = read_page(request, &run, &asked, &table, &page, err) &&
+              table_reply_write(request, response, &table, &page, str_of(name), err);
+    if (large)
+        reply_room_end(request->services->room);
+    return ok;
 }

@@ -6,6 +6,7 @@
 #include "analysis/tables.h"
 #include "ingest/base/log.h"
 #include "ingest/trace/timeline.h"
+#include "server/reply_room.h"
 #include "server/routes.h"
 
 #include <stdlib.h>
@@ -381,7 +382,7 @@ static bool find_steps(struct drawing *drawing, const struct trace_row *trace, s
     return true;
 }
 
-static bool draw(struct drawing *drawing, const struct trace_row *trace, struct err *err)
+static bool draw_in_turn(struct drawing *drawing, const struct trace_row *trace, struct err *err)
 {
     struct trace_file *file = open_trace(drawing, trace, err);
     if (!file)
@@ -392,6 +393,15 @@ static bool draw(struct drawing *drawing, const struct trace_row *trace, struct 
         put_reply(drawing, &drawing->response->body);
     trace_file_close(file);
     return ok && buf_ok(&drawing->response->body, err);
+}
+
+static bool draw(struct drawing *drawing, const struct trace_row *trace, struct err *err)
+{
+    struct reply_room *room = drawing->request->services->room;
+    reply_room_begin(room);
+    bool ok = draw_in_turn(drawing, trace, err);
+    reply_room_end(room);
+    return ok;
 }
 
 bool api_get_timeline(struct request *request, struct response *response, struct err *err)

@@ -12,6 +12,7 @@
 #include "server/pace.h"
 #include "server/precheck.h"
 #include "server/problem.h"
+#include "server/reply_room.h"
 #include "server/request_log.h"
 #include "server/routes.h"
 #include "server/services.h"
@@ -28,6 +29,8 @@
 #define SLOW_WINDOW_MS    20000
 #define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
+#define REPLY_ROOM_BYTES  ((uint64_t)1 << 30)
+#define REPLY_TURNS       4 // the largest answer that there may be takes a gigabyte for seconds
 #define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
 
 struct http {
@@ -40,6 +43,7 @@ struct http {
     atomic_uint uploads;
     atomic_bool draining;
     sem_t comparing;
+    struct reply_room room;
     pthread_mutex_t lock; // of active
     pthread_cond_t idle;
     unsigned active; // requests being answered
@@ -95,7 +99,7 @@ static void begin_body(struct exchange *exchange, struct request *request)
         request->body->ended = true;
     else
         exchange->fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
-    exchange->slot = pace_enter(exchange->http->pace, exchange->fd);
+    exchange->slot = pace_enter(exchange->http->pace, exchange->fd, PACE_BODY);
 }
 
 // --- the request --------------------------------------------------------------------------------
@@ -166,6 +170,41 @@ static void note_answer(struct http *http, const struct request *request,
     request_log(request, response, cost);
 }
 
+static void send_watched(struct exchange *exchange, struct http_send *send,
+                         const struct request *request, struct response *response)
+{
+    const struct mg_request_info *info = mg_get_request_info(exchange->connection);
+    int fd = exchange->fd;
+    if (fd < 0 && http_send_bytes(response) >= REPLY_ROOM_SMALL_BYTES)
+        fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    int slot = pace_enter(exchange->http->pace, fd, PACE_ANSWER);
+    http_send(send, request, response);
+    pace_leave(exchange->http->pace, slot);
+}
+
+// Sends the answer if there is room for it until the client has taken it. What changed something
+// is told in any case.
+static void send_in_room(struct exchange *exchange, struct http_send *send, struct request *request,
+                         struct response *response)
+{
+    struct reply_room *room = &exchange->http->room;
+    uint64_t bytes = arena_bytes(request->arena) + response->body.cap;
+    struct err err = {.pos = ERR_NO_POS};
+    bool counts = str_equal(request->method, STR("GET"));
+    bool fits = !counts || reply_room_enter(room, bytes);
+    if (!fits) {
+        response_free(response);
+        response_init(response);
+        response_retry_later(response, request);
+        response_refuse(response, &err, (struct refusal){503, "too-many-answers"}, "%s",
+                        "others are still taking large answers, there is no room for one more");
+        problem_write(request, response, &err);
+    }
+    send_watched(exchange, send, request, response);
+    if (counts && fits)
+        reply_room_leave(room, bytes);
+}
+
 static int handle(struct http *http, struct mg_connection *connection)
 {
     int64_t begin_ns = clock_mono_ns();
@@ -187,7 +226,7 @@ static int handle(struct http *http, struct mg_connection *connection)
         !fit || !body.ended || !stays_open(&request, info) || atomic_load(&http->draining);
     send.discards = !body.ended;
     pace_leave(http->pace, exchange.slot);
-    http_send(&send, &request, &response);
+    send_in_room(&exchange, &send, &request, &response);
     struct request_cost cost = {clock_mono_ns() - begin_ns, send.sent_bytes};
     note_answer(http, &request, &response, cost);
     int status = response.status;
@@ -344,6 +383,7 @@ static void init(struct http *http, const struct http_config *config)
 {
     json_body_start();
     sem_init(&http->comparing, 0, COMPARISONS);
+    reply_room_init(&http->room, REPLY_ROOM_BYTES, REPLY_TURNS);
     pthread_mutex_init(&http->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -364,6 +404,7 @@ static void init(struct http *http, const struct http_config *config)
                                        .resume_ns = config->resume_ns,
                                        .uploads = &http->uploads,
                                        .draining = &http->draining,
+                                       .room = &http->room,
                                        .comparing = &http->comparing};
     http->precheck = (struct precheck){str_of(config->listen),
                                        str_of(config->public_url ? config->public_url : ""),
@@ -434,5 +475,6 @@ void http_stop(struct http *http, uint64_t grace_ms)
     pthread_cond_destroy(&http->idle);
     pthread_mutex_destroy(&http->lock);
     sem_destroy(&http->comparing);
+    reply_room_destroy(&http->room);
     free(http);
 }

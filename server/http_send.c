@@ -27,7 +27,7 @@ static const char fixed_headers[] =
     "Permissions-Policy: accelerometer=(), camera=(), display-capture=(), geolocation=(), "
     "gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()\r\n";
 
-static uint64_t content_bytes(const struct response *response)
+uint64_t http_send_bytes(const struct response *response)
 {
     if (response->fd >= 0)
         return response->file_bytes;
@@ -57,7 +57,7 @@ static void add_content_headers(struct buf *head, const struct response *respons
 {
     if (response->status == 304)
         return;
-    buf_printf(head, "Content-Length: %llu\r\n", (unsigned long long)content_bytes(response));
+    buf_printf(head, "Content-Length: %llu\r\n", (unsigned long long)http_send_bytes(response));
     if (response->type)
         buf_printf(head, "Content-Type: %s\r\n", response->type);
     if (response->gzipped)
@@ -143,14 +143,14 @@ void http_send(struct http_send *send, const struct request *request, struct res
     response_compress(request, response);
     build_head(send, request, response, &head);
     bool with_content = !str_equal(request->method, STR("HEAD")) && response->status != 304;
-    bool in_one = with_content && response->fd < 0 && content_bytes(response) < ONE_WRITE_BYTES;
+    bool in_one = with_content && response->fd < 0 && http_send_bytes(response) < ONE_WRITE_BYTES;
     if (in_one && response->borrowed.at)
         buf_add_str(&head, response->borrowed);
     else if (in_one)
         buf_add(&head, response->body.at, response->body.len);
     bool sent = !head.failed && write_all(send->connection, head.at, head.len) &&
                 (!with_content || in_one || write_content(send->connection, response));
-    send->sent_bytes = sent && with_content ? content_bytes(response) : 0;
+    send->sent_bytes = sent && with_content ? http_send_bytes(response) : 0;
     if (send->closes || !sent)
         mg_disable_connection_keep_alive(send->connection);
     if (send->discards && sent && send->fd >= 0)

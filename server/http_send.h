@@ -15,6 +15,9 @@ struct http_send {
     uint64_t sent_bytes; // of content; set by http_send when all of it went out
 };
 
+// Bytes of an answer's content.
+uint64_t http_send_bytes(const struct response *response);
+
 // Compresses where it pays, adds the headers that every answer has, and sends.
 void http_send(struct http_send *send, const struct request *request, struct response *response);
 

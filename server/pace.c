@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,9 +19,10 @@
 
 struct watched {
     int fd; // -1: the slot is free
+    enum pace_way way;
     bool cut;
     int64_t since_ns;     // begin of the window
-    uint64_t since_bytes; // received then
+    uint64_t since_bytes; // moved until then
 };
 
 struct pace {
@@ -32,20 +34,32 @@ struct pace {
     struct watched slots[];
 };
 
-static uint64_t received_bytes(int fd)
+static uint64_t moved_bytes(int fd, enum pace_way way)
 {
     struct tcp_info info = {0};
     socklen_t size = sizeof(info);
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
         return 0;
-    return info.tcpi_bytes_received;
+    return way == PACE_BODY ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
 }
 
-// When bytes wait unread it is us who are slow.
-static bool waits_for_us(int fd)
+// When bytes of a body wait unread, or none of an answer wait to be taken, it is us who are slow.
+static bool waits_for_us(int fd, enum pace_way way)
 {
-    int unread = 0;
-    return ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;
+    int waiting = 0;
+    if (way == PACE_BODY)
+        return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+    return ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0;
+}
+
+// After a body an answer can still be sent. Of an answer nothing is left waiting in the kernel.
+static void cut(struct watched *watched)
+{
+    static const struct linger at_once = {.l_onoff = 1};
+    watched->cut = true;
+    if (watched->way == PACE_ANSWER)
+        setsockopt(watched->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    shutdown(watched->fd, watched->way == PACE_BODY ? SHUT_RD : SHUT_RDWR);
 }
 
 static void look(const struct pace_config *config, struct watched *watched, int64_t now_ns)
@@ -53,14 +67,13 @@ static void look(const struct pace_config *config, struct watched *watched, int6
     if (watched->fd < 0 || watched->cut ||
         now_ns - watched->since_ns < (int64_t)config->window_ms * 1000000)
         return;
-    uint64_t bytes = received_bytes(watched->fd);
-    bool slow = bytes - watched->since_bytes < config->window_bytes && !waits_for_us(watched->fd);
+    uint64_t bytes = moved_bytes(watched->fd, watched->way);
+    bool slow = bytes - watched->since_bytes < config->window_bytes &&
+                !waits_for_us(watched->fd, watched->way);
     watched->since_ns = now_ns;
     watched->since_bytes = bytes;
-    if (!slow)
-        return;
-    watched->cut = true;
-    shutdown(watched->fd, SHUT_RD); // an answer can still be sent
+    if (slow)
+        cut(watched);
 }
 
 static void *watch(void *arg)
@@ -117,7 +130,7 @@ void pace_stop(struct pace *pace)
     free(pace);
 }
 
-int pace_enter(struct pace *pace, int fd)
+int pace_enter(struct pace *pace, int fd, enum pace_way way)
 {
     if (fd < 0)
         return -1;
@@ -129,7 +142,7 @@ int pace_enter(struct pace *pace, int fd)
         slot = -1;
     else
         pace->slots[slot] = (struct watched){
-            .fd = fd, .since_ns = clock_mono_ns(), .since_bytes = received_bytes(fd)};
+            .fd = fd, .way = way, .since_ns = clock_mono_ns(), .since_bytes = moved_bytes(fd, way)};
     pthread_mutex_unlock(&pace->lock);
     return slot;
 }

@@ -9,6 +9,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+struct reply_room;
+
 struct services {
     struct intake intake;
     struct metrics *metrics; // NULL: nothing is counted
@@ -24,6 +26,7 @@ struct services {
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop
+    struct reply_room *room;    // of large answers
     sem_t *comparing;           // turns to compare runs, which takes memory for all their tables
 };
 

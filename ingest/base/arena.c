@@ -44,6 +44,14 @@ void arena_free(struct arena *arena)
     }
 }
 
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t sum = 0;
+    for (const struct arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
+        sum += sizeof *chunk + chunk->size;
+    return sum;
+}
+
 // A chunk for one large block is born zeroed, the others are zeroed as they are used up.
 static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zeroed, struct err *err)
 {

@@ -19,6 +19,9 @@ struct arena {
 void arena_init(struct arena *arena, struct budget *budget);
 void arena_free(struct arena *arena);
 
+// What the arena holds of memory.
+size_t arena_bytes(const struct arena *arena);
+
 // Moves all that other holds into arena, which frees it from now on. Both count in one budget.
 void arena_take(struct arena *arena, struct arena *other);
 

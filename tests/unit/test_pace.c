@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that trickles is cut, one that sends or waits for us is not.
+// A client that trickles, or does not take its answer, is cut; one that sends or waits for us is
+// not.
 #include "server/pace.h"
 
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static void a_silent_client_is_cut_and_can_still_be_answered(void **state)
     open_pair(&pair);
     struct pace *pace = pace_start(&quick, &err);
     assert_non_null(pace);
-    int slot = pace_enter(pace, pair.server);
+    int slot = pace_enter(pace, pair.server, PACE_BODY);
     assert_true(slot >= 0);
     assert_int_equal(recv(pair.server, &byte, 1, 0), 0); // returns when it was cut
     assert_true(pace_was_cut(pace, slot));
@@ -83,8 +84,56 @@ static void bytes_that_wait_for_us_are_not_held_against_a_client(void **state)
     assert_int_equal(send(pair.client, "x", 1, 0), 1);
     assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has come
     struct pace *pace = pace_start(&quick, &err);
-    int slot = pace_enter(pace, pair.server);
-    int other = pace_enter(pace, silent.server);
+    int slot = pace_enter(pace, pair.server, PACE_BODY);
+    int other = pace_enter(pace, silent.server, PACE_BODY);
+    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // a whole window has passed
+    assert_true(pace_was_cut(pace, other));
+    assert_false(pace_was_cut(pace, slot));
+    pace_leave(pace, slot);
+    pace_leave(pace, other);
+    pace_stop(pace);
+    close_pair(&pair);
+    close_pair(&silent);
+}
+
+// Fills the way to the client until nothing more goes in. Returns the bytes that went.
+static size_t fill(int fd)
+{
+    char block[4096] = {0};
+    size_t sum = 0;
+    for (ssize_t sent; (sent = send(fd, block, sizeof block, MSG_DONTWAIT)) > 0;)
+        sum += (size_t)sent;
+    return sum;
+}
+
+static void a_client_that_does_not_take_its_answer_is_cut(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct err err = {0};
+    char block[4096] = {0};
+    open_pair(&pair);
+    assert_true(fill(pair.server) > 0);
+    struct pace *pace = pace_start(&quick, &err);
+    int slot = pace_enter(pace, pair.server, PACE_ANSWER);
+    assert_int_equal(send(pair.server, block, sizeof block, MSG_NOSIGNAL), -1); // waits for the cut
+    assert_true(pace_was_cut(pace, slot));
+    pace_leave(pace, slot);
+    pace_stop(pace);
+    close_pair(&pair);
+}
+
+static void an_answer_that_we_are_slow_to_make_is_not_held_against_a_client(void **state)
+{
+    (void)state;
+    struct pair pair, silent;
+    struct err err = {0};
+    char byte;
+    open_pair(&pair);
+    open_pair(&silent);
+    struct pace *pace = pace_start(&quick, &err);
+    int slot = pace_enter(pace, pair.server, PACE_ANSWER);
+    int other = pace_enter(pace, silent.server, PACE_BODY);
     assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // a whole window has passed
     assert_true(pace_was_cut(pace, other));
     assert_false(pace_was_cut(pace, slot));
@@ -102,10 +151,10 @@ static void no_slot_means_no_watch(void **state)
     struct pair pair;
     open_pair(&pair);
     struct pace *pace = pace_start(&quick, &err);
-    assert_int_equal(pace_enter(pace, -1), -1);
-    assert_true(pace_enter(pace, pair.server) >= 0);
-    assert_true(pace_enter(pace, pair.client) >= 0);
-    assert_int_equal(pace_enter(pace, pair.server), -1);
+    assert_int_equal(pace_enter(pace, -1, PACE_BODY), -1);
+    assert_true(pace_enter(pace, pair.server, PACE_BODY) >= 0);
+    assert_true(pace_enter(pace, pair.client, PACE_BODY) >= 0);
+    assert_int_equal(pace_enter(pace, pair.server, PACE_BODY), -1);
     assert_false(pace_was_cut(pace, -1));
     pace_stop(pace);
     close_pair(&pair);
@@ -128,6 +177,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_silent_client_is_cut_and_can_still_be_answered),
         cmocka_unit_test(bytes_that_wait_for_us_are_not_held_against_a_client),
+        cmocka_unit_test(a_client_that_does_not_take_its_answer_is_cut),
+        cmocka_unit_test(an_answer_that_we_are_slow_to_make_is_not_held_against_a_client),
         cmocka_unit_test(no_slot_means_no_watch),
         cmocka_unit_test(the_socket_of_a_peer_is_found),
     };
