@@ -30,9 +30,15 @@ function leave_for_login() {
   }
 }
 
+/** What was typed or chosen here would be lost on the way to the page to sign in. */
+const SIGNED_OUT = {
+  title: "You are signed out",
+  detail: "The session has ended, and nothing was changed.",
+  fix: "Sign in on another page, then do this again.",
+};
+
 /** @param {Response} response */
 async function problem_of(response) {
-  if (response.status === 401) leave_for_login();
   const fallback = { title: response.statusText || "Request failed", status: response.status };
   const fields = await response.json().catch(() => ({}));
   return new Problem({ ...fallback, ...fields });
@@ -69,6 +75,7 @@ export async function api_get(path, signal, { keeps = true } = {}) {
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
   if (response.status === 304 && known) return known;
+  if (response.status === 401) leave_for_login();
   if (!response.ok) throw await problem_of(response);
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response) };
   if (keeps) keep(path, reply);
@@ -98,6 +105,9 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
   if (etag) headers["If-Match"] = etag;
   const text = body === undefined ? undefined : JSON.stringify(body);
   const response = await request(path, { method, headers, body: text });
+  if (response.status === 401 && location.pathname !== "/login") {
+    throw new Problem({ ...SIGNED_OUT, status: 401 });
+  }
   if (!response.ok) throw await problem_of(response);
   if (shown) changes.set(changes.get() + 1);
   return response.status === 204 ? null : response.json().catch(() => null);

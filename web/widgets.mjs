@@ -41,7 +41,9 @@ function fix_text(fix) {
 export function ProblemNotice({ problem, retry }) {
   const foot = html`${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
     ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
-    ${retry && html`<button type="button" class="link" onClick=${retry}>Try again</button>`}`;
+    ${retry && html`<button type="button" class="link" onClick=${retry}>Try again</button>`}
+    ${problem.status === 401 && location.pathname !== "/login" && html`<a href="/login"
+      target="_blank">Sign in (new page)</a>`}`;
   return html`<${Notice} kind="error" role="alert" title=${problem.title} fix=${problem.fix}
       foot=${foot}>
     ${problem.detail && problem.detail !== problem.title

@@ -196,6 +196,27 @@ test("a page whose session has ended leads to signing in", async () => {
   await close();
 });
 
+test("what was typed survives the end of the session", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  await visit(page, "/login?next=/runs/first/data");
+  await sign_in(page, tokens.admin);
+  await page.getByRole("heading", { level: 1, name: "first" }).waitFor();
+  const note = page.getByLabel("Note");
+  await note.fill("a long story");
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("You are signed out").waitFor();
+  const [other] = await Promise.all([page.context().waitForEvent("page"),
+    page.getByRole("link", { name: "Sign in (new page)" }).click()]);
+  await sign_in(other, tokens.admin);
+  await heading(other, "Runs").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await visit(page, "/runs/first/data");
+  assert.equal(await note.inputValue(), "a long story");
+  await close();
+});
+
 test("the pages hold in the dark and on a narrow screen", async () => {
   for (const [viewport, colorScheme] of [[WIDE, "dark"], [NARROW, "light"], [NARROW, "dark"]]) {
     for (const path of ["/settings/tokens", "/settings/audit"]) {

@@ -18,7 +18,7 @@ function CommentForm({ alert, onsave, onclose }) {
     onsave({ comment: String(new FormData(event.target).get("comment") ?? "").trim() }, "Saved");
   };
   return html`<form class="alert-comment-form" onSubmit=${save}>
-    <input name="comment" value=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
+    <input name="comment" defaultValue=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
       autocomplete="off" placeholder="What is known about it"
       ref=${focus_once} />
     <button type="submit" class="primary">Save</button>

@@ -81,10 +81,12 @@ export function EditRun({ run, etag }) {
     attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
   if (!may("write")) return null;
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
-    <input name=${name} value=${value ?? ""} autocomplete="off" spellcheck=${false} ...${more} />
+    <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false} ...${more} />
   </label>`;
+  // What is typed stays until what is stored is another; an analysis alone changes the ETag, too.
+  const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">
-    <form class="form form-grid" onSubmit=${save} key=${etag}>
+    <form class="form form-grid" onSubmit=${save} key=${stored}>
       ${field("name", "Name", run.name)}
       ${field("project", "Project", run.project)}
       ${field("tags", "Tags, as key=value", tags_text(run.tags))}

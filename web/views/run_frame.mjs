@@ -129,10 +129,13 @@ function PartialStrip({ run, partial }) {
 
 function FailedNotice({ run, page }) {
   if (run.status !== "failed") return null;
+  if (run.error === "cancelled") {
+    return html`<${Notice} kind="warning" title="The analysis of this run was cancelled">
+      <${RunAction} run=${run} action="reanalyse" /><//>`;
+  }
   return html`<${Notice} kind="error" title="The analysis of this run failed">
-    ${run.error && html`<p>${sentence(run.error)}</p>`}
-    ${page !== "data" && html`<p><a href=${run_path(run.id, "data")}>Files and their errors</a>
-    </p>`}
+    <p>${run.error && sentence(run.error)}${page !== "data" && html`${" "}<a
+      href=${run_path(run.id, "data")}>Files and their errors</a>`}</p>
     <${RunAction} run=${run} action="reanalyse" /><//>`;
 }
 
