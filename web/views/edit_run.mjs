@@ -81,8 +81,8 @@ export function EditRun({ run, etag }) {
     attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
   if (!may("write")) return null;
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
-    <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false} ...${more} />
-  </label>`;
+    <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
+      ...${more} /></label>`;
   // What is typed stays until what is stored is another; an analysis alone changes the ETag, too.
   const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">
