@@ -76,7 +76,10 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   await until("the old run is gone", async () => (await second.get("/runs")).items.length === 2);
   const { items } = await second.get("/runs");
   assert.deepEqual(items.map(({ name }) => name).sort(), ["pinned", "young"]);
-  const noted = (await second.get("/audit")).items.filter(({ who }) => who === "retention");
+  const noted = await until("the audit log says so", async () => {
+    const found = (await second.get("/audit")).items.filter(({ who }) => who === "retention");
+    return found.length > 0 && found;
+  });
   assert.deepEqual(noted.map(({ action, object }) => [action, object]), [["delete run", old]]);
   await until("its bytes are gone", () => holding(data, ["old_kernel_name"]).length === 0);
   await second.stop();
