@@ -11,7 +11,7 @@ import { http_bytes } from "./helpers/http.mjs";
 import { fields, file_part, multipart } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import {
-  root, run_program, run_shell, run_status, temporary, until,
+  root, run_program, run_shell, run_status, stepscope_bin, temporary, until,
 } from "./helpers/tools.mjs";
 import { generate, small_job, small_json, small_trace } from "./helpers/traces.mjs";
 
@@ -348,12 +348,14 @@ test("every curl line of the README that uploads works as it stands", async () =
   Object.entries(inputs).forEach(([name, bytes]) => file(name, bytes));
   file("rank0.json", data);
   await run_shell("zstd -q -f rank0.json; cp rank0.json.zst rank3.json.zst", { cwd: folder });
+  const make = ["token", "create", "--name", "me", "--scopes", "upload", "--data", server.data];
+  const env = { ...process.env, TOKEN: (await run_program(stepscope_bin(), make)).trim() };
   const lines = readme_lines();
   assert.ok(lines.length >= 4, `${lines.length} curl lines`);
   for (const line of lines) {
     const real = line.replaceAll(/http:\/\/(HOST|127\.0\.0\.1:8080)/g, server.base);
     assert.ok(real.includes(server.base), line);
-    const reply = JSON.parse(await run_shell(`${real} -sS`, { cwd: folder }));
+    const reply = JSON.parse(await run_shell(`${real} -sS`, { cwd: folder, env }));
     assert.match(reply.url ?? "", /\/runs\/r_/, `${line}: ${JSON.stringify(reply)}`);
     assert.equal((await server.settled(reply.run ?? reply.id)).status, "done", line);
   }
