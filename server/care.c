@@ -23,7 +23,7 @@
 #define TICK_NS        (2 * SECOND_NS)
 #define FULL_CHECK_NS  (7 * DAY_NS)
 #define CHECK_AGAIN_NS (HOUR_NS / 6) // at the earliest: a check reads the whole database
-#define SCRUB_NS       (6 * DAY_NS) // so that all are looked at within seven days
+#define SCRUB_NS       (6 * DAY_NS)  // so that all are looked at within seven days
 #define SCRUB_BYTES_PS ((uint64_t)32 << 20)
 #define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
 #define TRIM_NS        (60 * SECOND_NS)
