@@ -137,7 +137,8 @@ static bool read_length(struct request *request, uint64_t *bytes, struct err *er
 }
 
 // What can be said against the description of an upload.
-static bool check_wanted(struct request *request, struct resumable_request *wanted, struct err *err)
+static bool check_wanted(struct request *request, struct response *response,
+                         struct resumable_request *wanted, struct err *err)
 {
     struct str metadata = request_header(request, "Upload-Metadata");
     struct str filename;
@@ -147,9 +148,10 @@ static bool check_wanted(struct request *request, struct resumable_request *want
     if (wanted->metadata.len > TUS_MAX_METADATA)
         return err_set(err, ERR_USAGE, "found Upload-Metadata of %zu bytes, expected at most %zu",
                        wanted->metadata.len, TUS_MAX_METADATA);
-    return read_length(request, &wanted->bytes, err) &&
-           upload_key_read(request, &wanted->key, err) &&
-           tus_form(request, wanted->metadata, &filename, err) != NULL &&
+    if (!read_length(request, &wanted->bytes, err) || !upload_key_read(request, &wanted->key, err))
+        return false;
+    const struct upload_form *form = tus_form(request, wanted->metadata, &filename, err);
+    return form && upload_form_check_scope(request, response, form, err) &&
            clean_metadata(request, &wanted->metadata, err);
 }
 
@@ -209,7 +211,7 @@ bool tus_post(struct request *request, struct response *response, struct err *er
 {
     struct resumable_request wanted = {0};
     struct resumable made;
-    if (!check_version(request, response, err) || !check_wanted(request, &wanted, err) ||
+    if (!check_version(request, response, err) || !check_wanted(request, response, &wanted, err) ||
         !find_or_create(request, response, &wanted, &made, err))
         return false;
     response_header(response, request->arena, "Location", TUS_PATH "/%.*s", (int)made.id.len,

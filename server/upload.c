@@ -71,7 +71,8 @@ static bool accept_form(struct request *request, struct response *response,
                                     .replace = form->replace,
                                     .owner = request->who.key};
     bool known = false;
-    if (!upload_key_read(request, &wanted.key, err))
+    if (!upload_key_read(request, &wanted.key, err) ||
+        !upload_form_check_scope(request, response, form, err))
         return false;
     if (intake_accept(&request->services->intake, &wanted, request->arena, &upload, err))
         return acknowledge(request, response, form, &upload, err);

@@ -61,6 +61,15 @@ bool upload_display_name(struct str name, struct arena *arena, struct str *displ
     return ok;
 }
 
+bool upload_form_check_scope(const struct request *request, struct response *response,
+                             const struct upload_form *form, struct err *err)
+{
+    return !form->replace || request->who.scopes & SCOPE_WRITE ||
+           response_refuse(response, err, (struct refusal){403, "scope"},
+                           "%.*s may not replace traces, which needs the scope write",
+                           (int)request->who.name.len, request->who.name.at);
+}
+
 // --- one file -----------------------------------------------------------------------------------
 
 // The bytes of one file, block after block; an empty block is its end.

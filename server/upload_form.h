@@ -49,6 +49,10 @@ MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, 
 // Takes "true" or "false". ERR_USAGE for everything else.
 MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err);
 
+// Putting another trace in the place of one changes what is said of a run: 403 without that scope.
+MUST_CHECK bool upload_form_check_scope(const struct request *request, struct response *response,
+                                        const struct upload_form *form, struct err *err);
+
 // A file name for display: at most 255 bytes of UTF-8, control characters as \xNN.
 MUST_CHECK bool upload_display_name(struct str name, struct arena *arena, struct str *display,
                                     struct err *err);

@@ -178,6 +178,20 @@ async function assert_audited(list, made) {
   figure("S6", `${made} of ${made} changes in the audit table and its file`);
 }
 
+test("S1: whoever may only upload replaces no trace of others", async () => {
+  const put = (token, ts) => api("PUT", "/runs/replaced/ranks/0/trace?replace=true",
+    { headers: bearer(token), body: small_json({ names: [`k${ts}`] }) });
+  const both = await make_token(data, "both", ["upload", "write"]);
+  assert.equal((await put(both, 1)).status, 202);
+  assert.equal((await put(tokens.get("upload"), 2)).status, 403);
+  const fields64 = ["run replaced", "replace true"].map((field) => field.split(" "))
+    .map(([name, value]) => `${name} ${Buffer.from(value).toString("base64")}`).join();
+  const piece = await api("POST", "/tus", { body: "", headers: { ...bearer(tokens.get("upload")),
+    "Tus-Resumable": "1.0.0", "Upload-Length": 1, "Upload-Metadata": fields64 } });
+  assert.equal(piece.status, 403, piece.text);
+  assert.equal((await put(both, 2)).status, 202);
+});
+
 test("S1: raw downloads, sessions and wrong credentials are in the audit log", async () => {
   const raw = await api("GET", "/runs/kept/ranks/0/trace", { headers: bearer(tokens.get("read")) });
   assert.equal(raw.status, 200);
