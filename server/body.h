@@ -12,7 +12,7 @@
 
 struct body {
     // Where bytes come from: fills up to cap, *got 0 is the end of a chunked body. Fails with
-    // ERR_IO when the client went away, ERR_CANCELLED when it was too slow.
+    // ERR_CANCELLED when the client went away or was too slow, ERR_USAGE for chunks that are none.
     bool (*pull)(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err);
     // Tells a client that waits for it to begin sending; NULL when it does not wait.
     bool (*proceed)(void *ctx, struct err *err);
