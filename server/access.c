@@ -125,11 +125,16 @@ static bool refuse_guesses(struct request *request, struct response *response, u
                            LOGIN_GUARD_FAILURES, wait_s);
 }
 
+// Wrong credentials alone wait: a good token of the same address, as behind one router, never does.
 static bool note_failure(struct request *request, struct response *response, const char *why,
                          struct err *err)
 {
     const struct services *services = request->services;
-    login_guard_fail(services->access->guard, request->peer, clock_mono_ns());
+    struct login_guard *guard = services->access->guard;
+    unsigned wait_s = login_guard_wait_s(guard, request->peer, clock_mono_ns());
+    if (wait_s)
+        return refuse_guesses(request, response, wait_s, err);
+    login_guard_fail(guard, request->peer, clock_mono_ns());
     metrics_add(services->metrics, METRIC_AUTH_FAILURES, 1);
     struct audit_entry entry = {.who = STR("unknown"),
                                 .peer = request->peer,
@@ -147,9 +152,6 @@ bool access_check_token(struct request *request, struct response *response, stru
     struct access *access = request->services->access;
     char hash[TOKEN_HASH_SIZE];
     bool found = false;
-    unsigned wait_s = login_guard_wait_s(access->guard, request->peer, clock_mono_ns());
-    if (wait_s)
-        return refuse_guesses(request, response, wait_s, err);
     if (!token_has_form(text, TOKEN_PREFIX))
         return note_failure(request, response, "found something that is no token", err);
     if (!token_hash(text, hash, err) ||

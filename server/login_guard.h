@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slows down who guesses tokens: after ten failures within a minute an address has to wait.
+// Slows down who guesses tokens: after ten failures within a minute those of an address wait.
 #ifndef SERVER_LOGIN_GUARD_H
 #define SERVER_LOGIN_GUARD_H
 
