@@ -4,6 +4,7 @@
 #include "server/pieces.h"
 
 #include "ingest/base/hash.h"
+#include "ingest/base/log.h"
 #include "ingest/base/str.h"
 #include "server/blob_dirs.h"
 #include "server/flush_behind.h"
@@ -32,9 +33,10 @@ struct pieces {
     int fd, sums_fd;
     uint64_t bytes; // when complete
     uint64_t offset;
-    uint64_t sums;    // in the file of sums
-    uint64_t begun;   // writing back, see flush_behind
-    bool has_rubbish; // behind offset, which could not be cut off: nothing may follow it
+    uint64_t sums;     // in the file of sums
+    uint64_t begun;    // writing back, see flush_behind
+    uint64_t reserved; // on disk, up to here
+    bool has_rubbish;  // behind offset, which could not be cut off: nothing may follow it
     char name[NAME_SIZE];
 };
 
@@ -51,20 +53,12 @@ static uint64_t hash_block(uint64_t offset, const void *bytes, size_t size)
     return hash_mix(hash_bytes(bytes, size), hash_u64(offset));
 }
 
-// A full disk shows here; a filesystem that cannot reserve is no failure.
-static bool reserve(int fd, uint64_t bytes, struct err *err)
-{
-    return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0 ||
-           (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) ||
-           err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
-}
-
 static int open_file(const struct blobs *blobs, const char *name, int flags)
 {
     return openat(blobs->pieces_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
 }
 
-bool pieces_create(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err)
+bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
 {
     char name[NAME_SIZE];
     if (!name_file(id, PART_SUFFIX, name, err))
@@ -72,9 +66,8 @@ bool pieces_create(struct blobs *blobs, const char *id, uint64_t bytes, struct e
     int fd = open_file(blobs, name, O_CREAT | O_EXCL);
     if (fd < 0)
         return err_set_errno(err, "file of an upload in pieces");
-    bool ok = reserve(fd, bytes, err);
     close(fd);
-    ok = ok && disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, "a folder", err);
+    bool ok = disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, "a folder", err);
     if (!ok)
         unlinkat(blobs->pieces_fd, name, 0);
     return ok;
@@ -154,11 +147,19 @@ struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, 
     return NULL;
 }
 
+// Cutting a file, also where it ends, gives back what was reserved behind.
+static void give_back(struct pieces *pieces)
+{
+    if (pieces->reserved > pieces->offset && ftruncate(pieces->fd, (off_t)pieces->offset) != 0)
+        log_warn("space that was reserved for an upload is not given back");
+}
+
 void pieces_close(struct pieces *pieces)
 {
     if (!pieces)
         return;
     if (pieces->fd >= 0) {
+        give_back(pieces);
         flock(pieces->fd, LOCK_UN); // a job's process that starts just now has the file open too
         close(pieces->fd);
     }
@@ -186,6 +187,20 @@ static bool write_at(int fd, const char *at, size_t size, uint64_t offset)
         size -= (size_t)written;
         offset += (uint64_t)written;
     }
+    return true;
+}
+
+// A filesystem that cannot reserve is no failure.
+bool pieces_reserve(struct pieces *pieces, uint64_t bytes, struct err *err)
+{
+    uint64_t left = pieces->bytes - pieces->offset;
+    bytes = bytes < left ? bytes : left;
+    if (bytes == 0)
+        return true;
+    if (fallocate(pieces->fd, FALLOC_FL_KEEP_SIZE, (off_t)pieces->offset, (off_t)bytes) == 0)
+        pieces->reserved = pieces->offset + bytes;
+    else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+        return err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
     return true;
 }
 
@@ -221,7 +236,6 @@ bool pieces_flush(struct pieces *pieces, struct err *err)
     return disk_fault_flush_file(&pieces->blobs->fault, pieces->fd, "an uploaded file", err);
 }
 
-// Cutting a file also gives back what was reserved behind.
 bool pieces_rewind(struct pieces *pieces, uint64_t offset, struct err *err)
 {
     if (ftruncate(pieces->fd, (off_t)offset) != 0)
@@ -229,7 +243,7 @@ bool pieces_rewind(struct pieces *pieces, uint64_t offset, struct err *err)
     pieces->offset = offset;
     if (pieces->begun > offset)
         pieces->begun = offset;
-    return reserve(pieces->fd, pieces->bytes, err);
+    return true;
 }
 
 // --- reading ------------------------------------------------------------------------------------

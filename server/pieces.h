@@ -13,8 +13,8 @@ struct pieces;
 
 #define PIECES_BLOCK_BYTES ((size_t)256 << 10) // at most, of one write
 
-// Makes the file and reserves its bytes on disk (ERR_SPACE); its name is durable.
-MUST_CHECK bool pieces_create(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err);
+// Makes the file; its name is durable. Nothing is reserved: who sends no bytes shall hold none.
+MUST_CHECK bool pieces_create(struct blobs *blobs, const char *id, struct err *err);
 
 // Takes the file of so many bytes when complete; pieces_find_end comes next. ERR_BUSY while another
 // request has it, ERR_NOT_FOUND when it is gone.
@@ -30,6 +30,10 @@ void pieces_close(struct pieces *pieces); // NULL is allowed
 
 // Bytes that are there.
 uint64_t pieces_offset(const struct pieces *pieces);
+
+// Reserves disk for so many bytes behind the offset, as far as the file goes, so that a full disk
+// shows before they come (ERR_SPACE). What did not come is given back by pieces_close.
+MUST_CHECK bool pieces_reserve(struct pieces *pieces, uint64_t bytes, struct err *err);
 
 // Appends a block. checked: the bytes count even when the process ends before pieces_flush. After a
 // failure the file is as before the call.

@@ -168,7 +168,7 @@ static bool create(struct request *request, const struct resumable_request *want
     const struct intake *intake = &request->services->intake;
     if (!store_add_resumable(intake->store, wanted, request->arena, made, err))
         return false;
-    if (pieces_create(intake->blobs, made->id.at, made->bytes, err))
+    if (pieces_create(intake->blobs, made->id.at, err))
         return true;
     struct err ignored; // a row without its file is dropped when it is asked for
     if (!store_drop_resumable(intake->store, made->id, &ignored))

@@ -209,15 +209,15 @@ static bool take_block(struct turn *turn, const char *block, size_t size, struct
 static bool read_piece(struct turn *turn, struct err *err)
 {
     char *block = malloc(PIECES_BLOCK_BYTES);
-    size_t got = 0;
+    size_t got = 1;
+    uint64_t announced = turn->request->body->length;
     if (!block)
         return err_set(err, ERR_MEMORY, "out of memory for an upload");
-    bool ok = true;
-    do
+    bool ok = announced == BODY_UNKNOWN || pieces_reserve(turn->pieces, announced, err);
+    while (ok && got)
         ok = check_stopping(turn, err) &&
              body_read(turn->request->body, block, PIECES_BLOCK_BYTES, &got, err) &&
              (got == 0 || take_block(turn, block, got, err));
-    while (ok && got);
     free(block);
     return ok;
 }

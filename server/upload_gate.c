@@ -92,7 +92,9 @@ static bool enter(struct request *request, struct response *response, bool is_pi
 
 bool upload_gate_enter_piece(struct request *request, struct response *response, struct err *err)
 {
-    return enter(request, response, true, err);
+    uint64_t length = request->body->length;
+    return check_space(request->services, length == BODY_UNKNOWN ? 0 : length, err) &&
+           enter(request, response, true, err);
 }
 
 bool upload_gate_enter(struct request *request, struct response *response, struct err *err)

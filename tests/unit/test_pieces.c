@@ -35,7 +35,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->folder));
     f->blobs = blob_open(f->folder, &f->err);
     check(f, f->blobs != NULL);
-    check(f, pieces_create(f->blobs, "p_1", TOTAL, &f->err));
+    check(f, pieces_create(f->blobs, "p_1", &f->err));
     for (int i = 0; i < TOTAL; i++)
         f->bytes[i] = (char)(i * 7 + i / 1000);
     *state = f;
@@ -180,6 +180,31 @@ static void more_than_was_announced_is_refused(void **state)
     pieces_close(pieces);
 }
 
+// Of the disk, in bytes.
+static int64_t held_bytes(struct fixture *f)
+{
+    struct stat info;
+    int fd = open_raw(f, "p_1.part");
+    assert_int_equal(fstat(fd, &info), 0);
+    close(fd);
+    return (int64_t)info.st_blocks * 512;
+}
+
+static void disk_is_held_for_bytes_that_come_and_no_longer(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(held_bytes(f), 0);
+    struct pieces *pieces = open_at(f, 0);
+    check(f, pieces_reserve(pieces, UINT64_MAX, &f->err));
+    bool can_reserve = held_bytes(f) >= TOTAL;
+    if (!can_reserve)
+        print_message("NOTE: this filesystem reserves nothing\n");
+    write_blocks(f, pieces, 1);
+    pieces_close(pieces);
+    assert_true(held_bytes(f) < TOTAL);
+    assert_offset(f, 0, BLOCK);
+}
+
 static void a_complete_file_gets_a_second_name_and_keeps_the_first(void **state)
 {
     struct fixture *f = *state;
@@ -241,6 +266,7 @@ int main(void)
         TEST(what_is_taken_back_is_gone_and_comes_again),
         TEST(one_request_at_a_time_has_the_file),
         TEST(more_than_was_announced_is_refused),
+        TEST(disk_is_held_for_bytes_that_come_and_no_longer),
         TEST(a_complete_file_gets_a_second_name_and_keeps_the_first),
         TEST(files_are_listed_by_the_id_of_their_upload),
     };
