@@ -116,31 +116,31 @@ test("what is no request of the protocol is refused, and changes nothing", async
   assert.equal(version.status, 412);
   assert.equal(version.headers["tus-version"], "1.0.0");
   const cases = [
-    [415, piece({ "Content-Type": "application/octet-stream" })],
-    [400, piece({ "Upload-Offset": "x" })],
-    [400, piece({ "Upload-Offset": "-1" })],
-    [409, piece({ "Upload-Offset": 1 })],
-    [400, piece({ "Upload-Checksum": "md5 AAAA" })],
-    [400, piece({ "Upload-Checksum": "sha1 AAAA" })],
-    [400, piece({ "Upload-Checksum": "sha1" })],
-    [413, piece({}, Buffer.alloc(file.length + 1, 32))],
-    [404, tus_piece(base, "/api/v1/tus/p_none", 0, "x")],
-    [404, tus(base, "HEAD", "/api/v1/tus/p_none")],
-    [404, tus(base, "DELETE", "/api/v1/tus/..%2fp")],
-    [412, creation({ "Tus-Resumable": "2" })],
-    [400, creation({ "Upload-Length": "x" })],
-    [422, creation({ "Upload-Length": 0 })],
-    [413, creation({ "Upload-Length": 16 * 2 ** 30 + 1 })],
-    [507, creation({ "Upload-Length": 16 * 2 ** 30 }), "disk"],
-    [400, creation({ "Upload-Metadata": "run" + " " + "=" })],
-    [400, creation({ "Upload-Metadata": metadata({ rank: "x" }) })],
-    [400, creation({ "Upload-Metadata": metadata({ run: "a/\u0007" }) })],
-    [400, creation({ "Upload-Metadata": metadata({ unknown: "x" }) })],
-    [400, creation({ "Idempotency-Key": "a b" })],
-    [405, tus(base, "POST", path)],
+    [415, () => piece({ "Content-Type": "application/octet-stream" })],
+    [400, () => piece({ "Upload-Offset": "x" })],
+    [400, () => piece({ "Upload-Offset": "-1" })],
+    [409, () => piece({ "Upload-Offset": 1 })],
+    [400, () => piece({ "Upload-Checksum": "md5 AAAA" })],
+    [400, () => piece({ "Upload-Checksum": "sha1 AAAA" })],
+    [400, () => piece({ "Upload-Checksum": "sha1" })],
+    [413, () => piece({}, Buffer.alloc(file.length + 1, 32))],
+    [404, () => tus_piece(base, "/api/v1/tus/p_none", 0, "x")],
+    [404, () => tus(base, "HEAD", "/api/v1/tus/p_none")],
+    [404, () => tus(base, "DELETE", "/api/v1/tus/..%2fp")],
+    [412, () => creation({ "Tus-Resumable": "2" })],
+    [400, () => creation({ "Upload-Length": "x" })],
+    [422, () => creation({ "Upload-Length": 0 })],
+    [413, () => creation({ "Upload-Length": 16 * 2 ** 30 + 1 })],
+    [507, () => creation({ "Upload-Length": 16 * 2 ** 30 }), "disk"],
+    [400, () => creation({ "Upload-Metadata": "run" + " " + "=" })],
+    [400, () => creation({ "Upload-Metadata": metadata({ rank: "x" }) })],
+    [400, () => creation({ "Upload-Metadata": metadata({ run: "a/\u0007" }) })],
+    [400, () => creation({ "Upload-Metadata": metadata({ unknown: "x" }) })],
+    [400, () => creation({ "Idempotency-Key": "a b" })],
+    [405, () => tus(base, "POST", path)],
   ];
   for (const [i, [status, answer, what]] of cases.entries()) {
-    const reply = await answer;
+    const reply = await answer();
     // Whether 16 GiB fit depends on the disk.
     if (what === "disk" && reply.status === 201) {
       await tus(base, "DELETE", reply.headers.location);
