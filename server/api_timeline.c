@@ -278,10 +278,10 @@ static void put_reply(const struct drawing *drawing, struct buf *out)
     const struct asked *asked = &drawing->asked;
     buf_printf(out,
                "{\"rank\":%lld,\"begin_ns\":0,\"end_ns\":%lld,\"from_ns\":%lld,\"to_ns\":%lld,"
-               "\"resolution_ns\":%lld,",
+               "\"resolution_ns\":%lld,\"lanes_left_out\":%zu,",
                (long long)asked->rank, (long long)(header->end_ns - header->begin_ns),
                (long long)asked->from_ns, (long long)asked->to_ns,
-               (long long)drawing->timeline.resolution_ns);
+               (long long)drawing->timeline.resolution_ns, drawing->timeline.lanes_left_out);
     put_lanes(drawing, out);
     put_names(drawing, out);
     put_slices(drawing, out);

@@ -261,8 +261,9 @@ static bool unpack_track(const struct trace_file *file, const int64_t *f, struct
     return true;
 }
 
-static bool read_lanes(struct reader *reader, const int64_t *fields, struct timeline *timeline,
-                       struct err *err)
+// Lanes that are asked for, with the places of their tracks; slices are read later.
+static bool list_lanes(const struct reader *reader, const int64_t *fields,
+                       struct timeline *timeline, uint32_t *places, struct err *err)
 {
     size_t count = (size_t)trace_file_count(reader->file, SECTION_TRACKS);
     for (size_t i = 0; i < count; i++) {
@@ -270,12 +271,58 @@ static bool read_lanes(struct reader *reader, const int64_t *fields, struct time
         *lane = (struct timeline_lane){.rows = 0};
         if (!unpack_track(reader->file, fields + i * TRACK_FIELDS, &lane->track))
             return trace_file_damaged(reader->file, "a track is out of bounds", err);
-        if (reader->query->device_only && !is_device(&lane->track))
-            continue;
-        if (!read_lane(reader, i, lane, err))
-            return false;
-        timeline->lane_count++;
+        if (!reader->query->device_only || is_device(&lane->track))
+            places[timeline->lane_count++] = (uint32_t)i;
     }
+    return true;
+}
+
+static int by_count_descending(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left < right) - (left > right);
+}
+
+// Keeps TIMELINE_LANES of too many lanes, those with the most events, in their order.
+static bool leave_out(struct timeline *timeline, uint32_t *places, struct arena *arena,
+                      struct err *err)
+{
+    size_t count = timeline->lane_count, kept = 0, equal = TIMELINE_LANES;
+    if (count <= TIMELINE_LANES)
+        return true;
+    uint32_t *events = arena_room(arena, count, sizeof *events, err);
+    if (!events)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        events[i] = timeline->lanes[i].track.count;
+    qsort(events, count, sizeof *events, by_count_descending);
+    uint32_t least = events[TIMELINE_LANES - 1];
+    for (size_t i = 0; i < TIMELINE_LANES; i++)
+        equal -= events[i] > least;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t own = timeline->lanes[i].track.count;
+        if (own < least || (own == least && equal == 0))
+            continue;
+        equal -= own == least;
+        timeline->lanes[kept] = timeline->lanes[i];
+        places[kept++] = places[i];
+    }
+    timeline->lane_count = kept;
+    timeline->lanes_left_out = count - kept;
+    return true;
+}
+
+static bool read_lanes(struct reader *reader, const int64_t *fields, struct timeline *timeline,
+                       struct arena *arena, struct err *err)
+{
+    size_t count = (size_t)trace_file_count(reader->file, SECTION_TRACKS);
+    uint32_t *places = arena_room(arena, count + 1, sizeof *places, err);
+    if (!places || !list_lanes(reader, fields, timeline, places, err) ||
+        !leave_out(timeline, places, arena, err))
+        return false;
+    for (size_t i = 0; i < timeline->lane_count; i++)
+        if (!read_lane(reader, places[i], &timeline->lanes[i], err))
+            return false;
     return true;
 }
 
@@ -322,7 +369,7 @@ static bool read_all(struct reader *reader, struct arena *arena, struct timeline
     reader->block->source = NULL;
     timeline->lanes = arena_array(arena, (size_t)trace_file_count(file, SECTION_TRACKS) + 1,
                                   sizeof *timeline->lanes, err);
-    return timeline->lanes && read_lanes(reader, fields, timeline, err);
+    return timeline->lanes && read_lanes(reader, fields, timeline, arena, err);
 }
 
 bool timeline_read(const struct trace_file *file, const struct timeline_query *query,

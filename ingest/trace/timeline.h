@@ -8,6 +8,8 @@
 #include "ingest/trace/trace_file_open.h"
 
 #define TIMELINE_MIN_PX 16u
+#define TIMELINE_LANES \
+    ((size_t)512) // at most; nobody looks at more, and hostile files have millions
 
 // Times as in the trace; see trace_file_header for its begin and end.
 struct timeline_query {
@@ -28,6 +30,7 @@ struct timeline {
     int64_t resolution_ns; // slices that together last no longer are merged
     struct timeline_lane *lanes;
     size_t lane_count;
+    size_t lanes_left_out; // beyond TIMELINE_LANES, those with the fewest events
     struct slice *slices;
     size_t slice_count;
     struct str *names; // slices name them by position: slice.name is an index here

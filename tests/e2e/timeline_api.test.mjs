@@ -51,6 +51,30 @@ test("lanes=device leaves threads out", async () => {
   assert.ok(json.lanes.every(({ kind }) => kind !== "thread"));
 });
 
+/** A trace of so many streams, of which every third has three kernels and the others one. */
+function many_streams(count) {
+  const traceEvents = [];
+  for (let stream = 0; stream < count; stream++) {
+    for (let i = 0; i < (stream % 3 ? 1 : 3); i++) {
+      traceEvents.push({ ph: "X", cat: "kernel", name: "k", pid: 0, tid: stream, ts: 10 * i, dur: 5,
+        args: { device: 0, stream, correlation: traceEvents.length + 1 } });
+    }
+  }
+  return { filename: "rank0.json", data: Buffer.from(JSON.stringify({ traceEvents })) };
+}
+
+test("of too many lanes those with the most events come, and the others are counted", async () => {
+  await server.analysed("many", [many_streams(700)]);
+  const reply = await server.request("/api/v1/runs/many/timeline?lanes=device");
+  assert.deepEqual(reply_faults("GET", ROUTE, reply), []);
+  const { lanes, lanes_left_out, slices } = reply.json;
+  assert.deepEqual([lanes.length, lanes_left_out], [512, 188]);
+  assert.equal(lanes.filter(({ events }) => events === 3).length, 234);
+  const streams = lanes.map(({ thread }) => Number(thread));
+  assert.deepEqual(streams, [...streams].sort((a, b) => a - b));
+  assert.equal(sum(slices.count), sum(lanes.map(({ events }) => events)));
+});
+
 test("what cannot be asked is refused with the reason", async () => {
   const wrong = ["?from_ns=5&to_ns=5", "?from_ns=-1", "?to_ns=0", "?px=1", "?px=99999", "?rows=0",
     "?rows=65", "?lanes=host", "?rank=x", "?width=4", "?from_ns=9e9"];

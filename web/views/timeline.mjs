@@ -2,6 +2,7 @@
 // What happened exactly when: one rank's streams and threads over time, with zoom.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../ui.mjs";
 import { use_query } from "../router.mjs";
+import { count } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { locate, TimelineChart } from "../charts/timeline.mjs";
 import { device_begin, slice_of, TINTS } from "../charts/timeline_model.mjs";
@@ -164,8 +165,9 @@ function Timeline({ run, rank, overview, step_rows }) {
     const { from, to } = whole_span(span);
     if (to > from) change({ sel: `${from}-${to}` });
   };
-  return html`<${Card} title="Timeline" flush=${true} note="rank ${overview.rank}, time since the ${
-      ""}begin of the trace">
+  const note = `rank ${overview.rank}, time since the begin of the trace` +
+    (overview.left_out ? `; ${count(overview.left_out)} lanes with few events are left out` : "");
+  return html`<${Card} title="Timeline" flush=${true} note=${note}>
       <${Tools} motion=${motion} view=${view} bounds=${bounds} steps=${steps} loading=${loading}
         selecting=${selecting} onselecting=${set_selecting} onrank=${onrank} />
       ${problem && html`<${ProblemNotice} problem=${problem} retry=${retry} />`}
