@@ -81,7 +81,8 @@ export function pack(reply, whole) {
   return {
     from: reply.from_ns, to: reply.to_ns, resolution_ns: reply.resolution_ns,
     bounds: { from: reply.begin_ns, to: reply.end_ns }, rank: reply.rank,
-    left_out: reply.lanes_left_out, lanes, names, classes, steps: steps ?? [], first_row, starts, length: order.length,
+    left_out: reply.lanes_left_out,
+    lanes, names, classes, steps: steps ?? [], first_row, starts, length: order.length,
     begin, dur, end: begin.map((ns, i) => ns + dur[i]),
     name: Int32Array.from(order, (i) => slices.name[i]),
     class: Int32Array.from(order, (i) => slices.class[i]),
