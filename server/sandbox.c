@@ -199,19 +199,29 @@ struct narrow {
     struct scmp_arg_cmp harmless, hostile;
 };
 
+// The library's own macros leave members to the compiler.
+static struct scmp_arg_cmp when(unsigned argument, enum scmp_compare holds, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = argument, .op = holds, .datum_a = value, .datum_b = 0};
+}
+
+// Whether the bits of a mask are value.
+static struct scmp_arg_cmp when_bits(unsigned argument, scmp_datum_t mask, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){
+        .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+}
+
 static bool allow_narrow(scmp_filter_ctx filter)
 {
     const scmp_datum_t pid = (scmp_datum_t)getpid();
     const struct narrow calls[] = {
-        {SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-         SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)},
-        {SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-         SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)},
-        {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
-         SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)},
-        {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, pid), SCMP_A0(SCMP_CMP_NE, pid)},
+        {SCMP_SYS(mmap), when_bits(2, PROT_EXEC, 0), when_bits(2, PROT_EXEC, PROT_EXEC)},
+        {SCMP_SYS(mprotect), when_bits(2, PROT_EXEC, 0), when_bits(2, PROT_EXEC, PROT_EXEC)},
+        {SCMP_SYS(clone), when_bits(0, CLONE_THREAD, CLONE_THREAD), when_bits(0, CLONE_THREAD, 0)},
+        {SCMP_SYS(tgkill), when(0, SCMP_CMP_EQ, pid), when(0, SCMP_CMP_NE, pid)},
         // looking only
-        {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_NE, 0)},
+        {SCMP_SYS(prlimit64), when(2, SCMP_CMP_EQ, 0), when(2, SCMP_CMP_NE, 0)},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i].call, 1, calls[i].harmless) != 0 ||
@@ -219,9 +229,9 @@ static bool allow_narrow(scmp_filter_ctx filter)
                 0)
             return false;
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-                            SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH)) == 0 &&
+                            when(3, SCMP_CMP_EQ, AT_EMPTY_PATH)) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                            SCMP_A1(SCMP_CMP_EQ, F_GETFL)) == 0;
+                            when(1, SCMP_CMP_EQ, F_GETFL)) == 0;
 }
 
 // What libraries try by the way and can do without: the C library's allocator opens a file of /proc
