@@ -36,7 +36,7 @@ static void start(struct server *server, unsigned uploads_in_flight)
                                  .max_upload_bytes = 1 << 20,
                                  .uploads_in_flight = uploads_in_flight,
                                  .threads = 8,
-                                 .intake = {server->store, server->blobs, NULL}};
+                                 .intake = {.store = server->store, .blobs = server->blobs}};
     server->http = server->store ? http_start(&config, &err) : NULL;
     if (!server->http)
         fail_msg("%s", err.msg);
