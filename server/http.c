@@ -17,12 +17,14 @@
 #include "server/routes.h"
 #include "server/services.h"
 
+#include <arpa/inet.h>
 #include <civetweb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #define DEFAULT_THREADS   1100
@@ -39,6 +41,7 @@ struct http {
     struct pace *pace;
     struct mg_context *context;
     atomic_bool started;
+    atomic_bool deaf;                    // its socket is shut, of which the library complains
     char start_error[START_ERROR_BYTES]; // what the library said while starting
     atomic_uint uploads;
     atomic_bool draining;
@@ -312,7 +315,7 @@ static int log_message(const struct mg_connection *connection, const char *messa
     struct http *http = context ? mg_get_user_data(context) : NULL;
     if (http && !atomic_load(&http->started))
         snprintf(http->start_error, sizeof(http->start_error), "%s", message);
-    else
+    else if (!http || !atomic_load(&http->deaf))
         log_warn("http: %s", message);
     return 1;
 }
@@ -464,12 +467,35 @@ static void wait_idle(struct http *http, uint64_t grace_ms)
     pthread_mutex_unlock(&http->lock);
 }
 
+// Whether a descriptor is the socket that listens on a port.
+static bool listens_on(int fd, unsigned port)
+{
+    int listens = 0;
+    struct sockaddr_in address;
+    socklen_t size = sizeof listens, address_size = sizeof address;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
+           getsockname(fd, (struct sockaddr *)&address, &address_size) == 0 &&
+           address.sin_family == AF_INET && ntohs(address.sin_port) == port;
+}
+
+// The library sees that it shall stop within two seconds, or at once when its socket has news.
+static void stop_listening(struct http *http)
+{
+    enum { EARLY_DESCRIPTORS = 256 };
+    unsigned port = http_port(http);
+    atomic_store(&http->deaf, true);
+    for (int fd = 0; fd < EARLY_DESCRIPTORS; fd++)
+        if (listens_on(fd, port))
+            shutdown(fd, SHUT_RDWR);
+}
+
 void http_stop(struct http *http, uint64_t grace_ms)
 {
     if (!http)
         return;
     http_drain(http);
     wait_idle(http, grace_ms);
+    stop_listening(http);
     mg_stop(http->context);
     pace_stop(http->pace);
     pthread_cond_destroy(&http->idle);

@@ -94,3 +94,12 @@ test("clients that never end are not waited for for ever", { skip: !is_long }, a
   figure("R12", `SIGTERM: exit after ${(took_ms / 1000).toFixed(1)} s though ${UPLOADS} clients ` +
     "never send the rest");
 });
+
+test("a service that nobody uses ends at once", async () => {
+  const idle = await start_server();
+  const begin = performance.now();
+  await idle.stop();
+  const took_ms = performance.now() - begin;
+  figure("R12", `an idle service ends ${took_ms.toFixed(0)} ms after SIGTERM`);
+  assert.ok(took_ms < 1000, `${took_ms} ms`);
+});
