@@ -14,7 +14,7 @@ import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const ROUNDS = Number(process.env.STEPSCOPE_KILLS ?? 30);
 const SEED = Number(process.env.STEPSCOPE_SEED ?? 1);
-const LATEST_KILL_MS = 250;
+const LATEST_KILL_MS = 400;
 
 let job;
 before(async () => {
