@@ -188,7 +188,7 @@ test("a page whose session has ended leads to signing in", async () => {
   const { page, close } = await open_page(browser, server.base);
   await visit(page, "/login");
   await sign_in(page, tokens.read);
-  await heading(page, "Runs").waitFor();
+  await page.getByRole("link", { name: "first", exact: true }).first().waitFor(); // all has come
   await page.context().clearCookies();
   await page.getByRole("link", { name: "Trends" }).click();
   await heading(page, "Sign in").waitFor();
