@@ -7,25 +7,8 @@ static const char *const no_parameters[] = {NULL};
 
 // --- what was sent ------------------------------------------------------------------------------
 
-static bool check_members(json_t *object, struct err *err)
-{
-    static const char *const known[] = {"name",       "project", "note",   "tags",
-                                        "world_size", "step",    "warmup", "meta"};
-    const char *name = NULL;
-    json_t *value = NULL;
-    json_object_foreach(object, name, value)
-    {
-        bool found = false;
-        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-            found = found || strcmp(name, known[i]) == 0;
-        if (!found)
-            return err_set(err, ERR_USAGE,
-                           "found member '%.40s', expected name, project, note, "
-                           "tags, meta, world_size, step or warmup",
-                           name);
-    }
-    return true;
-}
+static const char *const known_members[] = {"name", "project", "note", "tags", "world_size",
+                                            "step", "warmup",  "meta", NULL};
 
 static bool read_world_size(json_t *object, int64_t *world_size, struct err *err)
 {
@@ -198,7 +181,8 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     struct tags tags = {0};
     struct settings meta = {0};
     int64_t warmup = -1;
-    if (!check_members(object, err) || !json_body_text(object, "name", arena, &wanted.name, err) ||
+    if (!json_body_allow(object, known_members, err) ||
+        !json_body_text(object, "name", arena, &wanted.name, err) ||
         !json_body_text(object, "project", arena, &wanted.project, err) ||
         !json_body_text(object, "note", arena, &wanted.note, err) ||
         !read_world_size(object, &wanted.world_size, err) ||
@@ -238,7 +222,8 @@ static bool patch(struct request *request, json_t *object, const struct run *run
     struct tags tags = {0};
     struct settings meta = {0};
     int64_t world_size = STORE_ANY, warmup = -1;
-    if (!check_members(object, err) || !json_body_text(object, "name", arena, &name, err) ||
+    if (!json_body_allow(object, known_members, err) ||
+        !json_body_text(object, "name", arena, &name, err) ||
         !json_body_text(object, "project", arena, &project, err) ||
         !json_body_text(object, "note", arena, &note, err) ||
         !read_world_size(object, &world_size, err) ||

@@ -23,25 +23,8 @@ bool api_list_tokens(struct request *request, struct response *response, struct 
 
 // --- making one ---------------------------------------------------------------------------------
 
-static bool check_members(json_t *object, struct err *err)
-{
-    static const char *const known[] = {"name",      "scopes",       "expires_in",
-                                        "day_bytes", "stored_bytes", "in_flight"};
-    const char *name = NULL;
-    json_t *value = NULL;
-    json_object_foreach(object, name, value)
-    {
-        bool found = false;
-        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-            found = found || strcmp(name, known[i]) == 0;
-        if (!found)
-            return err_set(err, ERR_USAGE,
-                           "found member '%.40s', expected name, scopes, expires_in, day_bytes, "
-                           "stored_bytes or in_flight",
-                           name);
-    }
-    return true;
-}
+static const char *const known_members[] = {"name",         "scopes",    "expires_in", "day_bytes",
+                                            "stored_bytes", "in_flight", NULL};
 
 // ["read", "upload"].
 static bool read_scopes(json_t *object, unsigned *scopes, struct err *err)
@@ -97,7 +80,7 @@ static bool read_expiry(json_t *object, struct arena *arena, int64_t *expires_ns
 static bool read_request(json_t *object, struct arena *arena, struct token_request *wanted,
                          struct err *err)
 {
-    return check_members(object, err) &&
+    return json_body_allow(object, known_members, err) &&
            json_body_text(object, "name", arena, &wanted->name, err) &&
            read_scopes(object, &wanted->scopes, err) &&
            read_expiry(object, arena, &wanted->expires_ns, err) &&

@@ -2,6 +2,7 @@
 // JSON in the body of a request.
 #include "server/json_body.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BODY_MAX_BYTES ((uint64_t)256 * 1024)
@@ -94,4 +95,29 @@ bool json_body_text(json_t *object, const char *name, struct arena *arena, struc
     *text = (struct str){json_string_value(value), json_string_length(value)};
     text->at = arena_strdup(arena, *text, err);
     return text->at != NULL;
+}
+
+static bool refuse_member(const char *name, const char *const *known, struct err *err)
+{
+    char expected[160] = "";
+    size_t len = 0;
+    for (size_t i = 0; known[i] && len < sizeof(expected); i++)
+        len += (size_t)snprintf(expected + len, sizeof(expected) - len, "%s%s", i ? ", " : "",
+                                known[i]);
+    return err_set(err, ERR_USAGE, "found member '%.40s', expected some of %s", name, expected);
+}
+
+bool json_body_allow(json_t *object, const char *const *known, struct err *err)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach(object, name, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(name, known[i]) != 0)
+            i++;
+        if (!known[i])
+            return refuse_member(name, known, err);
+    }
+    return true;
 }

@@ -15,6 +15,9 @@ void json_body_start(void);
 MUST_CHECK json_t *json_body_read(struct request *request, struct response *response,
                                   struct err *err);
 
+// Refuses members that are not in the NULL-terminated list. ERR_USAGE.
+MUST_CHECK bool json_body_allow(json_t *object, const char *const *known, struct err *err);
+
 // A text member, copied into the arena; "" when it is not there or null. ERR_USAGE.
 MUST_CHECK bool json_body_text(json_t *object, const char *name, struct arena *arena,
                                struct str *text, struct err *err);
