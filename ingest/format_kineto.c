@@ -11,6 +11,9 @@
 #include "ingest/kineto_walk.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
+// Members of the root up to this size are read whole; larger ones may be in memory or not, as the
+// blocks of the stream fall.
+#define MAX_WHOLE (2 * MAX_MEMBER)
 
 // Pieces for other cores: long enough that learning layouts and absorbing cost little beside
 // reading them. A shorter file is read before a second core has begun.
@@ -85,6 +88,25 @@ static uint64_t position(const struct reader *reader)
 static void repair(struct reader *reader, enum repair what)
 {
     trace_builder_repair(reader->builder, what, position(reader));
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// Whitespace beside a candidate that is looked at. Bounded, so that where the blocks of the stream
+// fall does not decide what is found.
+#define LOOK_AROUND ((size_t)256)
+// Text behind a candidate that must be in memory to judge it.
+#define LOOK_AHEAD (2 * LOOK_AROUND)
+
+static size_t skip_some_space(const char *text, size_t at, size_t len)
+{
+    size_t until = len - at > LOOK_AROUND ? at + LOOK_AROUND : len;
+    while (at < until && is_space(text[at]))
+        at++;
+    return at;
 }
 
 // ---- events
@@ -225,6 +247,72 @@ static struct str raw_text(const struct json_walk *walk, const struct json_value
     return (struct str){from, (size_t)(walk->at - from)};
 }
 
+// Finds the begin of a list of events, key and bracket, at or behind *at; false when there is none.
+static bool list_follows(struct str text, size_t *at)
+{
+    static const char key[] = "\"traceEvents\"";
+    while (*at < text.len) {
+        const char *found = memmem(text.at + *at, text.len - *at, key, sizeof key - 1);
+        if (!found)
+            return false;
+        *at = (size_t)(found - text.at);
+        size_t colon = skip_some_space(text.at, *at + sizeof key - 1, text.len);
+        if (colon < text.len && text.at[colon] == ':') {
+            size_t bracket = skip_some_space(text.at, colon + 1, text.len);
+            if (bracket < text.len && text.at[bracket] == '[')
+                return true;
+        }
+        ++*at;
+    }
+    return false;
+}
+
+static void go_on_at_list(struct reader *reader, size_t at)
+{
+    repair(reader, REPAIR_MALFORMED);
+    json_window_restart(&reader->window, at);
+    reader->comma_due = false;
+}
+
+// A text that a backslash left open, or a bracket that nobody closed, swallows what follows. Goes
+// on at the list of events if the member at hand holds it before text[end].
+static bool find_swallowed_list(struct reader *reader, size_t end)
+{
+    size_t at = reader->window.pos;
+    if (reader->seen_events || reader->place != PLACE_ROOT ||
+        !list_follows((struct str){reader->window.text, end}, &at))
+        return false;
+    go_on_at_list(reader, at);
+    return true;
+}
+
+// Whether another member stands behind text[at]; *known is false where the stream must tell.
+static bool member_follows(const struct json_window *window, size_t at, bool *known)
+{
+    size_t comma = skip_some_space(window->text, at, window->len), key = comma;
+    if (comma < window->len && window->text[comma] == ',')
+        key = skip_some_space(window->text, comma + 1, window->len);
+    *known = key < window->len || window->ended;
+    return key > comma && key < window->len && window->text[key] == '"';
+}
+
+// The same of a member that ends at text[end]: where another one follows, a list in it is its own.
+static bool find_list_within(struct reader *reader, size_t end, enum walk *got)
+{
+    const struct json_window *window = &reader->window;
+    size_t at = window->pos, most = at + MAX_WHOLE;
+    bool known = true;
+    if (reader->seen_events ||
+        !list_follows((struct str){window->text, end < most ? end : most}, &at) ||
+        (end + LOOK_AHEAD <= most && member_follows(window, end, &known)))
+        return false;
+    if (known)
+        go_on_at_list(reader, at);
+    else
+        *got = WALK_MORE;
+    return true;
+}
+
 static bool read_member(struct reader *reader, enum walk *got, struct err *err)
 {
     struct json_walk walk = walk_from(reader);
@@ -239,12 +327,14 @@ static bool read_member(struct reader *reader, enum walk *got, struct err *err)
     }
     if (*got != WALK_OK)
         return true;
-    if (value.type == JSON_ARRAY && str_equal(key, STR("traceEvents"))) {
+    char room[JSON_WORD];
+    if (value.type == JSON_ARRAY && str_equal(json_word(key, room), STR("traceEvents"))) {
         begin_events(reader, &walk);
         return true;
     }
     const char *inner = walk.at;
-    if (!skip_item(&walk, &value, got))
+    if (!skip_item(&walk, &value, got) ||
+        find_list_within(reader, (size_t)(walk.at - reader->window.text), got))
         return true;
     if (!keep_member(reader, key, raw_text(&walk, &value, inner), err))
         return false;
@@ -313,25 +403,6 @@ static void give_up_item(struct reader *reader)
 
 // ---- resynchronisation
 // ---------------------------------------------------------------------------
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-// Whitespace beside a candidate that is looked at. Bounded, so that where the blocks of the stream
-// fall does not decide what is found.
-#define LOOK_AROUND ((size_t)256)
-// Text behind a candidate that must be in memory to judge it.
-#define LOOK_AHEAD (2 * LOOK_AROUND)
-
-static size_t skip_some_space(const char *text, size_t at, size_t len)
-{
-    size_t until = len - at > LOOK_AROUND ? at + LOOK_AROUND : len;
-    while (at < until && is_space(text[at]))
-        at++;
-    return at;
-}
 
 // Whether one of the keys, with its quotes, stands at text[at]; *end is behind it.
 static bool key_at(struct str text, size_t at, const char *const *keys, size_t *end)
@@ -510,14 +581,18 @@ static bool bring_more(struct reader *reader, bool *more, struct err *err)
 {
     *more = true;
     size_t live = reader->window.indexed - reader->window.pos;
-    size_t most = reader->place == PLACE_ROOT ? 2 * MAX_MEMBER : JSON_WINDOW_MAX_ITEM;
+    size_t most = reader->place == PLACE_ROOT ? MAX_WHOLE : JSON_WINDOW_MAX_ITEM;
     if (reader->place != PLACE_SKIP && live > most) {
-        give_up_item(reader);
+        if (!find_swallowed_list(reader, reader->window.pos + most))
+            give_up_item(reader);
         return true;
     }
     bool taken;
-    return begin_split(reader, err) && take_piece(reader, &taken, err) &&
-           (taken || json_window_more(&reader->window, more, err)) && report_progress(reader, err);
+    if (!begin_split(reader, err) || !take_piece(reader, &taken, err) ||
+        (!taken && !json_window_more(&reader->window, more, err)) || !report_progress(reader, err))
+        return false;
+    *more = *more || find_swallowed_list(reader, reader->window.len);
+    return true;
 }
 
 static bool read_document(struct reader *reader, struct err *err)

@@ -253,3 +253,17 @@ bool json_text_decode(struct str raw, struct buf *out)
     }
     return clean;
 }
+
+struct str json_word(struct str raw, char room[JSON_WORD])
+{
+    if (!memchr(raw.at, '\\', raw.len))
+        return raw;
+    struct buf text = {0};
+    struct str word = raw;
+    if (raw.len <= (size_t)6 * JSON_WORD && json_text_decode(raw, &text) && text.len <= JSON_WORD) {
+        memcpy(room, text.at, text.len);
+        word = (struct str){room, text.len};
+    }
+    buf_free(&text);
+    return word;
+}

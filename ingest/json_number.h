@@ -31,4 +31,11 @@ bool json_text_is_plain(struct str raw);
 // U+FFFD or stays as text), or raw control characters (kept).
 bool json_text_decode(struct str raw, struct buf *out);
 
+// Keys and other words that mean something may come with escapes like any text.
+#define JSON_WORD 32 // none that anybody looks for is longer
+
+// The raw text of a JSON string with its escapes resolved, in room when it has some. What does not
+// fit there, and so is no word that anybody knows, stays as it came.
+struct str json_word(struct str raw, char room[JSON_WORD]);
+
 #endif

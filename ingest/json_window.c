@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves a stream through memory in blocks that stay in the cache from copy to walk.
 #include "ingest/json_window.h"
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/simd.h"
 
 #include <string.h>
 
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION // small inputs cross borders, and cost little
-#define BLOCK_BYTES ((size_t)8 << 10)
-#define INDEX_BYTES ((size_t)3 << 10)
-#else
-#define BLOCK_BYTES ((size_t)256 << 10)
+#define BLOCK_BYTES ((size_t)FUZZED_SIZE(256 << 10, 2 << 10))
 // Indexed ahead of the walk: text and tokens fit the cache. Little at first, as the walk may be
 // needed for one item only.
-#define INDEX_BYTES ((size_t)64 << 10)
-#endif
-#define FIRST_BYTES ((size_t)2 << 10)
+#define INDEX_BYTES ((size_t)FUZZED_SIZE(64 << 10, 700))
+#define FIRST_BYTES ((size_t)FUZZED_SIZE(2 << 10, 300))
 #define TOKEN_SLACK 64
 #define TEXT_SLACK  (1 + SIMD_SLACK)
 

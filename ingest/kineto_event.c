@@ -5,6 +5,8 @@
 #include "ingest/json_number.h"
 
 #define MAX_TEXT ((size_t)64 << 10)
+// Longer than any recording: a clock that jumped, or another unit.
+#define MAX_HOST_NS (INT64_C(86400) * 1000000000)
 
 void kineto_events_init(struct kineto_events *events, struct trace_builder *builder,
                         struct budget *budget)
@@ -114,6 +116,13 @@ static int64_t integer_of(const struct event_fields *fields, enum event_field fi
     return json_to_i64(fields->value[field].text, &number) ? number : VALUE_ABSENT;
 }
 
+// Of bytes, elements, members: fewer than none is no answer.
+static int64_t count_of(const struct event_fields *fields, enum event_field field)
+{
+    int64_t number = integer_of(fields, field);
+    return number >= 0 ? number : VALUE_ABSENT;
+}
+
 static int32_t small_of(const struct event_fields *fields, enum event_field field)
 {
     int64_t number = integer_of(fields, field);
@@ -142,9 +151,9 @@ static void peers_of(const struct event_fields *fields, struct str name,
 static bool collective_of(struct kineto_events *events, uint64_t pos, struct collective *collective,
                           struct err *err)
 {
-    *collective = (struct collective){.in_elems = integer_of(&events->fields, ARG_IN_ELEMS),
-                                      .out_elems = integer_of(&events->fields, ARG_OUT_ELEMS),
-                                      .group_size = integer_of(&events->fields, ARG_GROUP_SIZE),
+    *collective = (struct collective){.in_elems = count_of(&events->fields, ARG_IN_ELEMS),
+                                      .out_elems = count_of(&events->fields, ARG_OUT_ELEMS),
+                                      .group_size = count_of(&events->fields, ARG_GROUP_SIZE),
                                       .rank_start = integer_of(&events->fields, ARG_RANK_START),
                                       .rank_stride = integer_of(&events->fields, ARG_RANK_STRIDE)};
     if (!intern_field(events, ARG_COLLECTIVE, pos, &collective->name, err))
@@ -178,8 +187,8 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
         return false;
     record->shape = (struct launch_shape){.registers = small_of(fields, ARG_REGISTERS),
                                           .occupancy_percent = small_of(fields, ARG_OCCUPANCY),
-                                          .shared_bytes = integer_of(fields, ARG_SHARED_BYTES),
-                                          .bytes = integer_of(fields, ARG_BYTES)};
+                                          .shared_bytes = count_of(fields, ARG_SHARED_BYTES),
+                                          .bytes = count_of(fields, ARG_BYTES)};
     for (unsigned i = 0; i < 3; i++) {
         record->shape.grid[i] = extent_of(fields, ARG_GRID + i);
         record->shape.block[i] = extent_of(fields, ARG_BLOCK + i);
@@ -273,6 +282,17 @@ static bool time_of(const struct event_fields *fields, enum event_field field, i
     return true;
 }
 
+// Of device events the analyses judge.
+static void check_duration(struct kineto_events *events, uint64_t pos, struct event_record *record)
+{
+    bool negative = record->dur_ns < 0;
+    if ((!negative && record->dur_ns <= MAX_HOST_NS) || event_kind_is_device(record->kind))
+        return;
+    trace_builder_repair(events->builder,
+                         negative ? REPAIR_NEGATIVE_DURATION : REPAIR_LONG_DURATION, pos);
+    record->dur_ns = 0;
+}
+
 // Times of an event; counts why it has none. A missing duration counts as 0 where nobody sums it.
 static bool times_of(struct kineto_events *events, uint64_t pos, struct event_record *record)
 {
@@ -291,10 +311,7 @@ static bool times_of(struct kineto_events *events, uint64_t pos, struct event_re
         trace_builder_repair(events->builder, REPAIR_NO_DURATION, pos);
         record->dur_ns = 0;
     }
-    if (record->dur_ns < 0 && !event_kind_is_device(fields->kind)) {
-        trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, pos);
-        record->dur_ns = 0;
-    }
+    check_duration(events, pos, record);
     return true;
 }
 
@@ -304,7 +321,8 @@ static inline bool fill_known(const struct event_fields *fields, struct event_re
 {
     const uint64_t numbers = UINT64_C(1) << FIELD_TS | UINT64_C(1) << FIELD_DUR |
                              UINT64_C(1) << FIELD_PID | UINT64_C(1) << FIELD_TID;
-    if ((fields->numeric & numbers) != numbers || !event_is_known(fields, FIELD_NAME))
+    if ((fields->numeric & numbers) != numbers || !event_is_known(fields, FIELD_NAME) ||
+        fields->value[FIELD_DUR].number > MAX_HOST_NS)
         return false;
     record->name = fields->value[FIELD_NAME].id;
     record->begin_ns = fields->value[FIELD_TS].number;
@@ -397,6 +415,7 @@ static bool add_pair(struct kineto_events *events, const struct open_thread *thr
         trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, begin->pos);
         record.dur_ns = 0;
     }
+    check_duration(events, begin->pos, &record);
     return trace_builder_add(events->builder, &record, err);
 }
 

@@ -140,6 +140,11 @@ static inline void event_set_text(struct event_fields *fields, enum event_field 
     fields->asked &= ~bit;
 }
 
+static inline void event_unset(struct event_fields *fields, enum event_field field)
+{
+    fields->present &= ~(UINT64_C(1) << field);
+}
+
 static inline void event_set_number(struct event_fields *fields, enum event_field field,
                                     int64_t number)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns the layouts of events and chooses how they are matched.
 #include "ingest/base/simd.h"
+#include "ingest/json_number.h"
 #include "ingest/kineto_layout_node.h"
 
 #define MAX_SIBLINGS  32u
@@ -228,10 +229,11 @@ static bool learn_args(struct lesson *lesson, struct json_walk *walk)
     for (;;) {
         struct str key;
         struct json_value value;
+        char room[JSON_WORD];
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_END)
             return true;
-        if (got != WALK_OK || !learn_arg(lesson, walk, key, &value))
+        if (got != WALK_OK || !learn_arg(lesson, walk, json_word(key, room), &value))
             return false;
     }
 }
@@ -262,10 +264,11 @@ static bool learn_event(struct lesson *lesson, struct json_walk *walk)
     lesson->brace = walk->at - 1;
     for (;;) {
         struct str key;
+        char room[JSON_WORD];
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_END)
             return true;
-        if (got != WALK_OK || !learn_member(lesson, walk, key, &value))
+        if (got != WALK_OK || !learn_member(lesson, walk, json_word(key, room), &value))
             return false;
     }
 }

@@ -5,12 +5,13 @@
 #ifndef INGEST_KINETO_LAYOUT_NODE_H
 #define INGEST_KINETO_LAYOUT_NODE_H
 
+#include "ingest/base/fuzzed.h"
 #include "ingest/kineto_layout.h"
 
-#define MAX_NODES     512u
-#define LITERAL_BYTES ((size_t)64 << 10)
+#define MAX_NODES     FUZZED_SIZE(512u, 64u)
+#define LITERAL_BYTES ((size_t)FUZZED_SIZE(64 << 10, 2 << 10))
 #define MAX_CREDIT    1024u
-#define LIKELY_BEGINS 2048u
+#define LIKELY_BEGINS FUZZED_SIZE(2048u, 128u)
 
 enum form {
     FORM_END,

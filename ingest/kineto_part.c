@@ -128,6 +128,9 @@ static const char *match(struct part *part, const char **brace)
 static const char *walk_event(struct part *part, const char **brace, bool *more)
 {
     struct json_window *window = &part->window;
+    *more = window->indexed == window->pos; // nothing to walk over yet, perhaps no token ever
+    if (*more)
+        return NULL;
     struct json_walk walk = {.at = window->text + window->pos,
                              .end = window->text + window->indexed,
                              .text = window->text,

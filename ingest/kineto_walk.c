@@ -62,7 +62,11 @@ static enum walk walk_arg(struct json_walk *walk, struct str key, const struct j
         return walk_list(walk, key, fields);
     if (value->type == JSON_OBJECT)
         return json_walk_skip(walk);
-    set_arg(fields, key, value->text);
+    enum event_field field = kineto_arg_field(key);
+    if (value->type == JSON_SCALAR && str_equal(value->text, STR("null")))
+        event_unset(fields, field);
+    else
+        set_arg(fields, key, value->text);
     return WALK_OK;
 }
 
@@ -71,9 +75,10 @@ static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
     for (;;) {
         struct str key;
         struct json_value value;
+        char room[JSON_WORD];
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_OK)
-            got = walk_arg(walk, key, &value, fields);
+            got = walk_arg(walk, json_word(key, room), &value, fields);
         if (got != WALK_OK)
             return got == WALK_END ? WALK_OK : got;
     }
@@ -125,8 +130,11 @@ static void set_member(struct event_fields *fields, struct str key, struct str t
     if (field == FIELD_NONE)
         return;
     event_set_text(fields, field, text);
-    if (field == FIELD_PHASE)
-        fields->phase = text.len ? *text.at : '\0';
+    if (field != FIELD_PHASE)
+        return;
+    char room[JSON_WORD];
+    struct str phase = json_word(text, room);
+    fields->phase = phase.len == 1 ? *phase.at : '\0';
 }
 
 static enum walk walk_member(struct event_walk *event, struct json_walk *walk, struct str key,
@@ -136,8 +144,9 @@ static enum walk walk_member(struct event_walk *event, struct json_walk *walk, s
         return walk_event_args(event, walk);
     if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
         return json_walk_skip(walk);
+    char room[JSON_WORD];
     if (is(key, "cat", 3))
-        event->fields->kind = kind_of(event->categories, value->text);
+        event->fields->kind = kind_of(event->categories, json_word(value->text, room));
     else
         set_member(event->fields, key, value->text);
     return WALK_OK;
@@ -151,9 +160,10 @@ enum walk kineto_walk_event(struct kineto_categories *categories, struct json_wa
     for (;;) {
         struct str key;
         struct json_value value;
+        char room[JSON_WORD];
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_OK)
-            got = walk_member(&event, walk, key, &value);
+            got = walk_member(&event, walk, json_word(key, room), &value);
         if (got == WALK_END)
             break;
         if (got != WALK_OK)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gzip decompression through ISA-L; members one behind the other are one stream.
+#include "ingest/base/fuzzed.h"
 #include "ingest/source.h"
 
 #include <isa-l/igzip_lib.h>
@@ -21,7 +22,7 @@ struct gzip {
     unsigned empty;  // members in a row that yielded nothing
     bool failed;     // behind bytes that were handed over; `error` is for the next read
     struct err error;
-    unsigned char bytes[1 << 17];
+    unsigned char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
 
 static bool refill(struct gzip *gzip, struct err *err)

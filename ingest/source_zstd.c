@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // zstd decompression of concatenated frames, with the window (the memory a frame may ask for)
 // bounded.
+#include "ingest/base/fuzzed.h"
 #include "ingest/source.h"
 
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
-#define WINDOW_LOG_MAX 27     // 128 MiB, what the zstd tool itself accepts by default
+// 128 MiB, what the zstd tool itself accepts by default.
+#define WINDOW_LOG_MAX FUZZED_SIZE(27, 17)
 #define MAX_EMPTY      100000 // frames in a row that yield nothing, before it counts as an attack
 
 struct zstd {
@@ -20,7 +23,7 @@ struct zstd {
     bool input_ended;
     bool failed; // behind bytes that were handed over; `error` is for the next read
     struct err error;
-    char bytes[1 << 17];
+    char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
 
 static bool refill(struct zstd *zstd, struct err *err)
@@ -32,6 +35,19 @@ static bool refill(struct zstd *zstd, struct err *err)
     zstd->in = (ZSTD_inBuffer){zstd->bytes, got, 0};
     zstd->input_ended = got == 0;
     return true;
+}
+
+static void note_failure(struct zstd *zstd, uint64_t pos)
+{
+    zstd->failed = true;
+    if (ZSTD_getErrorCode(zstd->want) == ZSTD_error_frameParameter_windowTooLarge)
+        err_set_at(&zstd->error, ERR_FORMAT, pos,
+                   "the zstd frame asks for a window of more than 2^%d bytes; compress with "
+                   "--long=%d at most",
+                   WINDOW_LOG_MAX, WINDOW_LOG_MAX);
+    else
+        err_set_at(&zstd->error, ERR_FORMAT, pos, "damaged zstd stream: %s",
+                   ZSTD_getErrorName(zstd->want));
 }
 
 static bool report(const struct zstd *zstd, struct err *err)
@@ -56,9 +72,7 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
         zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
         uint64_t pos = zstd->taken + zstd->in.pos;
         if (ZSTD_isError(zstd->want)) {
-            zstd->failed = true;
-            err_set_at(&zstd->error, ERR_FORMAT, pos, "damaged zstd stream: %s",
-                       ZSTD_getErrorName(zstd->want));
+            note_failure(zstd, pos);
             if (out.pos == 0)
                 return report(zstd, err);
             break;

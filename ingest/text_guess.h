@@ -4,10 +4,11 @@
 #ifndef INGEST_TEXT_GUESS_H
 #define INGEST_TEXT_GUESS_H
 
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/hash.h"
 #include "ingest/trace/strtab.h"
 
-#define TEXT_GUESS_SLOTS  8192u
+#define TEXT_GUESS_SLOTS  FUZZED_SIZE(8192u, 512u)
 #define TEXT_GUESS_FIELDS 64u // slots of one context; a power of two
 
 struct text_guess {

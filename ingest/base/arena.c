@@ -52,10 +52,15 @@ size_t arena_bytes(const struct arena *arena)
     return sum;
 }
 
+static struct budget *budget_of(const struct arena *arena, struct budget *uncounted)
+{
+    return arena->budget ? arena->budget : uncounted;
+}
+
 // A chunk for one large block is born zeroed, the others are zeroed as they are used up.
 static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zeroed, struct err *err)
 {
-    struct budget uncounted = {0}, *budget = arena->budget ? arena->budget : &uncounted;
+    struct budget uncounted = {0}, *budget = budget_of(arena, &uncounted);
     struct arena_chunk *chunk = zeroed ? budget_zalloc(budget, sizeof *chunk + size, err)
                                        : budget_alloc(budget, sizeof *chunk + size, err);
     if (!chunk)
@@ -66,10 +71,15 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zero
     return chunk;
 }
 
+static size_t aligned(size_t size)
+{
+    return (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
 // A block of size bytes; *zeroed says whether it is zero already.
 static void *take(struct arena *arena, size_t size, bool zeroes, bool *zeroed, struct err *err)
 {
-    size_t need = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    size_t need = aligned(size);
     if (need < size || need > SIZE_MAX / 2) {
         err_set(err, ERR_LIMIT, "cannot allocate %zu bytes", size);
         return NULL;
@@ -121,6 +131,44 @@ void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err
     size_t bytes;
     bool zeroed;
     return multiply(count, size, &bytes, err) ? take(arena, bytes, false, &zeroed, err) : NULL;
+}
+
+// The link to the chunk that holds nothing but this block; NULL when it shares one.
+static struct arena_chunk **chunk_of(struct arena *arena, const void *block, size_t size)
+{
+    for (struct arena_chunk **link = &arena->chunks; *link; link = &(*link)->next)
+        if ((const void *)(*link)->data == block)
+            return (*link)->size == aligned(size) ? link : NULL;
+    return NULL;
+}
+
+static void *chunk_grow(struct arena *arena, struct arena_chunk **link, size_t size,
+                        struct err *err)
+{
+    struct budget uncounted = {.used = sizeof **link + (*link)->size};
+    struct arena_chunk *chunk =
+        budget_realloc(budget_of(arena, &uncounted), *link, sizeof *chunk + (*link)->size,
+                       sizeof *chunk + size, err);
+    if (!chunk)
+        return NULL;
+    chunk->size = chunk->used = size;
+    *link = chunk;
+    return chunk->data;
+}
+
+void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size,
+                 struct err *err)
+{
+    struct arena_chunk **link =
+        old_size > CHUNK_BYTES && new_size > old_size && new_size < SIZE_MAX / 4
+            ? chunk_of(arena, block, old_size)
+            : NULL;
+    if (link)
+        return chunk_grow(arena, link, aligned(new_size), err);
+    void *room = arena_room(arena, new_size, 1, err);
+    if (room && old_size)
+        memcpy(room, block, old_size);
+    return room;
 }
 
 void arena_take(struct arena *arena, struct arena *other)

@@ -34,6 +34,11 @@ MUST_CHECK void *arena_array(struct arena *arena, size_t count, size_t size, str
 // The same without zeroes, for what is filled from begin to end.
 MUST_CHECK void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err);
 
+// Makes a block of old_size bytes longer, as arena_room does; what is in it moves along. A large
+// one, which has memory of its own, leaves no copy behind. NULL leaves block as it is.
+MUST_CHECK void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size,
+                            struct err *err);
+
 // Copies text into the arena with a terminating NUL. NULL with ERR_LIMIT.
 MUST_CHECK char *arena_strdup(struct arena *arena, struct str text, struct err *err);
 

@@ -38,6 +38,12 @@ bool err_set_at(struct err *err, enum err_code code, uint64_t pos, const char *f
     return false;
 }
 
+// EFBIG: the limit of file sizes that this process runs under.
+static bool is_full(int number)
+{
+    return number == ENOSPC || number == EDQUOT || number == EFBIG;
+}
+
 bool err_set_errno(struct err *err, const char *fmt, ...)
 {
     int number = errno;
@@ -45,7 +51,7 @@ bool err_set_errno(struct err *err, const char *fmt, ...)
         return false;
     va_list args;
     va_start(args, fmt);
-    fill(err, number == ENOSPC || number == EDQUOT ? ERR_SPACE : ERR_IO, fmt, args);
+    fill(err, is_full(number) ? ERR_SPACE : ERR_IO, fmt, args);
     va_end(args);
     size_t len = strlen(err->msg);
     snprintf(err->msg + len, sizeof err->msg - len, ": %s", strerror(number));

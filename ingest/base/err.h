@@ -10,7 +10,7 @@
 #define MUST_CHECK        __attribute__((warn_unused_result))
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
-// What went wrong, as far as a caller acts on it. server/http.c maps it to an HTTP status and
+// What went wrong, as far as a caller acts on it. server/http/http.c maps it to an HTTP status and
 // server/main.c to an exit code, each in one switch.
 enum err_code {
     ERR_NONE,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logging with a single write per line, so that lines of several threads never mix.
+// Logging with a single write per line, so that lines of several threads never mix; and without a
+// wait for whoever reads them.
 #include "ingest/base/log.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/secrets.h"
 
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +18,17 @@
 #define TEXT_BYTES    256 // of a field
 #define LINE_BYTES    4096
 #define FRAME_BYTES   768 // kept for names, numbers, quotes and braces, so that a line stays whole
+
+// What a pipe that takes bytes at all takes whole.
+_Static_assert(LINE_BYTES <= PIPE_BUF, "a line could fill a pipe half and wait");
+
+// Standard error is of the whole process, and so is the turn to write to it: of two threads that
+// both find room for one line, the second would wait.
+// lint-allow(mutable-globals): nobody hands a log from caller to caller
+static struct {
+    pthread_mutex_t turn;
+    uint64_t lost; // lines since the last that was written
+} output = {PTHREAD_MUTEX_INITIALIZER, 0};
 
 struct line {
     bool json;
@@ -124,23 +139,58 @@ static bool wants_json(void)
     return format && strcmp(format, "json") == 0;
 }
 
-void log_event(enum log_level level, const char *message, const struct log_field *fields,
-               size_t count)
+static void compose(struct line *line, enum log_level level, const char *message,
+                    const struct log_field *fields, size_t count)
 {
     static const char *const levels[] = {"info", "warn", "error"};
     char when[CLOCK_RFC3339_SIZE];
-    struct line line;
-    line.json = wants_json();
-    line.used = 0;
+    line->json = wants_json();
+    line->used = 0;
     clock_rfc3339(clock_wall_ns(), when);
-    add_value(&line, "time", str_of(when));
-    add_value(&line, "level", str_of(levels[level]));
-    add_value(&line, "message", str_of(message));
+    add_value(line, "time", str_of(when));
+    add_value(line, "level", str_of(levels[level]));
+    add_value(line, "message", str_of(message));
     for (size_t i = 0; i < count; i++)
-        add_field(&line, &fields[i]);
-    add_frame(&line, line.json ? "}\n" : "\n");
-    if (write(STDERR_FILENO, line.text, line.used) < 0)
-        return; // nowhere left to say it
+        add_field(line, &fields[i]);
+    add_frame(line, line->json ? "}\n" : "\n");
+}
+
+// Writes a line unless that would wait for a reader of a pipe; files always take it.
+static bool put(const struct line *line)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) == 0)
+        return false;
+    ssize_t written = write(STDERR_FILENO, line->text, line->used);
+    (void)written; // of a failure there is nowhere left to tell
+    return true;
+}
+
+// Tells of lines that were lost before, if any; false while there is still no room for that.
+static bool tell_lost(void)
+{
+    char message[80];
+    struct line line;
+    if (output.lost == 0)
+        return true;
+    snprintf(message, sizeof message, "%llu lines were lost: nobody read the log",
+             (unsigned long long)output.lost);
+    compose(&line, LOG_WARN, message, NULL, 0);
+    if (!put(&line))
+        return false;
+    output.lost = 0;
+    return true;
+}
+
+void log_event(enum log_level level, const char *message, const struct log_field *fields,
+               size_t count)
+{
+    struct line line;
+    compose(&line, level, message, fields, count);
+    pthread_mutex_lock(&output.turn);
+    if (!tell_lost() || !put(&line))
+        output.lost++;
+    pthread_mutex_unlock(&output.turn);
 }
 
 PRINTF_LIKE(2, 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line per event on standard error: time, level, message and named values, as logfmt or, when
-// the environment says STEPSCOPE_LOG_FORMAT=json, as JSON. Safe from any thread.
+// the environment says STEPSCOPE_LOG_FORMAT=json, as JSON. Safe from any thread. Nobody waits for
+// the reader of a full pipe: lines are lost then, and the next that is written tells how many.
 #ifndef INGEST_BASE_LOG_H
 #define INGEST_BASE_LOG_H
 

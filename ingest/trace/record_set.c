@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Set of records in one array with an open-addressing index.
 #include "ingest/trace/record_set.h"
+#include "ingest/base/fuzzed.h"
 
 #include <string.h>
 
-#define FIRST_CAP 64u
+#define FIRST_CAP FUZZED_SIZE(64u, 4u)
 
 void record_set_init(struct record_set *set, size_t record_size, struct budget *budget)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interned strings: one text block, one span per id, one open-addressing table.
 #include "ingest/trace/strtab.h"
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/secrets.h"
 #include "ingest/base/simd.h"
 
 #include <assert.h>
 
-#define FIRST_TEXT  ((size_t)64 << 10)
-#define FIRST_SPANS 1024u
-#define FIRST_SLOTS 4096u
+#define FIRST_TEXT  ((size_t)FUZZED_SIZE(64 << 10, 512))
+#define FIRST_SPANS FUZZED_SIZE(1024u, 16u)
+#define FIRST_SLOTS FUZZED_SIZE(4096u, 64u)
 #define MAX_IDS     ((uint32_t)1 << 30) // twice as many slots still have a 32-bit count
 
 bool strtab_init(struct strtab *table, struct budget *budget, struct err *err)

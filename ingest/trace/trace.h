@@ -125,6 +125,7 @@ enum repair {
     REPAIR_METADATA,          // a top-level member too large to keep
     REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
     REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
+    REPAIR_LONG_DURATION,     // host event that lasts over a day; taken as 0 long
     REPAIR_COUNT
 };
 

@@ -3,11 +3,12 @@
 #ifndef INGEST_TRACE_TRACE_BUILDER_INNER_H
 #define INGEST_TRACE_TRACE_BUILDER_INNER_H
 
+#include "ingest/base/fuzzed.h"
 #include "ingest/trace/record_set.h"
 #include "ingest/trace/trace_builder.h"
 
 // Fixed chunks grow without copying and are given back one column at a time while sealing.
-#define CHUNK_EVENTS ((uint32_t)1 << 15)
+#define CHUNK_EVENTS ((uint32_t)FUZZED_SIZE(1 << 15, 16))
 #define MAX_EVENTS   (UINT32_MAX - 2)
 
 enum column_id { COL_BEGIN, COL_DUR, COL_NAME, COL_KIND, COL_ARGS, COL_TRACK, COL_COUNT };

@@ -86,7 +86,9 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->op_inputs_count = (uint32_t)count_of(loader, SECTION_OP_INPUTS);
     trace->members = take(loader, SECTION_MEMBERS);
     trace->member_count = (uint32_t)count_of(loader, SECTION_MEMBERS);
-    memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS], sizeof trace->repairs);
+    if (count_of(loader, SECTION_REPAIRS)) // of an older file: those known then
+        memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS],
+               count_of(loader, SECTION_REPAIRS) * sizeof *trace->repairs);
     memcpy(trace->secrets, loader->arrays[SECTION_SECRETS], sizeof trace->secrets);
     trace->input_events = trace_file_header(loader->file)->input_events;
     trace->text_bytes = trace_file_header(loader->file)->text_bytes;
