@@ -2,6 +2,8 @@
 // The tables of analyses of one trace, and running them.
 #include "analysis/analyses.h"
 
+#include "analysis/json_memory.h"
+
 #include "ingest/base/crew.h"
 
 // None of these reads what another one wrote: they run side by side. Their rows come in this order.
@@ -36,7 +38,9 @@ struct part {
 static bool conduct(const struct analysis *analysis, const struct facts *facts,
                     struct report *report, struct err *err)
 {
-    return analysis->run(facts, report, err) || err_wrap(err, "analysis %s", analysis->name);
+    json_memory_forget();
+    return (analysis->run(facts, report, err) && json_memory_check(err)) ||
+           err_wrap(err, "analysis %s", analysis->name);
 }
 
 static bool run_part(void *context, struct err *err)

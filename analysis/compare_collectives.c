@@ -205,19 +205,10 @@ static bool add_call(const struct pair *pair, const struct call *call, struct er
     return row_end(&row, &table_compare_collectives, pair->report, err);
 }
 
-static size_t count_rows(const struct compare_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->run_count; i++) {
-        const struct table *sizes = report_find(side->runs[i].rank, "comm_sizes");
-        count += sizes ? sizes->row_count : 0;
-    }
-    return count;
-}
-
 bool compare_collectives_write(const struct pair *pair, struct err *err)
 {
-    size_t room = count_rows(pair->sides[BASE]->side) + count_rows(pair->sides[CAND]->side);
+    size_t room = compare_side_rows(pair->sides[BASE]->side, true, "comm_sizes") +
+                  compare_side_rows(pair->sides[CAND]->side, true, "comm_sizes");
     struct calls calls = {arena_array(pair->scratch, room + 1, sizeof *calls.at, err), 0};
     if (!calls.at)
         return false;

@@ -34,16 +34,6 @@ static int compare_hits(const void *a, const void *b)
     return order ? order : (x->cost_ns < y->cost_ns) - (x->cost_ns > y->cost_ns);
 }
 
-static size_t count_rows(const struct compare_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->run_count; i++) {
-        const struct table *table = report_find(side->runs[i].run, "findings");
-        count += table ? table->row_count : 0;
-    }
-    return count;
-}
-
 static size_t read_side(const struct compare_side *side, int which, struct hit *hits)
 {
     size_t count = 0;
@@ -157,7 +147,9 @@ static struct outcome judge(const struct pair *pair, const struct hit *hits, siz
 bool compare_findings_write(const struct pair *pair, struct err *err)
 {
     const struct compare_side *base = pair->sides[BASE]->side, *cand = pair->sides[CAND]->side;
-    size_t room = count_rows(base) + count_rows(cand) + 1, count, found = 0;
+    size_t room = compare_side_rows(base, false, "findings") +
+                  compare_side_rows(cand, false, "findings") + 1,
+           count, found = 0;
     struct hit *hits = arena_array(pair->scratch, room, sizeof *hits, err);
     struct outcome *outcomes = arena_array(pair->scratch, room, sizeof *outcomes, err);
     if (!hits || !outcomes)

@@ -15,22 +15,45 @@ struct device {
 struct devices {
     struct device at[MAX_DEVICES];
     size_t count;
+    bool alone; // each run has one accelerator at most, whose number says where its rank was put
 };
 
-// The number of an accelerator: what vendors call cuda:0 and hip:0 is the same place in a job.
+// The number of an accelerator, no text where a device is none. What vendors call cuda:0 and hip:0
+// is the same place in a job.
 static struct str number_of(struct str name)
 {
     const struct str prefixes[] = {STR("cuda:"), STR("hip:")};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (str_starts_with(name, prefixes[i]))
             return (struct str){name.at + prefixes[i].len, name.len - prefixes[i].len};
-    return name;
+    return (struct str){NULL, 0};
+}
+
+static bool has_one_accelerator(const struct compare_side *side)
+{
+    for (size_t r = 0; r < side->run_count; r++) {
+        const struct table *memory = report_find(side->runs[r].rank, "memory");
+        size_t accelerators = 0;
+        for (size_t i = 0; memory && i < memory->row_count; i++)
+            accelerators += number_of(table_cell(memory, i, "device")->s).at != NULL;
+        if (accelerators > 1)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(const struct devices *devices, struct str one, struct str other)
+{
+    struct str number = number_of(one), other_number = number_of(other);
+    if (!number.at || !other_number.at)
+        return str_equal(one, other);
+    return devices->alone || str_equal(number, other_number);
 }
 
 static struct device *find_device(struct devices *devices, struct str name)
 {
     for (size_t i = 0; i < devices->count; i++)
-        if (str_equal(number_of(devices->at[i].name), number_of(name)))
+        if (is_same(devices, devices->at[i].name, name))
             return &devices->at[i];
     if (devices->count == MAX_DEVICES)
         return NULL;
@@ -77,7 +100,8 @@ static bool add_device(const struct pair *pair, const struct device *device, str
 
 bool compare_memory_write(const struct pair *pair, struct err *err)
 {
-    struct devices devices = {.count = 0};
+    struct devices devices = {.alone = has_one_accelerator(pair->sides[BASE]->side) &&
+                                       has_one_accelerator(pair->sides[CAND]->side)};
     for (int side = 0; side < SIDES; side++)
         read_side(&devices, pair->sides[side]->side, side);
     for (size_t i = 0; i < devices.count; i++)

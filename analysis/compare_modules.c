@@ -241,19 +241,10 @@ static bool write_tree(const struct pair *pair, const struct tree *tree, struct 
     return true;
 }
 
-static size_t count_rows(const struct compare_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->run_count; i++) {
-        const struct table *modules = report_find(side->runs[i].rank, "modules");
-        count += modules ? modules->row_count : 0;
-    }
-    return count;
-}
-
 bool compare_modules_write(const struct pair *pair, struct err *err)
 {
-    size_t room = count_rows(pair->sides[BASE]->side) + count_rows(pair->sides[CAND]->side);
+    size_t room = compare_side_rows(pair->sides[BASE]->side, true, "modules") +
+                  compare_side_rows(pair->sides[CAND]->side, true, "modules");
     struct tree tree = {.nodes = arena_array(pair->scratch, room + 1, sizeof *tree.nodes, err)};
     if (!tree.nodes)
         return false;

@@ -198,3 +198,14 @@ bool compare_pool_scale(const struct compare_pool *base, struct compare_pool *ca
     cand->scale = (struct pool_scale){base->tokens, cand->tokens};
     return work_out(cand, err);
 }
+
+size_t compare_side_rows(const struct compare_side *side, bool of_rank, const char *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const struct compare_run *run = &side->runs[i];
+        const struct table *rows = report_find(of_rank ? run->rank : run->run, table);
+        count += rows ? rows->row_count : 0;
+    }
+    return count;
+}

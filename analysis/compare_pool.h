@@ -54,6 +54,10 @@ int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns);
 // The factor by which times are multiplied.
 double compare_pool_factor(const struct compare_pool *pool);
 
+// Rows of a table in all runs of a side: of the runs' own tables, or of those of the ranks that
+// stand for them.
+size_t compare_side_rows(const struct compare_side *side, bool of_rank, const char *table);
+
 // A setting of a run as people gave it, else as the trace says (of most ranks); "" when unknown.
 struct str compare_pool_setting(const struct compare_run *run, struct str key);
 

@@ -72,21 +72,12 @@ static struct rank join_runs(const struct rank *runs, size_t count)
     return joined;
 }
 
-static size_t count_rows(const struct compare_side *side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < side->run_count; i++) {
-        const struct table *table = report_find(side->runs[i].run, "ranks");
-        count += table ? table->row_count : 0;
-    }
-    return count;
-}
-
 static bool read_side(const struct compare_pool *pool, struct arena *arena, struct ranks *ranks,
                       struct err *err)
 {
     ranks->count = 0;
-    ranks->at = arena_array(arena, count_rows(pool->side) + 1, sizeof *ranks->at, err);
+    ranks->at = arena_array(arena, compare_side_rows(pool->side, false, "ranks") + 1,
+                            sizeof *ranks->at, err);
     if (!ranks->at)
         return false;
     for (size_t r = 0; r < pool->count; r++) {

@@ -56,6 +56,19 @@ static bool is_one_alone(const struct balance *balance)
     return balance->count < 3 || rest_ns < excess_ns / 2;
 }
 
+// What balance spares the headline rank: compute beyond the mean, and waiting for the rank with
+// most. Where compute is the larger part all is told of it, where there is none of it nothing.
+static unsigned bars_of(const struct run_case *the_case, const struct balance *balance)
+{
+    double own_ns = (double)run_rank_i64(the_case, "compute_ns", the_case->headline);
+    double beyond_ns = own_ns - balance->mean_ns;
+    double waited_ns = (double)balance->largest_ns - own_ns;
+    if (beyond_ns > waited_ns)
+        return RUN_BARS_COMPUTE;
+    unsigned waits = RUN_BARS_COMM | RUN_BARS_IDLE;
+    return beyond_ns > 0 ? waits | RUN_BARS_COMPUTE : waits;
+}
+
 static bool check_imbalance(const struct run_case *the_case, bool *fires, struct finding *finding,
                             struct err *err)
 {
@@ -71,6 +84,7 @@ static bool check_imbalance(const struct run_case *the_case, bool *fires, struct
     if (!*fires)
         return true;
     struct evidence evidence = {0};
+    finding->bars = bars_of(the_case, &balance);
     finding->confidence = "medium";
     finding->title =
         arena_printf(the_case->arena, err,

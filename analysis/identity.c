@@ -2,6 +2,7 @@
 // Who a trace is: rank, size of the job, name of the device.
 #include "analysis/analysis.h"
 #include "analysis/gpu_name.h"
+#include "analysis/json_memory.h"
 #include "analysis/member_json.h"
 
 static int64_t number_of(const json_t *device, const char *key)
@@ -27,6 +28,7 @@ bool identity_of(const struct trace *trace, struct arena *arena, struct identity
                  struct err *err)
 {
     *identity = (struct identity){.rank = -1, .world_size = -1};
+    json_memory_forget();
     json_t *info = member_json_find(trace, STR("distributedInfo"));
     int64_t number;
     if (member_json_i64(json_object_get(info, "rank"), &number) && number >= 0 &&
@@ -40,5 +42,5 @@ bool identity_of(const struct trace *trace, struct arena *arena, struct identity
     struct str name = name_of(devices);
     identity->gpu = (struct str){arena_strdup(arena, name, err), name.len};
     json_decref(devices);
-    return identity->gpu.at != NULL;
+    return identity->gpu.at && json_memory_check(err);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct kernel {
-    int64_t total_ns, owned_ns, exposed_ns;
+    int64_t total_ns, steady_ns, owned_ns, exposed_ns;
     uint32_t steady_calls;
     uint32_t by_op;    // a device event with the (name, op) pair that has most time
     uint32_t by_shape; // a device event with the shape of most calls; FACTS_NONE without shapes
@@ -17,7 +17,7 @@ struct kernel {
 
 // Device events of one name, operator, class and shape.
 struct kind {
-    int64_t total_ns, owned_ns;
+    int64_t total_ns, steady_ns, owned_ns;
     uint32_t calls, steady_calls;
     uint32_t device; // the last of them
     uint32_t kernel; // index of its name
@@ -63,10 +63,12 @@ static bool sum_kinds(struct kernels *all, struct groups *names, struct err *err
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
         struct kind *kind = &all->kinds[all->names.group_of[i]];
+        bool is_steady = device->step != FACTS_NONE && facts->steps[device->step].steady;
         kind->calls++;
         kind->total_ns += time_of(device);
         kind->owned_ns += device->owned_ns;
-        kind->steady_calls += device->step != FACTS_NONE && facts->steps[device->step].steady;
+        kind->steady_calls += is_steady;
+        kind->steady_ns += is_steady ? time_of(device) : 0;
         kind->device = i;
         all->names.group_of[i] = kind->kernel;
     }
@@ -182,6 +184,7 @@ static bool sum(struct kernels *all, struct err *err)
         kernel->owned_ns += kind->owned_ns;
         kernel->exposed_ns += computes ? 0 : kind->owned_ns;
         kernel->steady_calls += kind->steady_calls;
+        kernel->steady_ns += kind->steady_ns;
     }
     return describe(all, err);
 }
@@ -249,6 +252,7 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     row_i64(&row, kernel->exposed_ns);
     row_share(&row, kernel->total_ns, parts_window_ns(&facts->whole));
     row_share(&row, kernel->total_ns, parts_busy_ns(&facts->whole));
+    row_share(&row, kernel->steady_ns, facts->steady_count);
     add_stats(&row, &stats);
     add_shape(&row, shape_of(facts, kernel->by_shape), texts);
     return row_end(&row, &table_kernels, report, err);

@@ -66,9 +66,11 @@ struct parts parts_read(const struct table *table, size_t row)
     return parts;
 }
 
-// Rounded quotient of numbers that are not negative.
+// Rounded quotient of numbers that are not negative; 0 of others, which only false tables hold.
 static int64_t per_step(int64_t total, int64_t steps)
 {
+    if (total < 0 || steps <= 0)
+        return 0;
     return total / steps + (total % steps >= steps - total % steps);
 }
 

@@ -54,6 +54,8 @@ static const struct {
     [REPAIR_INCOMPLETE_OTHER] = {"info", "none: no figure stands on them"},
     [REPAIR_NO_DURATION] = {"info", "host events count with no length"},
     [REPAIR_NEGATIVE_DURATION] = {"warning", "device events below them may lack an operator"},
+    [REPAIR_LONG_DURATION] = {"warning", "device events below them may lack an operator, and steps "
+                                         "their mark"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},
     [REPAIR_LONG_TEXT] = {"info", "names that differ only behind the cut count as one"},

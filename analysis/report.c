@@ -22,15 +22,14 @@ static struct table *find_or_add(struct report *report, const struct table_desc 
 
 static bool grow(struct report *report, struct table *table, size_t rows, struct err *err)
 {
-    size_t width = table->desc->column_count;
-    size_t cap = table->row_cap ? table->row_cap * 2 : 8;
+    size_t row_bytes = table->desc->column_count * sizeof *table->cells;
+    size_t cap = table->row_cap ? table->row_cap + table->row_cap / 2 : 8;
     if (cap < rows)
         cap = rows;
-    struct cell *cells = arena_room(report->arena, cap * width, sizeof *cells, err);
+    struct cell *cells =
+        arena_grow(report->arena, table->cells, table->row_cap * row_bytes, cap * row_bytes, err);
     if (!cells)
         return false;
-    if (table->row_count)
-        memcpy(cells, table->cells, table->row_count * width * sizeof *cells);
     table->cells = cells;
     table->row_cap = cap;
     return true;

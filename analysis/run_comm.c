@@ -7,6 +7,8 @@
 #include "ingest/trace/record_set.h"
 #include "ingest/trace/strtab.h"
 
+#define NO_RANK INT64_MIN // -1 may be one whose number is not known
+
 #define MAX_ORIGIN_NS ((int64_t)1 << 61) // 73 years
 #define MAX_TIME_NS   ((int64_t)1 << 58)
 
@@ -133,7 +135,7 @@ static bool find_namesake(struct run_comm *comm, const struct table *table, size
     loader->namesakes = grown;
     if (*index == known)
         grown[known] =
-            (struct namesake){.name = name, .size = size, .rank = -1, .listed = RUN_NONE};
+            (struct namesake){.name = name, .size = size, .rank = NO_RANK, .listed = RUN_NONE};
     return true;
 }
 

@@ -184,8 +184,7 @@ static bool is_kept_from(const struct taking *taking, enum merge_rule rule)
     switch (rule) {
     case MERGE_FIRST: return taking->first;
     case MERGE_HEAVIEST: return taking->heaviest;
-    case MERGE_HEADLINE:
-    case MERGE_PER_STEP: return taking->headline;
+    case MERGE_HEADLINE: return taking->headline;
     default: return true;
     }
 }

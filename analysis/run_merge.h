@@ -14,7 +14,6 @@ enum merge_rule {
     MERGE_MAX,          // likewise
     MERGE_MEDIAN,       // lower median; 0, or null for a number with a fraction, when all are null
     MERGE_HEADLINE,     // of the headline rank; null when it has no such row
-    MERGE_PER_STEP,     // the headline rank's divided by its steps
     MERGE_WINDOW_SHARE, // the sum divided by the windows of all ranks
     MERGE_BUSY_SHARE,   // the sum divided by their busy time
     MERGE_WEIGHT_SHARE, // the sum divided by the sum of the weight

@@ -21,7 +21,7 @@ static const struct merge_column kernels_columns[] = {
     SAME(MERGE_SUM),                  // exposed_ns
     {MERGE_WINDOW_SHARE, "total_ns"}, // window_share
     {MERGE_BUSY_SHARE, "total_ns"},   // busy_share
-    {MERGE_PER_STEP, "total_ns"},     // per_step_ns
+    SAME(MERGE_HEADLINE),             // per_step_ns
     SAME(MERGE_MIN),                  // min_ns
     SAME(MERGE_MEDIAN),               // mean_ns
     SAME(MERGE_MEDIAN),               // median_ns

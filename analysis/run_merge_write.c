@@ -64,13 +64,6 @@ static void add_spread(struct row *row, const struct writing *writing, unsigned 
     row_i64(row, writing->run->ranks[writing->joined->heaviest_rank]);
 }
 
-static void add_per_step(struct row *row, const struct writing *writing, const struct slot *slot)
-{
-    int64_t steps = run_summary_i64(writing->run, writing->run->headline, "step_count", 0);
-    bool known = steps > 0 && slot->known;
-    row_f64_if(row, known, (double)slot->value / (double)(known ? steps : 1));
-}
-
 static void add_column(struct row *row, const struct writing *writing, unsigned c)
 {
     const struct merging *merging = writing->merging;
@@ -83,7 +76,6 @@ static void add_column(struct row *row, const struct writing *writing, unsigned 
     case MERGE_MEDIAN: row_cell(row, median_of(writing, c)); break;
     case MERGE_SPREAD: add_spread(row, writing, c); break;
     case MERGE_RANKS: row_i64(row, writing->joined->ranks); break;
-    case MERGE_PER_STEP: add_per_step(row, writing, slot); break;
     case MERGE_WINDOW_SHARE: row_share(row, slot->value, writing->run->window_ns); break;
     case MERGE_BUSY_SHARE: row_share(row, slot->value, writing->run->busy_ns); break;
     case MERGE_WEIGHT_SHARE: row_share(row, slot->value, writing->joined->weight); break;

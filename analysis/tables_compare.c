@@ -212,7 +212,8 @@ const struct table_desc table_compare_ranks =
 
 static const struct column columns_compare_memory[] = {
     CAND_COLUMN,
-    TEXT("device", "The device as the base calls it, or cpu; cuda:0 and hip:0 are one."),
+    TEXT("device", "The device as the base calls it, or cpu; cuda:0 and hip:0 are one, and "
+                   "so are accelerators that are the only ones of their runs."),
     I64("base_allocated_bytes", "bytes",
         "Most that tensors held at once in the base; the largest of repeats."),
     I64("cand_allocated_bytes", "bytes", "The same of the candidate."),

@@ -55,6 +55,7 @@ static const struct column columns_kernels[] = {
     F64("calls_per_step", "count", "Calls in the steady steps per step."),
     I64("total_ns", "ns", "Sum of the durations."),
     KERNEL_SHARE_COLUMNS,
+    F64("per_step_ns", "ns", "Sum of the durations in the steady steps per step."),
     KERNEL_DISTRIBUTION_COLUMNS,
     KERNEL_SHAPE_COLUMNS,
 };
