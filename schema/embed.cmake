@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles schema/sqlite/NNNN_*.sql into a target as server/schema_data.h declares them.
+# Compiles schema/sqlite/NNNN_*.sql into a target as server/store/schema_data.h declares them.
 
 function(embed_schema target)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/sqlite/[0-9][0-9][0-9][0-9]_*.sql)
@@ -21,6 +21,6 @@ function(embed_schema target)
     string(APPEND names "    {\"${name}\", text_${number}},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/schema_data.c @ONLY CONTENT
-    "#include \"server/schema_data.h\"\n@texts@const struct migration schema_migrations[] = {\n@names@};\nconst int schema_count = @number@;\n")
+    "#include \"server/store/schema_data.h\"\n@texts@const struct migration schema_migrations[] = {\n@names@};\nconst int schema_count = @number@;\n")
   target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/schema_data.c)
 endfunction()

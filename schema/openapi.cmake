@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles schema/openapi.json into a target as server/openapi_data.h declares it.
+# Compiles schema/openapi.json into a target as server/api/openapi_data.h declares it.
 
 function(embed_openapi target)
   set(file ${CMAKE_SOURCE_DIR}/schema/openapi.json)
@@ -10,6 +10,6 @@ function(embed_openapi target)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
   string(REGEX REPLACE "((0x..,){24})" "\\1\n" bytes "${bytes}")
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/openapi_data.c @ONLY CONTENT
-    "#include \"server/openapi_data.h\"\nconst unsigned char openapi_json[] = {\n@bytes@};\nconst size_t openapi_size = sizeof(openapi_json);\nconst char openapi_etag[] = \"@etag@\";\n")
+    "#include \"server/api/openapi_data.h\"\nconst unsigned char openapi_json[] = {\n@bytes@};\nconst size_t openapi_size = sizeof(openapi_json);\nconst char openapi_etag[] = \"@etag@\";\n")
   target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/openapi_data.c)
 endfunction()

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's commands, one row each, and its exit codes.
-#include "server/cmd.h"
-#include "server/options.h"
+#include "analysis/json_memory.h"
+#include "server/cli/cmd.h"
+#include "server/cli/options.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command commands[] = {
     {"serve", "run the web service", cmd_serve, NULL},
@@ -89,9 +92,24 @@ static int run(const struct command *command, int argc, char **argv)
     return command->judge ? judge_exit_code(err.code) : exit_code(err.code);
 }
 
+// A file of ours must not come to stand where texts are read or written. The process of a job gets
+// exactly the descriptors that it shall have.
+static void fill_standard_files(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "_job") != 0)
+        fill_standard_files();
+    json_memory_watch();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         show_help(stdout);
         return 0;

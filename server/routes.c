@@ -4,9 +4,9 @@
 
 #include "analysis/tables.h"
 #include "ingest/base/log.h"
-#include "server/api.h"
-#include "server/audit.h"
-#include "server/problem.h"
+#include "server/access/audit.h"
+#include "server/api/api.h"
+#include "server/http/problem.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #define SERVER_ROUTES_H
 
 #include "analysis/report.h"
-#include "server/access.h"
-#include "server/response.h"
+#include "server/access/access.h"
+#include "server/http/response.h"
 
 struct route {
     const char *method;  // "GET" serves HEAD, too

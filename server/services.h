@@ -3,8 +3,8 @@
 #ifndef SERVER_SERVICES_H
 #define SERVER_SERVICES_H
 
-#include "server/intake.h"
-#include "server/metrics.h"
+#include "server/files/intake.h"
+#include "server/http/metrics.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>

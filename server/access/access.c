@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Admits requests: by a token, by a browser's session, or by whom a trusted proxy names.
+#include "server/access/access_parts.h"
+#include "server/access/audit.h"
+#include "server/access/credentials.h"
+#include "server/access/token.h"
+#include "server/api/api.h"
+#include "server/http/metrics.h"
+#include "server/routes.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <stdlib.h>
+
+// --- how requests are admitted ------------------------------------------------------------------
+
+static struct str host_of(struct str url)
+{
+    size_t scheme = str_find(url, STR("://"));
+    if (scheme != SIZE_MAX)
+        url = (struct str){url.at + scheme + 3, url.len - scheme - 3};
+    if (url.len && url.at[0] == '[') {
+        size_t end = str_find(url, STR("]"));
+        return (struct str){url.at, end == SIZE_MAX ? url.len : end + 1};
+    }
+    size_t len = 0;
+    while (len < url.len && url.at[len] != ':' && url.at[len] != '/')
+        len++;
+    return (struct str){url.at, len};
+}
+
+static bool is_loopback(const char *url)
+{
+    struct str host = host_of(str_of(url));
+    return str_equal_nocase(host, STR("localhost")) || str_equal(host, STR("[::1]")) ||
+           (str_starts_with(host, STR("127.")) && peers_is_address(host));
+}
+
+static bool has_text(const char *text)
+{
+    return text && *text;
+}
+
+// Somebody who is no process of this machine may come.
+static bool is_reached_from_elsewhere(const struct access_config *config)
+{
+    return !is_loopback(config->listen) || has_text(config->trusted_proxies) ||
+           (has_text(config->public_url) && !is_loopback(config->public_url));
+}
+
+static bool check_somebody_gets_in(const struct access *access, const char *data_dir,
+                                   struct err *err)
+{
+    int64_t tokens = 0;
+    if (!store_count_tokens(access->store, &tokens, err))
+        return false;
+    return tokens > 0 || access->proxies.count > 0 ||
+           err_set(err, ERR_USAGE,
+                   "nobody could get in: make a token by 'stepscope token create --name admin "
+                   "--scopes admin --data %s', or name a --trusted-proxy",
+                   data_dir);
+}
+
+static bool decide(struct access *access, const struct access_config *config, struct err *err)
+{
+    bool off = strcmp(config->auth, "off") == 0;
+    if (off && !is_loopback(config->listen))
+        return err_set(err, ERR_USAGE,
+                       "found --auth off and --listen %s: whoever reaches that could change and "
+                       "delete everything; listen on 127.0.0.1, or leave --auth out",
+                       config->listen);
+    access->required =
+        !off && (strcmp(config->auth, "required") == 0 || is_reached_from_elsewhere(config));
+    return !access->required || check_somebody_gets_in(access, config->data_dir, err);
+}
+
+struct access *access_open(const struct access_config *config, struct err *err)
+{
+    struct access *access = calloc(1, sizeof(*access));
+    if (!access) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    access->store = config->store;
+    access->secure = str_starts_with(str_of(config->public_url), STR("https://"));
+    access->user_header = config->proxy_user_header;
+    access->admins = str_of(config->proxy_admins);
+    access->guard = login_guard_new(err);
+    if (access->guard && peers_parse(str_of(config->trusted_proxies), &access->proxies, err) &&
+        decide(access, config, err))
+        return access;
+    access_close(access);
+    return NULL;
+}
+
+void access_close(struct access *access)
+{
+    if (access)
+        login_guard_free(access->guard);
+    free(access);
+}
+
+bool access_is_required(const struct access *access)
+{
+    return access && access->required;
+}
+
+// --- tokens -------------------------------------------------------------------------------------
+
+bool access_refuse_unknown(struct request *request, struct response *response, const char *why,
+                           struct err *err)
+{
+    response_header(response, request->arena, "WWW-Authenticate", "Bearer realm=\"stepscope\"");
+    response->fix = STR("send a token as 'Authorization: Bearer TOKEN', or sign in at /login");
+    return response_refuse(response, err, (struct refusal){401, "unauthenticated"}, "%s", why);
+}
+
+static bool refuse_guesses(struct request *request, struct response *response, unsigned wait_s,
+                           struct err *err)
+{
+    response_header(response, request->arena, "Retry-After", "%u", wait_s);
+    return response_refuse(response, err, (struct refusal){429, "too-many-failures"},
+                           "found %d wrong tokens from this address within a minute; try again in "
+                           "%u s",
+                           LOGIN_GUARD_FAILURES, wait_s);
+}
+
+// Wrong credentials alone wait: a good token of the same address, as behind one router, never does.
+static bool note_failure(struct request *request, struct response *response, const char *why,
+                         struct err *err)
+{
+    const struct services *services = request->services;
+    struct login_guard *guard = services->access->guard;
+    unsigned wait_s = login_guard_wait_s(guard, request->peer, clock_mono_ns());
+    if (wait_s)
+        return refuse_guesses(request, response, wait_s, err);
+    login_guard_fail(guard, request->peer, clock_mono_ns());
+    metrics_add(services->metrics, METRIC_AUTH_FAILURES, 1);
+    struct audit_entry entry = {.who = STR("unknown"),
+                                .peer = request->peer,
+                                .action = STR("refuse credentials"),
+                                .object = str_of(why),
+                                .request_id = str_of(request->id),
+                                .status = 401};
+    audit_write(services->audit, &entry);
+    return access_refuse_unknown(request, response, why, err);
+}
+
+bool access_check_token(struct request *request, struct response *response, struct str text,
+                        struct token *token, struct err *err)
+{
+    struct access *access = request->services->access;
+    char hash[TOKEN_HASH_SIZE];
+    bool found = false;
+    if (!token_has_form(text, TOKEN_PREFIX))
+        return note_failure(request, response, "found something that is no token", err);
+    if (!token_hash(text, hash, err) ||
+        !store_find_token(access->store, hash, request->arena, token, &found, err))
+        return false;
+    if (!found)
+        return note_failure(request, response, "found a token that this service does not know",
+                            err);
+    if (token->revoked_ns)
+        return note_failure(request, response, "found a token that was revoked", err);
+    if (token->expires_ns && token->expires_ns <= clock_wall_ns())
+        return note_failure(request, response, "found a token that has expired", err);
+    struct err ignored = {0}; // a full disk must not lock people out
+    if (!store_touch_token(access->store, token, &ignored))
+        log_warn("the use of a token was not noted: %s", ignored.msg);
+    return true;
+}
+
+bool access_know(struct request *request, const struct token *token, struct err *err)
+{
+    char *name = arena_printf(request->arena, err, "token %.*s (%.*s)", (int)token->id.len,
+                              token->id.at, (int)token->name.len, token->name.at);
+    request->who = (struct principal){.kind = WHO_TOKEN,
+                                      .name = str_of(name),
+                                      .key = token->id,
+                                      .scopes = token_all_scopes(token->scopes),
+                                      .until_ns = token->expires_ns,
+                                      .limits = token->limits};
+    return name != NULL;
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+// Addresses end up in logs, histories and links.
+static bool check_address(const struct request *request, struct response *response, struct err *err)
+{
+    static const char *const names[] = {"token", "access_token", "api_key", "bearer"};
+    for (size_t i = 0; i < request->query.count; i++) {
+        struct query_param param = request->query.params[i];
+        bool is_secret = token_has_form(param.value, TOKEN_PREFIX);
+        for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+            is_secret = is_secret || str_equal_nocase(param.name, str_of(names[n]));
+        if (!is_secret)
+            continue;
+        response->fix = STR("send it as 'Authorization: Bearer TOKEN', and revoke this one: "
+                            "proxies may have written it down");
+        return response_refuse(response, err, (struct refusal){400, "token-in-address"},
+                               "found a token in the address, where it does not belong");
+    }
+    return true;
+}
+
+bool access_identify(struct request *request, struct response *response, struct err *err)
+{
+    struct token token;
+    request->who = (struct principal){.kind = WHO_NOBODY, .name = STR("nobody")};
+    if (!access_is_required(request->services->access)) {
+        request->who =
+            (struct principal){.kind = WHO_LOCAL, .name = STR("local"), .scopes = SCOPE_ALL};
+        return true;
+    }
+    if (request_header_count(request, "Authorization") > 1)
+        return response_refuse(response, err, (struct refusal){400, "credentials"},
+                               "found several Authorization headers, expected one");
+    struct str bearer = credentials_bearer(request);
+    if (bearer.at)
+        return access_check_token(request, response, bearer, &token, err) &&
+               access_know(request, &token, err);
+    if (!access_read_proxy(request, response, err))
+        return false;
+    return request->who.kind != WHO_NOBODY || access_read_session(request, response, err);
+}
+
+static bool is_page(const struct request *request)
+{
+    return request->route->handle == assets_get_page &&
+           strcmp(request->route->pattern, "/login") != 0;
+}
+
+static bool check_scopes(struct request *request, struct response *response, struct err *err)
+{
+    char needed[TOKEN_SCOPES_SIZE];
+    if (request->route->scopes & request->who.scopes)
+        return true;
+    if (request->who.kind == WHO_NOBODY)
+        return access_refuse_unknown(request, response, "found neither a token nor a session", err);
+    token_write_scopes(request->route->scopes, needed);
+    response_header(response, request->arena, "WWW-Authenticate",
+                    "Bearer realm=\"stepscope\", error=\"insufficient_scope\", scope=\"%s\"",
+                    needed);
+    response->fix = STR("come with a token of that scope; an administrator can make one");
+    return response_refuse(response, err, (struct refusal){403, "scope"},
+                           "%.*s may not do this, which needs the scope %s",
+                           (int)request->who.name.len, request->who.name.at, needed);
+}
+
+bool access_admit(struct request *request, struct response *response, struct err *err)
+{
+    if (!check_address(request, response, err))
+        return false;
+    // What is open to everybody is so with wrong credentials, too; such as the page to sign in.
+    bool open = request->route->scopes == SCOPE_OPEN;
+    if (open && !is_page(request)) {
+        request->who = (struct principal){.kind = WHO_NOBODY, .name = STR("nobody")};
+        return true;
+    }
+    return access_identify(request, response, err) &&
+           (open || check_scopes(request, response, err));
+}
+
+// The page that was asked for, as a value in an address.
+static bool write_escaped(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+                     strchr("-._~/", c) != NULL;
+        if (plain && c)
+            buf_putc(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+    return !out->failed;
+}
+
+bool access_sends_to_login(struct request *request, struct response *response)
+{
+    struct buf next = {0};
+    if (!is_page(request) || request->who.kind != WHO_NOBODY)
+        return false;
+    bool ok = write_escaped(&next, request->path);
+    if (request->query_text.len)
+        ok = write_escaped(&next, STR("?")) && write_escaped(&next, request->query_text);
+    response->status = 303;
+    response->cache = CACHE_NEVER;
+    response_header(response, request->arena, "Location", "/login?next=%s", ok ? next.at : "%2F");
+    buf_free(&next);
+    return true;
+}

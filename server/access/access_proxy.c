@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trusted proxy says of a request: whose it is, and where it came from.
+#include "server/access/access_parts.h"
+
+#include "ingest/base/log.h"
+
+#define USER_MAX_BYTES 64
+
+static struct str trim(struct str text)
+{
+    while (text.len && (text.at[0] == ' ' || text.at[0] == '\t'))
+        text = (struct str){text.at + 1, text.len - 1};
+    while (text.len && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+// What the proxy itself has seen stands last; all before it is hearsay.
+static struct str last_hop(const struct request *request)
+{
+    struct str hops = {NULL, 0};
+    for (size_t i = 0; i < request->header_count; i++)
+        if (str_equal_nocase(request->headers[i].name, STR("X-Forwarded-For")))
+            hops = request->headers[i].value;
+    for (size_t i = hops.len; i-- > 0;)
+        if (hops.at[i] == ',')
+            return trim((struct str){hops.at + i + 1, hops.len - i - 1});
+    return trim(hops);
+}
+
+static bool is_passed_on(const struct request *request)
+{
+    static const char *const names[] = {"X-Forwarded-For", "X-Forwarded-Host", "Forwarded"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (request_header(request, names[i]).at)
+            return true;
+    return false;
+}
+
+// Behind a proxy on this machine the whole network looks like somebody who sits here.
+static void warn_of_proxy(struct access *access, const struct request *request)
+{
+    if (access->required || access->proxies.count || !is_passed_on(request) ||
+        atomic_exchange(&access->told_of_proxy, true))
+        return;
+    log_warn("a proxy passes on requests from elsewhere, and nobody is asked who they are: whoever "
+             "reaches the proxy may change and delete everything; start with --auth required and "
+             "tokens, or name the proxy with --trusted-proxy");
+}
+
+void access_find_peer(struct request *request)
+{
+    struct access *access = request->services ? request->services->access : NULL;
+    if (access)
+        warn_of_proxy(access, request);
+    if (!access || !peers_hold(&access->proxies, request->peer))
+        return;
+    struct str hop = last_hop(request);
+    request->by_proxy = true;
+    if (peers_is_address(hop))
+        request->peer = hop;
+}
+
+// No space, comma or quote, which would be several names, or a header that was put together.
+static bool is_user(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.at[i] <= ' ' || name.at[i] >= 0x7f || strchr(",;\"'<>\\", name.at[i]))
+            return false;
+    return name.len > 0 && name.len <= USER_MAX_BYTES;
+}
+
+static bool is_listed(struct str names, struct str name)
+{
+    while (names.len) {
+        size_t comma = str_find(names, STR(","));
+        struct str one = {names.at, comma == SIZE_MAX ? names.len : comma};
+        if (str_equal(trim(one), name))
+            return true;
+        size_t used = one.len + (comma != SIZE_MAX);
+        names = (struct str){names.at + used, names.len - used};
+    }
+    return false;
+}
+
+static bool know_user(struct request *request, struct str user, struct err *err)
+{
+    bool admin = is_listed(request->services->access->admins, user);
+    char *name = arena_printf(request->arena, err, "user %.*s", (int)user.len, user.at);
+    request->who = (struct principal){
+        .kind = WHO_USER,
+        .name = str_of(name),
+        .key = str_of(name),
+        .scopes = admin ? SCOPE_ALL : (unsigned)(SCOPE_READ | SCOPE_UPLOAD | SCOPE_WRITE),
+        .limits = {-1, -1, -1},
+    };
+    return name != NULL;
+}
+
+bool access_read_proxy(struct request *request, struct response *response, struct err *err)
+{
+    const struct access *access = request->services->access;
+    size_t count = access->proxies.count ? request_header_count(request, access->user_header) : 0;
+    if (count == 0)
+        return true;
+    if (!request->by_proxy)
+        return response_refuse(response, err, (struct refusal){403, "untrusted-proxy"},
+                               "found the header %s from %.*s, which is no --trusted-proxy",
+                               access->user_header, (int)request->peer.len, request->peer.at);
+    struct str user = trim(request_header(request, access->user_header));
+    if (count > 1 || !is_user(user))
+        return response_refuse(response, err, (struct refusal){400, "proxy-user"},
+                               "found %zu %s headers, or one with no plain name, expected one that "
+                               "names the user",
+                               count, access->user_header);
+    return know_user(request, user, err);
+}

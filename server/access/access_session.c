@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions of browsers: a cookie stands for the token that began it.
+#include "server/access/access_parts.h"
+#include "server/access/credentials.h"
+#include "server/access/token.h"
+
+#include "ingest/base/clock.h"
+
+// The name with __Host- makes browsers keep it for https, this host and every path alone.
+static const char *cookie_name(const struct access *access)
+{
+    return access->secure ? "__Host-stepscope" : "stepscope";
+}
+
+static struct str find_cookie(const struct request *request)
+{
+    return credentials_session(request, cookie_name(request->services->access));
+}
+
+// Browsers send cookies with whatever a page makes them send, so a change must say that it is a
+// page of ours; that what it says is true was checked before.
+static bool check_sender(const struct request *request, struct response *response, struct err *err)
+{
+    struct str site = request_header(request, "Sec-Fetch-Site");
+    if (request_is_safe(request) || request_header(request, "Origin").at ||
+        (site.at && str_equal(site, STR("same-origin"))))
+        return true;
+    return response_refuse(response, err, (struct refusal){403, "cross-site"},
+                           "found neither Origin nor Sec-Fetch-Site, expected one of them with a "
+                           "change by session; programs send a token");
+}
+
+bool access_read_session(struct request *request, struct response *response, struct err *err)
+{
+    struct str secret = find_cookie(request);
+    struct store *store = request->services->access->store;
+    char hash[TOKEN_HASH_SIZE];
+    struct token token;
+    bool found = false;
+    if (!secret.at)
+        return true;
+    if (!token_hash(secret, hash, err) ||
+        !store_find_session(store, hash, request->arena, &token, &found, err))
+        return false;
+    bool good = found && token.revoked_ns == 0 &&
+                (token.expires_ns == 0 || token.expires_ns > clock_wall_ns());
+    if (!good)
+        return true;
+    if (!check_sender(request, response, err) || !access_know(request, &token, err))
+        return false;
+    request->who.by_session = true;
+    return true;
+}
+
+static void set_cookie(struct request *request, struct response *response, const char *value,
+                       const char *more)
+{
+    const struct access *access = request->services->access;
+    response_header(response, request->arena, "Set-Cookie",
+                    "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s", cookie_name(access), value,
+                    access->secure ? "; Secure" : "", more);
+}
+
+bool access_begin_session(struct request *request, struct response *response, struct str text,
+                          struct err *err)
+{
+    struct token token;
+    char secret[TOKEN_SIZE], hash[TOKEN_HASH_SIZE];
+    if (!access_check_token(request, response, text, &token, err) ||
+        !token_make(SESSION_PREFIX, secret, err) || !token_hash(str_of(secret), hash, err) ||
+        !store_add_session(request->services->access->store, hash, token.id, err) ||
+        !access_know(request, &token, err))
+        return false;
+    request->who.by_session = true;
+    set_cookie(request, response, secret, "");
+    return true;
+}
+
+bool access_end_session(struct request *request, struct response *response, struct err *err)
+{
+    char hash[TOKEN_HASH_SIZE];
+    struct str secret = find_cookie(request);
+    if (secret.at && (!token_hash(secret, hash, err) ||
+                      !store_end_session(request->services->access->store, hash, err)))
+        return false;
+    set_cookie(request, response, "", "; Max-Age=0");
+    return true;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who changed what, and when: rows that nobody can change, and the same as lines of a file.
+#ifndef SERVER_AUDIT_H
+#define SERVER_AUDIT_H
+
+#include "server/http/response.h"
+#include "server/store/store.h"
+
+struct audit;
+
+// Lines go to DIR/audit.log. ERR_IO when that cannot be written. Pair with audit_close.
+MUST_CHECK struct audit *audit_open(struct store *store, const char *data_dir, struct err *err);
+void audit_close(struct audit *audit); // NULL is allowed
+
+struct audit_entry {
+    struct str who, peer, action, object, request_id;
+    int status;
+};
+
+// Writes one entry, with the time. What cannot be written is logged: the change itself is made.
+void audit_write(struct audit *audit, const struct audit_entry *entry);
+
+// Names the upload, its run and the bytes that came, as what the request was about.
+void audit_name_upload(struct request *request, const struct upload *upload);
+
+// Writes the entry of a request that was answered, if it is one that counts: changes, sessions,
+// downloads of raw files.
+void audit_request(struct request *request, const struct response *response);
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quotas: what the store counted, and what uploads under way will add to it.
+#include "server/access/quota.h"
+
+#include "server/services.h"
+#include "server/store/store_access.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define DAY_S ((int64_t)86400)
+
+// Uploads that somebody has under way.
+struct holder {
+    char key[80];
+    int64_t uploads;
+    uint64_t bytes;     // announced, or come so far
+    uint64_t new_bytes; // of these, those for which nothing in the store stands yet
+    struct holder *next;
+};
+
+struct quota {
+    struct store *store;
+    struct quota_limits defaults;
+    pthread_mutex_t lock;
+    struct holder *holders; // only those with uploads: never more than there are uploads
+};
+
+struct quota *quota_new(struct store *store, const struct quota_limits *defaults, struct err *err)
+{
+    struct quota *quota = calloc(1, sizeof(*quota));
+    if (!quota) {
+        err_set(err, ERR_MEMORY, "out of memory for quotas");
+        return NULL;
+    }
+    quota->store = store;
+    quota->defaults = *defaults;
+    pthread_mutex_init(&quota->lock, NULL);
+    return quota;
+}
+
+void quota_free(struct quota *quota)
+{
+    while (quota && quota->holders) {
+        struct holder *first = quota->holders;
+        quota->holders = first->next;
+        free(first);
+    }
+    if (quota)
+        pthread_mutex_destroy(&quota->lock);
+    free(quota);
+}
+
+// --- who has uploads under way ------------------------------------------------------------------
+
+static struct holder **find_holder(struct quota *quota, struct str key)
+{
+    struct holder **at = &quota->holders;
+    while (*at && !str_equal(str_of((*at)->key), key))
+        at = &(*at)->next;
+    return at;
+}
+
+static struct holder *get_holder(struct quota *quota, struct str key, struct err *err)
+{
+    struct holder **at = find_holder(quota, key);
+    if (*at)
+        return *at;
+    *at = calloc(1, sizeof(**at));
+    if (*at)
+        memcpy((*at)->key, key.at, key.len);
+    else
+        err_set(err, ERR_MEMORY, "out of memory for quotas");
+    return *at;
+}
+
+static void drop_holder(struct quota *quota, struct str key)
+{
+    struct holder **at = find_holder(quota, key), *gone = *at;
+    if (!gone || gone->uploads)
+        return;
+    *at = gone->next;
+    free(gone);
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+static int64_t own_or(int64_t own, int64_t otherwise)
+{
+    return own >= 0 ? own : otherwise;
+}
+
+static struct quota_limits limits_of(const struct quota *quota, const struct principal *who)
+{
+    return (struct quota_limits){own_or(who->limits.day_bytes, quota->defaults.day_bytes),
+                                 own_or(who->limits.stored_bytes, quota->defaults.stored_bytes),
+                                 own_or(who->limits.in_flight, quota->defaults.in_flight)};
+}
+
+// What is left of a limit; INT64_MAX without one.
+static int64_t left_of(int64_t limit, int64_t used, uint64_t reserved)
+{
+    if (limit == 0)
+        return INT64_MAX;
+    if (used >= limit || reserved >= (uint64_t)(limit - used))
+        return 0;
+    return limit - used - (int64_t)reserved;
+}
+
+static bool refuse_day(struct request *request, struct response *response, int64_t left,
+                       struct err *err)
+{
+    int64_t wait_s = DAY_S - clock_wall_ns() / 1000000000 % DAY_S;
+    response_header(response, request->arena, "Retry-After", "%lld", (long long)wait_s);
+    return response_refuse(response, err, (struct refusal){429, "quota-day"},
+                           "%.*s may upload %lld bytes more today, which is too little for this",
+                           (int)request->who.name.len, request->who.name.at, (long long)left);
+}
+
+static bool refuse_stored(struct request *request, struct response *response, int64_t left,
+                          struct err *err)
+{
+    response->fix = STR("delete runs that are not needed any more, or ask for a higher limit");
+    return response_refuse(response, err, (struct refusal){507, "quota-stored"},
+                           "%.*s may store %lld bytes more, which is too little for this",
+                           (int)request->who.name.len, request->who.name.at, (long long)left);
+}
+
+static bool refuse_in_flight(struct request *request, struct response *response, int64_t most,
+                             struct err *err)
+{
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){429, "quota-in-flight"},
+                           "%.*s has %lld uploads under way, the most it may have",
+                           (int)request->who.name.len, request->who.name.at, (long long)most);
+}
+
+// Keeps bytes free for an upload, under the lock: what leaves the reservations is in the store
+// then.
+static bool reserve(struct quota *quota, struct holder *holder, struct request *request,
+                    struct response *response, uint64_t bytes, struct err *err)
+{
+    struct quota_limits limits = limits_of(quota, &request->who);
+    struct quota_use use;
+    if (!store_quota_use(quota->store, request->who.key, store_today(), &use, err))
+        return false;
+    int64_t day_left = left_of(limits.day_bytes, use.day_bytes, holder->bytes);
+    int64_t stored_left = request->quota_is_piece
+                              ? INT64_MAX
+                              : left_of(limits.stored_bytes, use.stored_bytes, holder->new_bytes);
+    if (day_left == 0 || bytes > (uint64_t)day_left)
+        return refuse_day(request, response, day_left, err);
+    if (stored_left == 0 || bytes > (uint64_t)stored_left)
+        return refuse_stored(request, response, stored_left, err);
+    request->quota_bytes += bytes;
+    holder->bytes += bytes;
+    holder->new_bytes += request->quota_is_piece ? 0 : bytes;
+    return true;
+}
+
+// Gives back bytes that were kept free, under the lock.
+static void give_back(struct holder *holder, struct request *request, uint64_t bytes)
+{
+    bytes = bytes < request->quota_bytes ? bytes : request->quota_bytes;
+    request->quota_bytes -= bytes;
+    holder->bytes -= bytes;
+    holder->new_bytes -= request->quota_is_piece ? 0 : bytes;
+}
+
+// --- uploads ------------------------------------------------------------------------------------
+
+bool quota_grow(struct request *request, struct response *response, struct err *err)
+{
+    struct quota *quota = request->services->quota;
+    uint64_t received = request->body->received;
+    if (!quota || request->who.key.len == 0 || received <= request->quota_bytes)
+        return true;
+    pthread_mutex_lock(&quota->lock);
+    struct holder *holder = *find_holder(quota, request->who.key);
+    bool ok = reserve(quota, holder, request, response, received - request->quota_bytes, err);
+    pthread_mutex_unlock(&quota->lock);
+    return ok;
+}
+
+static bool enter(struct quota *quota, struct request *request, struct response *response,
+                  uint64_t bytes, struct err *err)
+{
+    int64_t most = limits_of(quota, &request->who).in_flight;
+    struct holder *holder = get_holder(quota, request->who.key, err);
+    if (!holder)
+        return false;
+    if (most && holder->uploads >= most)
+        return refuse_in_flight(request, response, most, err);
+    if (!reserve(quota, holder, request, response, bytes, err))
+        return false;
+    holder->uploads++;
+    return true;
+}
+
+static bool admit(struct request *request, struct response *response, uint64_t announced_bytes,
+                  struct err *err)
+{
+    struct quota *quota = request->services->quota;
+    bool is_known = announced_bytes != BODY_UNKNOWN;
+    if (!quota || request->who.key.len == 0)
+        return true;
+    pthread_mutex_lock(&quota->lock);
+    bool ok = enter(quota, request, response, is_known ? announced_bytes : 0, err);
+    drop_holder(quota, request->who.key);
+    pthread_mutex_unlock(&quota->lock);
+    return ok;
+}
+
+bool quota_admit(struct request *request, struct response *response, uint64_t announced_bytes,
+                 struct err *err)
+{
+    request->quota_is_piece = false;
+    return admit(request, response, announced_bytes, err);
+}
+
+bool quota_admit_piece(struct request *request, struct response *response, struct err *err)
+{
+    request->quota_is_piece = true;
+    return admit(request, response, request->body->length, err);
+}
+
+void quota_settle(struct request *request, uint64_t counted_bytes)
+{
+    struct quota *quota = request->services->quota;
+    if (!quota || request->who.key.len == 0)
+        return;
+    request->quota_counted += counted_bytes;
+    pthread_mutex_lock(&quota->lock);
+    struct holder *holder = *find_holder(quota, request->who.key);
+    if (holder)
+        give_back(holder, request, counted_bytes);
+    pthread_mutex_unlock(&quota->lock);
+}
+
+// What came and became nothing: it is counted before the reservation goes, so that nothing slips in
+// between.
+static void charge_rest(const struct quota *quota, const struct request *request)
+{
+    struct err err = {0};
+    uint64_t received = request->body->received, counted = request->quota_counted;
+    if (received > counted && !store_quota_charge(quota->store, request->who.key, store_today(),
+                                                  received - counted, &err))
+        log_error("an upload was not counted: %s", err.msg);
+}
+
+void quota_leave(struct request *request)
+{
+    struct quota *quota = request->services->quota;
+    if (!quota || request->who.key.len == 0)
+        return;
+    charge_rest(quota, request);
+    pthread_mutex_lock(&quota->lock);
+    struct holder *holder = *find_holder(quota, request->who.key);
+    if (holder && holder->uploads) {
+        give_back(holder, request, request->quota_bytes);
+        holder->uploads--;
+    }
+    drop_holder(quota, request->who.key);
+    pthread_mutex_unlock(&quota->lock);
+}

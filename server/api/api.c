@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several handlers need: finding runs and ending answers.
+#include "server/api/api.h"
+
+#include "ingest/base/hash.h"
+#include "server/files/care.h"
+#include "server/http/reply_room.h"
+
+bool api_find_run(struct request *request, struct response *response, struct str key,
+                  struct run *run, struct err *err)
+{
+    if (store_find_run(request->services->intake.store, key, request->arena, run, err)) {
+        char *object = arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at);
+        request->object = str_of(object);
+        return true;
+    }
+    if (err->code == ERR_NOT_FOUND)
+        response->fix = STR("GET /api/v1/runs lists the runs there are");
+    return false;
+}
+
+void api_locate_run(struct request *request, struct response *response, const struct run *run,
+                    const char *rest)
+{
+    response_header(response, request->arena, "Content-Location", "/api/v1/runs/%.*s%s",
+                    (int)run->id.len, run->id.at, rest);
+}
+
+void api_tell_storage(struct request *request, struct response *response)
+{
+    response_header(response, request->arena, "Stepscope-Storage", "%s",
+                    care_storage_word(request->services->intake.care));
+}
+
+bool api_take_turn(const struct request *request, struct response *response, struct err *err)
+{
+    if (reply_room_begin(request->services->room, err))
+        return true;
+    response->word = "too-many-answers";
+    return false;
+}
+
+bool api_finish_json(struct request *request, struct response *response, const char *prefix,
+                     struct err *err)
+{
+    buf_putc(&response->body, '\n');
+    if (!buf_ok(&response->body, err))
+        return false;
+    response->type = "application/json";
+    if (!prefix) {
+        response->cache = CACHE_NEVER;
+        return true;
+    }
+    uint64_t hash = hash_bytes(response->body.at, response->body.len);
+    (void)response_unchanged(request, response, "%s.%016llx", prefix, (unsigned long long)hash);
+    return true;
+}
+
+bool api_parse_pair(const char *what, struct str text, struct run_tag *tag, struct err *err)
+{
+    size_t equals = str_find(text, STR("="));
+    if (equals == 0 || equals == SIZE_MAX)
+        return err_set(err, ERR_USAGE, "found %s '%.*s', expected key=value", what,
+                       (int)(text.len < 60 ? text.len : 60), text.at);
+    tag->key = (struct str){text.at, equals};
+    tag->value = (struct str){text.at + equals + 1, text.len - equals - 1};
+    return true;
+}
+
+bool api_read_tags(const struct request *request, struct run_tag **tags, size_t *count,
+                   struct err *err)
+{
+    *count = 0;
+    *tags = arena_array(request->arena, request->query.count + 1, sizeof(**tags), err);
+    if (!*tags)
+        return false;
+    for (size_t i = 0; i < request->query.count; i++) {
+        const struct query_param *param = &request->query.params[i];
+        if (!str_equal(param->name, STR("tag")))
+            continue;
+        struct run_tag *tag = &(*tags)[(*count)++];
+        if (str_find(param->value, STR("=")) == SIZE_MAX)
+            *tag = (struct run_tag){param->value, STR("")};
+        else if (!api_parse_pair("tag", param->value, tag, err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate for jobs that must not let a slower step through: its status is the answer.
+#include "server/api/api.h"
+
+#include "server/compare/compare_sides.h"
+#include "server/compare/gate.h"
+
+enum { STATUS_FAIL = 409 };
+
+struct gate_request {
+    struct compared compared;
+    double max_regression;
+    bool undecided_fails, as_text;
+};
+
+// --- what is asked ------------------------------------------------------------------------------
+
+static bool read_undecided(const struct query *query, bool *fails, struct err *err)
+{
+    struct str word = query_get(query, "undecided");
+    *fails = word.at && str_equal(word, STR("fail"));
+    return !word.at || *fails || str_equal(word, STR("pass")) ||
+           err_set(err, ERR_USAGE, "found undecided=%.*s, expected pass or fail",
+                   (int)(word.len < 40 ? word.len : 40), word.at);
+}
+
+// The parameter wins over the header.
+static bool read_format(const struct request *request, bool *as_text, struct err *err)
+{
+    struct str word = query_get(&request->query, "format");
+    *as_text = word.at ? str_equal(word, STR("text"))
+                       : request_accepts(request, "Accept", "text/plain") &&
+                             !request_accepts(request, "Accept", "application/json");
+    return !word.at || *as_text || str_equal(word, STR("json")) ||
+           err_set(err, ERR_USAGE, "found format '%.*s', expected json or text",
+                   (int)(word.len < 40 ? word.len : 40), word.at);
+}
+
+static bool read_gate(struct request *request, struct response *response, struct gate_request *gate,
+                      struct err *err)
+{
+    static const char *const known[] = {
+        "base", "cand",  "max_regression", "undecided",   "format", "per",
+        "rank", "alpha", "relevant_share", "relevant_ns", NULL};
+    struct query_number limit = {"max_regression", 0.03, GATE_LEAST_REGRESSION,
+                                 GATE_MOST_REGRESSION};
+    if (!query_allow(&request->query, known, err) ||
+        !query_get_number(&request->query, limit, &gate->max_regression, err) ||
+        !read_undecided(&request->query, &gate->undecided_fails, err) ||
+        !read_format(request, &gate->as_text, err) ||
+        !compare_sides_find(request, response, &gate->compared, err))
+        return false;
+    return gate->compared.side_count == 2 ||
+           err_set(err, ERR_USAGE,
+                   "found %zu candidates, expected one; repeats of one are joined by commas",
+                   gate->compared.side_count - 1);
+}
+
+// --- the answer ---------------------------------------------------------------------------------
+
+static void put_ids(const struct compared_side *side, struct buf *out)
+{
+    for (size_t i = 0; i < side->count; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_add_str(out, side->runs[i].id);
+    }
+}
+
+// The comparison's page, with runs by id, so that it shows the same tomorrow.
+static bool put_url(const struct request *request, const struct compared *compared, struct buf *out,
+                    struct err *err)
+{
+    struct str base;
+    if (!request_base_url(request, &base, err))
+        return false;
+    buf_add_str(out, base);
+    buf_puts(out, "/compare?base=");
+    put_ids(&compared->sides[0], out);
+    buf_puts(out, "&cand=");
+    put_ids(&compared->sides[1], out);
+    buf_puts(out, compared->options.per_token ? "&per=token" : "");
+    buf_puts(out, compared->options.slowest ? "&rank=slowest" : "");
+    return true;
+}
+
+static void put_text(const struct gate_answer *answer, struct str url, struct buf *out)
+{
+    for (int i = 0; i < GATE_LINES; i++)
+        buf_printf(out, "%s\n", answer->lines[i]);
+    buf_add_str(out, url);
+    buf_putc(out, '\n');
+}
+
+static void put_json(const struct gate_request *gate, const struct gate_answer *answer,
+                     struct str url, struct buf *out)
+{
+    buf_printf(out, "{\"result\":\"%s\",\"lines\":[", verdict_gate_word(answer->gate));
+    for (int i = 0; i < GATE_LINES; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_json(out, str_of(answer->lines[i]));
+    }
+    buf_puts(out, "],\"url\":");
+    buf_json(out, url);
+    buf_puts(out, ",\"judgement\":");
+    gate_judgement_json(&answer->judgement, out);
+    buf_puts(out, ",\"max_regression\":");
+    buf_f64(out, gate->max_regression);
+    buf_printf(out,
+               ",\"undecided\":\"%s\",\"thresholds\":", gate->undecided_fails ? "fail" : "pass");
+    gate_limits_json(&gate->compared.options.limits, out);
+    buf_puts(out, "}\n");
+}
+
+static void set_status(struct request *request, struct response *response,
+                       const struct gate_request *gate, const struct gate_answer *answer)
+{
+    bool is_undecided = answer->gate == GATE_UNDECIDED;
+    bool fails = answer->gate == GATE_FAIL || (is_undecided && gate->undecided_fails);
+    response->status = fails ? STATUS_FAIL : 200;
+    response->cache = CACHE_NEVER;
+    if (is_undecided)
+        response_header(response, request->arena, "Warning",
+                        "199 stepscope \"undecided: the limit could not be checked\"");
+}
+
+static bool reply(struct request *request, struct response *response,
+                  const struct gate_request *gate, const struct gate_answer *answer,
+                  struct err *err)
+{
+    struct buf url = {0};
+    bool ok = put_url(request, &gate->compared, &url, err) && buf_ok(&url, err);
+    struct str address = {url.at, url.len};
+    response->type = gate->as_text ? "text/plain; charset=utf-8" : "application/json";
+    if (ok && gate->as_text)
+        put_text(answer, address, &response->body);
+    else if (ok)
+        put_json(gate, answer, address, &response->body);
+    buf_free(&url);
+    set_status(request, response, gate, answer);
+    return ok && buf_ok(&response->body, err);
+}
+
+bool api_get_gate(struct request *request, struct response *response, struct err *err)
+{
+    struct gate_request gate = {0};
+    struct gate_answer answer;
+    struct comparison comparison;
+    if (!read_gate(request, response, &gate, err) ||
+        !compare_sides_analyse(request, response, &gate.compared, &comparison, err))
+        return false;
+    struct gate_question question = {.pair = {.report = &comparison.report,
+                                              .cand = 1,
+                                              .base = &comparison.sides[0],
+                                              .side = &comparison.sides[1],
+                                              .per_token = gate.compared.options.per_token},
+                                     .limits = gate.compared.options.limits,
+                                     .max_regression = gate.max_regression};
+    return gate_answer(&question, request->arena, &answer, err) &&
+           reply(request, response, &gate, &answer, err);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series of runs: a list of them, and the points and levels of one.
+#include "server/api/api.h"
+#include "server/api/table_reply.h"
+#include "server/store/store_tracking.h"
+#include "server/store/tracking_tables.h"
+
+#include "ingest/base/log.h"
+
+void api_judge_series(const struct request *request)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (!store_judge_series(request->services->intake.store, &err))
+        log_warn("judging series: %s", err.msg);
+}
+
+static struct str text_of(const struct request *request, const char *name)
+{
+    struct str value = query_get(&request->query, name);
+    return value.at ? value : STR("");
+}
+
+bool api_list_series(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const known[] = {"project", "tag", NULL};
+    struct table_request asked;
+    struct table table;
+    struct series_query query = {.project = text_of(request, "project")};
+    struct run_tag *tags = NULL;
+    if (!table_request_parse(request, &table_series, known, &asked, err) ||
+        !api_read_tags(request, &tags, &query.tag_count, err))
+        return false;
+    query.tags = tags;
+    query.search = asked.query.search;
+    asked.query.search = STR(""); // found already
+    api_judge_series(request);
+    return store_list_series(request->services->intake.store, &query, request->arena, &table,
+                             err) &&
+           table_reply_rows(request, response, &asked, &table, err);
+}
+
+typedef bool list_rows(struct store *store, const struct series_key *key, struct arena *arena,
+                       struct table *table, struct err *err);
+
+static bool reply_rows(struct request *request, struct response *response,
+                       const struct table_desc *desc, list_rows *list, struct err *err)
+{
+    static const char *const known[] = {"project", NULL};
+    struct store *store = request->services->intake.store;
+    struct series_key key = {text_of(request, "project"), request->captures[0]};
+    struct table_request asked;
+    struct table table;
+    if (!table_request_parse(request, desc, known, &asked, err))
+        return false;
+    if (!store_find_series(store, &key, request->arena, err)) {
+        response->fix = STR("GET /api/v1/series lists those there are");
+        return false;
+    }
+    api_judge_series(request);
+    return list(store, &key, request->arena, &table, err) &&
+           table_reply_rows(request, response, &asked, &table, err);
+}
+
+bool api_get_points(struct request *request, struct response *response, struct err *err)
+{
+    return reply_rows(request, response, &table_series_points, store_list_points, err);
+}
+
+bool api_get_level_changes(struct request *request, struct response *response, struct err *err)
+{
+    return reply_rows(request, response, &table_series_changes, store_list_level_changes, err);
+}

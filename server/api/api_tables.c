@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a run, or of one of its ranks.
+#include "server/api/api.h"
+
+#include "analysis/tables.h"
+#include "ingest/base/hash.h"
+#include "server/api/table_reply.h"
+#include "server/http/reply_room.h"
+#include "server/routes.h"
+
+#define LARGE_ROWS 1000 // pages of more are made in turns
+
+static const struct table_desc *trace_table(const char *name)
+{
+    for (const struct table_desc *const *desc = trace_tables; *desc; desc++)
+        if (strcmp((*desc)->name, name) == 0)
+            return *desc;
+    return NULL;
+}
+
+// Run tables with rows of every rank: there rank=N is a filter. Elsewhere it asks for the table of
+// that rank's own trace, where a trace has one of that name.
+static bool holds_ranks(const struct table_desc *desc)
+{
+    return desc == &table_run_steps || desc == &table_run_breakdown ||
+           desc == &table_run_findings || desc == &table_run_quality || !trace_table(desc->name);
+}
+
+// Rows of the table as one rank's trace has it.
+static bool read_rank(const struct request *request, const struct run *run, int64_t rank,
+                      const struct table_request *table, struct table_page *page, struct err *err)
+{
+    struct store *store = request->services->intake.store;
+    struct trace_row trace;
+    struct report report = {.arena = request->arena};
+    if (!store_find_rank(store, run->id, rank, request->arena, &trace, err))
+        return false;
+    const struct table_desc *const only[] = {table->desc, NULL};
+    if (!store_load_trace_tables(store, trace.id, only, &report, err))
+        return err_wrap(err, "rank %lld", (long long)rank);
+    struct table none = {.desc = table->desc};
+    const struct table *found = report_find(&report, table->desc->name);
+    return table_select(found ? found : &none, &table->query, request->arena, page, err);
+}
+
+static bool is_listed(const struct table_desc *const *tables, const struct table_desc *desc)
+{
+    while (*tables && *tables != desc)
+        tables++;
+    return *tables != NULL;
+}
+
+bool api_headline_rank(const struct request *request, const struct run *run, int64_t *rank,
+                       struct err *err)
+{
+    struct table_page page;
+    struct table_query query = {.limit = 1};
+    if (!store_read_table(request->services->intake.store,
+                          (struct run_table){run->id, &table_run_summary}, &query, request->arena,
+                          &page, err))
+        return false;
+    const struct table *summary = &page.table;
+    *rank = summary->row_count ? table_cell(summary, 0, "headline_rank")->i : -1;
+    return true;
+}
+
+// Which table is asked for: one of the run, or as one rank's trace has it.
+struct asked {
+    const struct table_desc *desc;
+    bool of_rank;
+    int64_t rank; // -1 while no trace of the run is done
+};
+
+static bool read_page(const struct request *request, const struct run *run,
+                      const struct asked *asked, const struct table_request *table,
+                      struct table_page *page, struct err *err)
+{
+    struct table none = {.desc = table->desc};
+    if (!asked->of_rank)
+        return store_read_table(request->services->intake.store,
+                                (struct run_table){run->id, table->desc}, &table->query,
+                                request->arena, page, err);
+    if (asked->rank < 0)
+        return table_select(&none, &table->query, request->arena, page, err);
+    return read_rank(request, run, asked->rank, table, page, err);
+}
+
+// Details are kept of each trace only; without a rank those of the headline rank are meant.
+static bool settle(const struct request *request, const struct run *run, struct asked *asked,
+                   struct err *err)
+{
+    const struct table_desc *desc = request->route->table;
+    bool detail = is_listed(trace_tables, desc);
+    bool given = query_get(&request->query, "rank").at && !holds_ranks(desc);
+    *asked = (struct asked){.desc = desc, .of_rank = detail || given, .rank = -1};
+    if (given && !query_get_int(&request->query, (struct query_int){"rank", -1, 0, INT32_MAX},
+                                &asked->rank, err))
+        return false;
+    if (given && !detail)
+        asked->desc = trace_table(desc->name);
+    return given || !detail || api_headline_rank(request, run, &asked->rank, err);
+}
+
+bool api_get_table(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const rank_parameter[] = {"rank", NULL};
+    struct run run;
+    struct asked asked;
+    struct table_request table;
+    struct table_page page;
+    if (!api_find_run(request, response, request->captures[0], &run, err) ||
+        !settle(request, &run, &asked, err) ||
+        !table_request_parse(request, asked.desc, asked.of_rank ? rank_parameter : NULL, &table,
+                             err))
+        return false;
+    char *rest = arena_printf(request->arena, err, "/%s", asked.desc->name);
+    char *name = arena_printf(request->arena, err, "%.*s-%s", (int)run.name.len, run.name.at,
+                              asked.desc->name);
+    if (!rest || !name)
+        return false;
+    api_locate_run(request, response, &run, rest);
+    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len) + table.format;
+    if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
+                           (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
+        return true;
+    bool large = table.query.limit > LARGE_ROWS;
+    if (large && !api_take_turn(request, response, err))
+        return false;
+    bool ok = read_page(request, &run, &asked, &table, &page, err) &&
+              table_reply_write(request, response, &table, &page, str_of(name), err);
+    if (large)
+        reply_room_end(request->services->room);
+    return ok;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of an upload, and the bytes as they came.
+#include "server/api/api.h"
+
+#include "analysis/table_columns.h"
+#include "server/api/table_reply.h"
+#include "server/http/file_range.h"
+
+static const char *const no_parameters[] = {NULL};
+
+// --- what became of an upload -------------------------------------------------------------------
+
+static const struct column columns_upload[] = {
+    TEXT("trace", "Identifier of the trace."),
+    TEXT("run", "Identifier of its run."),
+    I64("rank", "", "Rank; empty while it is not known."),
+    TEXT("rank_from", "Where the rank came from: field, metadata, filename, next or pending."),
+    TEXT("filename", "Name of the file as it came."),
+    I64("bytes", "bytes", "Size of the file as it came."),
+    TEXT("sha256", "SHA-256 of those bytes."),
+    TEXT("status", "pending, running, done or failed."),
+    F64("progress", "share", "Part of the analysis that is done."),
+    TEXT("error", "Why it failed; empty when it did not."),
+    TEXT("warning", "What is worth knowing, such as a rank that was taken."),
+};
+enum { UPLOAD_COLUMNS = sizeof columns_upload / sizeof *columns_upload };
+
+static const struct table_desc table_upload = TABLE("upload", upload, "Traces of an upload.");
+
+static void fill_row(const struct request *request, const struct trace_row *trace,
+                     struct cell row[UPLOAD_COLUMNS])
+{
+    const struct cell cells[UPLOAD_COLUMNS] = {
+        cell_text(trace->id),
+        cell_text(trace->run_id),
+        trace->rank < 0 ? cell_null() : cell_i64(trace->rank),
+        cell_text(trace->rank_from),
+        cell_text(trace->filename),
+        cell_i64(trace->bytes),
+        cell_text(trace->sha256),
+        cell_text(str_of(trace_state_word(trace->state))),
+        cell_f64(api_trace_progress(request, trace)),
+        cell_text(trace->error),
+        cell_text(trace->warning),
+    };
+    memcpy(row, cells, sizeof cells);
+}
+
+static bool reply_table(struct request *request, struct response *response,
+                        const struct table_request *asked, const struct upload *upload,
+                        struct err *err)
+{
+    struct table table = {.desc = &table_upload, .row_count = upload->count};
+    table.cells =
+        arena_array(request->arena, upload->count * UPLOAD_COLUMNS, sizeof *table.cells, err);
+    if (!table.cells)
+        return false;
+    for (size_t i = 0; i < upload->count; i++)
+        fill_row(request, &upload->traces[i], table.cells + i * UPLOAD_COLUMNS);
+    return table_reply_rows(request, response, asked, &table, err);
+}
+
+bool api_get_upload(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const of_object[] = {"fields", "format", NULL};
+    struct store *store = request->services->intake.store;
+    struct table_request asked;
+    struct upload upload;
+    struct run run;
+    if (!table_request_parse(request, &table_upload, NULL, &asked, err) ||
+        !store_find_upload(store, request->captures[0], request->arena, &upload, err) ||
+        !store_find_run(store, upload.run_id, request->arena, &run, err))
+        return false;
+    if (asked.format != TABLE_JSON || asked.chosen)
+        return reply_table(request, response, &asked, &upload, err);
+    if (!query_allow(&request->query, of_object, err)) {
+        response->fix = STR("filters, order and pages are of its table: add fields or a format");
+        return false;
+    }
+    struct api_upload what = {.upload = &upload, .run = &run};
+    return api_upload_json(request, &what, &response->body, err) &&
+           api_finish_json(request, response, "upload", err);
+}
+
+// --- the bytes as they came ---------------------------------------------------------------------
+
+// RFC 6266: a plain form that every client takes, and the true name in UTF-8.
+static void name_file(struct request *request, struct response *response, struct str name)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buf plain = {0}, encoded = {0};
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.at[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        bool safe = letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        buf_putc(&plain, safe ? (char)c : '_');
+        if (safe)
+            buf_putc(&encoded, (char)c);
+        else
+            buf_printf(&encoded, "%%%c%c", hex[c >> 4], hex[c & 15]);
+    }
+    if (!plain.failed && !encoded.failed && name.len)
+        response_header(response, request->arena, "Content-Disposition",
+                        "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain.at, encoded.at);
+    else
+        response_header(response, request->arena, "Content-Disposition", "attachment");
+    buf_free(&plain);
+    buf_free(&encoded);
+}
+
+// What a file holds that looks like a secret is shown nowhere else; until it was read nobody knows.
+static bool may_have(struct request *request, struct response *response,
+                     const struct trace_row *trace, struct err *err)
+{
+    if (trace->secrets == 0 || request->who.scopes & SCOPE_ADMIN)
+        return true;
+    response->fix =
+        STR("ask somebody with the scope admin for the file, or wait until it was read");
+    return response_refuse(response, err, (struct refusal){403, "secrets"},
+                           "the file %s what looks like secrets: only the scope admin may have it",
+                           trace->secrets > 0 ? "holds" : "may hold");
+}
+
+bool api_get_trace(struct request *request, struct response *response, struct err *err)
+{
+    const struct intake *intake = &request->services->intake;
+    struct run run;
+    struct trace_row trace;
+    int64_t rank = -1;
+    if (!query_allow(&request->query, no_parameters, err) ||
+        !api_find_run(request, response, request->captures[0], &run, err))
+        return false;
+    if (!str_to_i64(request->captures[1], &rank) || rank < 0)
+        return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
+                       (int)(request->captures[1].len < 20 ? request->captures[1].len : 20),
+                       request->captures[1].at);
+    if (!store_find_rank(intake->store, run.id, rank, request->arena, &trace, err) ||
+        !may_have(request, response, &trace, err))
+        return false;
+    if (response_unchanged(request, response, "%.*s", (int)trace.sha256.len, trace.sha256.at))
+        return true;
+    char *sha256 = arena_strdup(request->arena, trace.sha256, err);
+    if (!sha256 ||
+        !blob_open_read(intake->blobs, sha256, &response->fd, &response->file_bytes, err))
+        return false;
+    response->type = "application/octet-stream";
+    name_file(request, response, trace.filename);
+    return file_range_apply(request, response, err);
+}

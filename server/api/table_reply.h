@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables over HTTP: one set of parameters and formats for every table endpoint.
+#ifndef SERVER_TABLE_REPLY_H
+#define SERVER_TABLE_REPLY_H
+
+#include "server/http/response.h"
+#include "server/store/table_query.h"
+
+enum table_format { TABLE_JSON, TABLE_COLUMNS, TABLE_CSV, TABLE_NDJSON };
+
+// What a client asked of a table.
+struct table_request {
+    const struct table_desc *desc;
+    struct table_query query;
+    enum table_format format;
+    unsigned columns[TABLE_MAX_COLUMNS]; // indexes of those to show, in order
+    unsigned column_count;
+    bool chosen; // the client chose the columns
+};
+
+// Reads limit, cursor, sort, fields, q, format and filters by column name from the query (and the
+// Accept header). `others` is a NULL-terminated list of parameters that the endpoint itself reads.
+// ERR_USAGE naming what is known.
+MUST_CHECK bool table_request_parse(const struct request *request, const struct table_desc *desc,
+                                    const char *const *others, struct table_request *table,
+                                    struct err *err);
+
+// Writes a page in the format asked for. name is for the file name of a download.
+MUST_CHECK bool table_reply_write(struct request *request, struct response *response,
+                                  const struct table_request *table, const struct table_page *page,
+                                  struct str name, struct err *err);
+
+// The same with an ETag of what the answer says.
+MUST_CHECK bool table_reply_tagged(struct request *request, struct response *response,
+                                   const struct table_request *table, const struct table_page *page,
+                                   struct str name, struct err *err);
+
+// Answers with those rows of a table in memory that were asked for, and an ETag of what they say.
+MUST_CHECK bool table_reply_rows(struct request *request, struct response *response,
+                                 const struct table_request *asked, const struct table *table,
+                                 struct err *err);
+
+#define TABLE_CURSOR_SIZE 40
+
+// Where a page begins, as opaque text bound to the query's order and filters; and back into
+// query->offset. ERR_USAGE for a cursor of another query.
+void table_cursor_write(const struct table_query *query, uint64_t offset,
+                        char text[TABLE_CURSOR_SIZE]);
+MUST_CHECK bool table_cursor_read(struct table_query *query, struct str text, struct err *err);
+
+// A cell as JSON.
+void table_json_cell(struct cell cell, enum column_type type, struct buf *out);
+
+// A cell as CSV: quoted text that no spreadsheet takes for a formula, plain numbers, nothing for
+// null.
+void table_csv_cell(struct cell cell, enum column_type type, struct buf *out);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program. To add one: a file cmd_x.c, a line here and a row in main.c.
+#ifndef SERVER_CMD_H
+#define SERVER_CMD_H
+
+#include "ingest/base/err.h"
+
+// For the help of commands that read files: exit codes that all of them share, as main.c has them.
+#define CMD_SHARED_EXIT_CODES                                                                 \
+    "3 when something is not found, 4 for a file that is no trace or that this build cannot " \
+    "read, 5 over a limit, 6 when something is taken or busy, 7 when the disk or the system " \
+    "refuses, 130 when it was cancelled."
+
+struct command {
+    const char *name;
+    const char *summary; // NULL: not for people, and not listed
+    // argv holds what follows the command's name. False: err says why, and its code becomes the
+    // exit code; an empty message was printed already.
+    bool (*run)(int argc, char **argv, struct err *err);
+    // Instead of run, of a command that judges: *verdict becomes the exit code, 0 to 2, so that a
+    // wrong command line and faults of our own end with codes of their own.
+    bool (*judge)(int argc, char **argv, int *verdict, struct err *err);
+};
+
+bool cmd_serve(int argc, char **argv, struct err *err);
+bool cmd_analyze(int argc, char **argv, struct err *err);
+bool cmd_backup(int argc, char **argv, struct err *err);
+bool cmd_check(int argc, char **argv, int *verdict, struct err *err);
+bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
+bool cmd_job(int argc, char **argv, struct err *err);
+bool cmd_restore(int argc, char **argv, struct err *err);
+bool cmd_token(int argc, char **argv, struct err *err);
+bool cmd_version(int argc, char **argv, struct err *err);
+
+#endif

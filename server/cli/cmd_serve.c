@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// stepscope serve: starts the store, the jobs and the web server, and stops them in order.
+#include "server/cli/cmd.h"
+
+#include "server/cli/serve_access.h"
+#include "server/cli/serve_options.h"
+#include "server/files/care.h"
+#include "server/files/data_folder.h"
+#include "server/http/http.h"
+#include "server/http/metrics.h"
+#include "server/jobs/crash_mark.h"
+#include "server/jobs/job_check.h"
+
+#include "analysis/peaks.h"
+#include "ingest/base/log.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum {
+    HTTP_GRACE_MS = 20000,
+    JOBS_GRACE_MS = 1000,
+    LOCK_TRIES = 30,
+    LOCK_WAIT_MS = 100,
+    MAX_RESUME_HOURS = 8760
+};
+
+#ifdef STEPSCOPE_SANITIZE
+enum { CHECK_JOBS = 0 }; // nothing stands around them, and a start takes ten times as long
+#else
+enum { CHECK_JOBS = 1 };
+#endif
+
+// Everything that runs; members are filled in order and released in reverse.
+struct service {
+    struct serve_options options;
+    struct arena arena; // of the peaks
+    struct peaks peaks; // that the user added
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    struct metrics *metrics;
+    struct intake intake;
+    bool crashed; // the process before this one
+    struct serve_access guards;
+    struct http *http;
+};
+
+static unsigned worker_count(int64_t asked)
+{
+    enum { MAX_WORKERS = 256 };
+    unsigned count = asked > 0 ? (unsigned)(asked < MAX_WORKERS ? asked : MAX_WORKERS)
+                               : uv_available_parallelism();
+    return count ? count : 1;
+}
+
+// A second signal ends the process at once: what is acknowledged is safe at any moment.
+static void stop(uv_signal_t *signal, int number)
+{
+    struct service *service = signal->data;
+    log_info("stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+    for (int i = 0; i < 2; i++)
+        uv_close((uv_handle_t *)&service->signals[i], NULL);
+    http_drain(service->http);
+    jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also lets go of requests that wait for jobs
+    http_stop(service->http, HTTP_GRACE_MS);
+    service->http = NULL;
+}
+
+static void watch_signals(struct service *service)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&service->loop, &service->signals[i]);
+        service->signals[i].data = service;
+        uv_signal_start_oneshot(&service->signals[i], stop, numbers[i]);
+    }
+}
+
+// A process that was just killed may hold the data directory until its memory is given back.
+static struct blobs *open_blobs(const char *data_dir, struct err *err)
+{
+    struct blobs *blobs = blob_open(data_dir, err);
+    for (int i = 0; !blobs && err->code == ERR_BUSY && i < LOCK_TRIES; i++) {
+        uv_sleep(LOCK_WAIT_MS);
+        blobs = blob_open(data_dir, err);
+    }
+    return blobs;
+}
+
+static bool open_store(struct service *service, struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    service->intake.blobs = open_blobs(service->options.data, err);
+    if (!service->intake.blobs)
+        return false;
+    snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);
+    service->intake.store =
+        data_folder_check(service->options.data, err) ? store_open(path, err) : NULL;
+    if (!service->intake.store)
+        return false;
+    store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
+    return crash_mark_open(service->options.data, &service->crashed, err);
+}
+
+static bool start_jobs(struct service *service, struct err *err)
+{
+    struct jobs_config config = {
+        .store = service->intake.store,
+        .blobs = service->intake.blobs,
+        .metrics = service->metrics,
+        .memory_bytes = service->options.job_memory_bytes,
+        .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
+        .peaks = service->options.peaks_path ? &service->peaks : NULL,
+        .crashed = service->crashed,
+        .workers = worker_count(service->options.jobs),
+    };
+    if (CHECK_JOBS && !job_check_run(&config, err))
+        return false;
+    char count[16];
+    snprintf(count, sizeof count, "%u", config.workers);
+    setenv("UV_THREADPOOL_SIZE", count, 1); // before the pool's first task, while alone
+    service->intake.jobs = jobs_open(&service->loop, &config, err);
+    return service->intake.jobs != NULL;
+}
+
+static bool start_care(struct service *service, struct err *err)
+{
+    struct care_config config = {
+        .intake = service->intake,
+        .metrics = service->metrics,
+        .audit = service->guards.audit,
+        .ballast_bytes = service->options.ballast_bytes,
+        .min_free_bytes = service->options.min_free_bytes,
+        .retain_days = service->options.retain_days,
+        .audit_days = service->options.audit_days,
+    };
+    service->intake.care = care_open(&config, err);
+    return service->intake.care != NULL;
+}
+
+static unsigned thread_count(int64_t connections)
+{
+    enum { LEAST = 8, MOST = 16384 };
+    int64_t least = connections < LEAST ? LEAST : connections;
+    return (unsigned)(least < MOST ? least : MOST);
+}
+
+static bool start_http(struct service *service, struct err *err)
+{
+    const struct serve_options *chosen = &service->options;
+    struct http_config config = {
+        .listen = chosen->listen,
+        .public_url = chosen->public_url,
+        .allow_hosts = chosen->allow_hosts,
+        .web_dir = chosen->web_dir,
+        .max_upload_bytes = chosen->max_upload_bytes,
+        .min_free_bytes = chosen->min_free_bytes,
+        .threads = thread_count(chosen->connections),
+        .uploads_in_flight =
+            chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
+        .resume_ns =
+            (chosen->resume_hours < MAX_RESUME_HOURS ? chosen->resume_hours : MAX_RESUME_HOURS) *
+            INT64_C(3600000000000),
+        .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
+        .metrics = service->metrics,
+        .access = service->guards.access,
+        .quota = service->guards.quota,
+        .audit = service->guards.audit,
+        .intake = service->intake,
+    };
+    service->http = http_start(&config, err);
+    return service->http != NULL;
+}
+
+// host:port as it was asked for, with the port that is really listened on.
+static void announce(const struct service *service)
+{
+    struct str host = str_of(service->options.listen);
+    host.len = (size_t)(strrchr(host.at, ':') - host.at);
+    printf("listening on http://%.*s:%u/\n", (int)host.len, host.at, http_port(service->http));
+    fflush(stdout);
+}
+
+static bool read_peaks(struct service *service, struct err *err)
+{
+    const char *path = service->options.peaks_path;
+    arena_init(&service->arena, NULL);
+    return !path || peaks_read(path, &service->arena, &service->peaks, err);
+}
+
+static bool start(struct service *service, struct err *err)
+{
+    service->metrics = metrics_new(err);
+    if (!service->metrics || !read_peaks(service, err) || !open_store(service, err) ||
+        !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
+        !intake_sweep(&service->intake, err) || !start_jobs(service, err))
+        return false;
+    if (start_care(service, err) && start_http(service, err))
+        return true;
+    jobs_stop(service->intake.jobs, 0);
+    uv_run(&service->loop, UV_RUN_DEFAULT);
+    return false;
+}
+
+static void release(struct service *service)
+{
+    care_close(service->intake.care);
+    jobs_close(service->intake.jobs);
+    serve_access_close(&service->guards);
+    uv_loop_close(&service->loop);
+    store_close(service->intake.store);
+    blob_close(service->intake.blobs);
+    arena_free(&service->arena);
+    metrics_free(service->metrics);
+}
+
+bool cmd_serve(int argc, char **argv, struct err *err)
+{
+    struct service service = {0};
+    struct option_args args;
+    if (!options_parse(&serve_option_set, argc, argv, &service.options, &args, err))
+        return false;
+    if (args.help) {
+        options_help(&serve_option_set, stdout);
+        return true;
+    }
+    setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
+    umask(077);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a limit of file sizes fails the write, not the service
+    if (uv_loop_init(&service.loop) != 0)
+        return err_set(err, ERR_INTERNAL, "cannot start an event loop");
+    bool ok = start(&service, err);
+    if (ok) {
+        watch_signals(&service);
+        announce(&service);
+        uv_run(&service.loop, UV_RUN_DEFAULT);
+        log_info("stopped");
+    }
+    release(&service);
+    return ok;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the files of each run of a side and reads them, one run after the other.
+#include "server/cli/file_sides.h"
+
+#include "server/compare/contributors.h"
+#include "server/store/rank_name.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { MAX_FILES = 65536 };
+
+// --- the files of a run -------------------------------------------------------------------------
+
+struct paths {
+    const char **at;
+    size_t count;
+    struct arena *arena;
+};
+
+static bool add_path(struct paths *paths, const char *path, struct err *err)
+{
+    if (paths->count == MAX_FILES)
+        return err_set(err, ERR_LIMIT, "found more than %d files in a folder", MAX_FILES);
+    paths->at[paths->count++] = path;
+    return true;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool is_trace_name(const char *name)
+{
+    static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (len > end && strcmp(name + len - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Calls take with each entry of a folder that is not hidden.
+typedef bool take_entry(const char *path, const char *name, struct paths *paths, struct err *err);
+
+static bool each_entry(const char *folder, take_entry *take, struct paths *paths, struct err *err)
+{
+    DIR *dir = opendir(folder);
+    bool ok = dir || err_set_errno(err, "opening %s", folder);
+    for (struct dirent *entry; ok && (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *path = arena_printf(paths->arena, err, "%s/%s", folder, entry->d_name);
+        ok = path && take(path, entry->d_name, paths, err);
+    }
+    if (dir)
+        closedir(dir);
+    return ok;
+}
+
+static bool take_file(const char *path, const char *name, struct paths *paths, struct err *err)
+{
+    return is_folder(path) || !is_trace_name(name) || add_path(paths, path, err);
+}
+
+// A job may keep a folder for each rank; deeper ones are none of its own.
+static bool take_any(const char *path, const char *name, struct paths *paths, struct err *err)
+{
+    return is_folder(path) ? each_entry(path, take_file, paths, err)
+                           : take_file(path, name, paths, err);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+// Where some names tell a rank, the others belong to something else: a configuration, a truth.
+static void keep_ranks(struct paths *paths, size_t folder_len)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < paths->count; i++)
+        if (rank_of_filename(str_of(paths->at[i] + folder_len)) >= 0) {
+            const char *path = paths->at[i];
+            paths->at[i] = paths->at[kept];
+            paths->at[kept++] = path;
+        }
+    paths->count = kept ? kept : paths->count;
+}
+
+static bool list_folder(const char *folder, struct paths *paths, struct err *err)
+{
+    if (!each_entry(folder, take_any, paths, err))
+        return false;
+    keep_ranks(paths, strlen(folder));
+    if (paths->count == 0)
+        return err_set(err, ERR_NOT_FOUND, "%s: found no .json, .json.gz or .json.zst in it",
+                       folder);
+    qsort(paths->at, paths->count, sizeof *paths->at, by_name);
+    return true;
+}
+
+static bool list_files(const char *operand, struct paths *paths, struct err *err)
+{
+    paths->at = arena_array(paths->arena, MAX_FILES, sizeof *paths->at, err);
+    if (!paths->at)
+        return false;
+    return is_folder(operand) ? list_folder(operand, paths, err) : add_path(paths, operand, err);
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+// The place of the rank that stands for the run among its files.
+static size_t index_of_rank(const struct rank_files *files, bool slowest)
+{
+    const struct table *summary = report_find(&files->report, "summary");
+    const char *column = slowest ? "slowest_rank" : "headline_rank";
+    if (!summary || !summary->row_count || table_cell(summary, 0, column)->null)
+        return 0;
+    for (size_t i = 0; i < files->count; i++)
+        if (files->at[i].rank == table_cell(summary, 0, column)->i)
+            return i;
+    return 0;
+}
+
+static bool read_run(struct file_run *run, const struct file_side_options *options,
+                     const struct paths *paths, struct err *err)
+{
+    if (!rank_files_read(&run->files, paths->at, paths->count, &options->reading, err))
+        return false;
+    if (run->files.unread.code != ERR_NONE) {
+        *err = run->files.unread; // told already: the message is empty
+        return false;
+    }
+    size_t index = index_of_rank(&run->files, options->slowest);
+    rank_files_keep_only(&run->files, index);
+    run->rank.arena = &run->arena;
+    return rank_files_load(&run->files, index, compare_rank_tables, &run->rank, err);
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+// The same run twice would count one measurement as two.
+static bool check_new(const struct file_side *side, const char *operand, struct err *err)
+{
+    if (!*operand)
+        return err_set(err, ERR_USAGE, "found an empty name, expected a trace file or a folder");
+    for (size_t i = 0; i < side->count; i++)
+        if (is_same_file(side->runs[i].name, operand))
+            return err_set(err, ERR_USAGE, "%s: found it twice on one side, expected repeats",
+                           operand);
+    return true;
+}
+
+static bool add_run(struct file_side *side, const char *operand,
+                    const struct file_side_options *options, struct arena *arena, struct err *err)
+{
+    struct paths paths = {.arena = arena};
+    if (side->count == COMPARE_MAX_RUNS)
+        return err_set(err, ERR_USAGE, "found more than %d runs of a side", COMPARE_MAX_RUNS);
+    if (!check_new(side, operand, err))
+        return false;
+    struct file_run *run = &side->runs[side->count++];
+    run->name = operand;
+    arena_init(&run->arena, NULL);
+    return list_files(operand, &paths, err) && read_run(run, options, &paths, err);
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+static bool add_operand(struct file_side *side, const char *operand,
+                        const struct file_side_options *options, struct arena *arena,
+                        struct err *err)
+{
+    if (exists(operand))
+        return add_run(side, operand, options, arena, err);
+    for (const char *rest = operand; rest;) {
+        const char *comma = strchr(rest, ',');
+        struct str piece = {rest, comma ? (size_t)(comma - rest) : strlen(rest)};
+        const char *name = arena_strdup(arena, piece, err);
+        if (!name || !add_run(side, name, options, arena, err))
+            return false;
+        rest = comma ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+// What people say of the runs: their tokens per step.
+static bool make_meta(int64_t tokens, struct arena *arena, struct compare_setting **meta,
+                      struct err *err)
+{
+    *meta = arena_array(arena, 1, sizeof **meta, err);
+    const char *value = *meta ? arena_printf(arena, err, "%lld", (long long)tokens) : NULL;
+    if (!value)
+        return false;
+    **meta = (struct compare_setting){STR("tokens_per_step"), str_of(value)};
+    return true;
+}
+
+static bool make_side(struct file_side *side, const struct file_side_options *options,
+                      struct arena *arena, struct err *err)
+{
+    struct compare_setting *meta;
+    struct compare_run *runs = arena_array(arena, side->count, sizeof *runs, err);
+    side->named = runs;
+    if (!runs || !make_meta(options->tokens_per_step, arena, &meta, err))
+        return false;
+    for (size_t i = 0; i < side->count; i++) {
+        const struct file_run *run = &side->runs[i];
+        runs[i] = (struct compare_run){.id = str_of(run->name),
+                                       .name = str_of(run->name),
+                                       .run = &run->files.report,
+                                       .rank = &run->rank,
+                                       .meta = meta,
+                                       .meta_count = options->tokens_per_step > 0};
+    }
+    side->side = (struct compare_side){.runs = runs, .run_count = side->count};
+    return true;
+}
+
+bool file_side_read(struct file_side *side, const char *operand,
+                    const struct file_side_options *options, struct arena *arena, struct err *err)
+{
+    *side = (struct file_side){0};
+    side->runs = arena_array(arena, COMPARE_MAX_RUNS, sizeof *side->runs, err);
+    return side->runs && add_operand(side, operand, options, arena, err) &&
+           make_side(side, options, arena, err);
+}
+
+void file_side_free(struct file_side *side)
+{
+    for (size_t i = 0; i < side->count; i++) {
+        rank_files_free(&side->runs[i].files);
+        arena_free(&side->runs[i].arena);
+    }
+}
+
+// How many bytes of folders two paths begin with alike.
+static size_t shared_folders(const char *one, const char *other, size_t most)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < most && one[i] && one[i] == other[i]; i++)
+        if (one[i] == '/' && one[i + 1])
+            shared = i + 1;
+    return shared;
+}
+
+void file_sides_shorten(struct file_side *sides, size_t count)
+{
+    const char *first = sides[0].runs[0].name;
+    size_t shared = strlen(first);
+    for (size_t side = 0; side < count; side++)
+        for (size_t i = 0; i < sides[side].count; i++)
+            shared = shared_folders(first, sides[side].runs[i].name, shared);
+    for (size_t side = 0; side < count; side++)
+        for (size_t i = 0; i < sides[side].count; i++)
+            sides[side].named[i].name = str_of(sides[side].runs[i].name + shared);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A side of a comparison read from trace files: its runs, each a file or a folder of ranks.
+#ifndef SERVER_FILE_SIDES_H
+#define SERVER_FILE_SIDES_H
+
+#include "analysis/compare.h"
+#include "server/cli/rank_files.h"
+
+// One run that was read: what a comparison needs of it.
+struct file_run {
+    const char *name; // as given
+    struct rank_files files;
+    struct report rank; // of the rank that stands for the run
+    struct arena arena; // of that report
+};
+
+struct file_side {
+    struct file_run *runs;
+    size_t count;
+    struct compare_run *named; // the same for a comparison
+    struct compare_side side;  // of these
+};
+
+struct file_side_options {
+    struct rank_files_options reading;
+    bool slowest;            // the slowest rank stands for a run
+    int64_t tokens_per_step; // of each run, 0: not known
+};
+
+// Reads an operand: a trace file, a folder, or several of these joined by commas, which are repeats
+// (an operand that exists as a whole is not taken apart). Of a folder and its folders the files
+// named .json, .json.gz or .json.zst are the ranks; where some names tell a rank, the others are
+// left out. A run's tables of other ranks are let go before the next is read. Fails with the code
+// of the first file that cannot be read. file_side_free is due even when it fails.
+MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
+                               const struct file_side_options *options, struct arena *arena,
+                               struct err *err);
+void file_side_free(struct file_side *side);
+
+// Takes the folders that all runs of some sides share off their names.
+void file_sides_shorten(struct file_side *sides, size_t count);
+
+#endif

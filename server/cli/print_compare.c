@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A comparison as text: verdict, settings, bars, changes.
+#include "server/cli/print_compare.h"
+
+#include "analysis/tables.h"
+#include "server/cli/shown.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_CHANGES = 10, LABEL_WIDTH = 17, MAX_NAME = 60 };
+
+static bool is_shown(const struct gate_question *question, const struct table *table, size_t row)
+{
+    return table_cell(table, row, "cand")->i == question->pair.cand;
+}
+
+static const struct table *find(const struct gate_question *question, const struct table_desc *desc)
+{
+    return report_find(question->pair.report, desc->name);
+}
+
+static void print_lines(const struct gate_answer *answer, FILE *out)
+{
+    for (int i = 0; i < GATE_LINES; i++)
+        shown_wrap(out, str_of(answer->lines[i]), 0);
+}
+
+// --- the sides ----------------------------------------------------------------------------------
+
+static void print_runs(const struct gate_question *question, FILE *out)
+{
+    const struct table *runs = find(question, &table_compare_runs);
+    for (size_t row = 0; row < shown_rows(runs); row++) {
+        int64_t cand = shown_count(runs, row, "cand");
+        if (cand != 0 && cand != question->pair.cand)
+            continue;
+        fprintf(out, "  %-*s", LABEL_WIDTH, cand == 0 ? "base" : "candidate");
+        shown_put(out, shown_text(runs, row, "name"), 60);
+        long long steady = shown_count(runs, row, "steady_steps");
+        if (steady == 0)
+            fputs(": no steady step\n", out);
+        else
+            fprintf(out, ": median step %.3f ms of %lld steady\n",
+                    shown_ms(runs, row, "step_median_ns"), steady);
+    }
+}
+
+static void print_value(const struct table *settings, size_t row, const char *column, FILE *out)
+{
+    struct str value = shown_text(settings, row, column);
+    shown_put(out, value.len ? value : STR("not recorded"), 60);
+}
+
+static void print_settings(const struct gate_question *question, FILE *out)
+{
+    const struct table *settings = find(question, &table_compare_settings);
+    size_t count = 0;
+    for (size_t row = 0; row < shown_rows(settings); row++) {
+        if (!is_shown(question, settings, row) || !shown_count(settings, row, "differs"))
+            continue;
+        fputs(count++ ? "" : "\nsettings that differ\n", out);
+        fputs("  ", out);
+        shown_put(out, shown_text(settings, row, "key"), 40);
+        fputs(": ", out);
+        print_value(settings, row, "base", out);
+        fputs(" -> ", out);
+        print_value(settings, row, "cand_value", out);
+        fputc('\n', out);
+    }
+    if (count == 0)
+        fputs("\nno recorded setting differs\n", out);
+}
+
+// --- where the time went ------------------------------------------------------------------------
+
+static void print_figures(const struct table *table, size_t row, FILE *out)
+{
+    fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(table, row, "base_ns"),
+            shown_ms(table, row, "cand_ns"), shown_ms(table, row, "delta_ns"));
+}
+
+static void print_bars(const struct gate_question *question, FILE *out)
+{
+    const struct table *waterfall = find(question, &table_compare_waterfall);
+    const struct table *summary;
+    int64_t first = contributors_summary_row(&question->pair, &summary);
+    fputs("\nms of a mean step\n        base  candidate     change\n", out);
+    for (size_t row = 0; row < shown_rows(waterfall); row++) {
+        if (!is_shown(question, waterfall, row) || !shown_is(waterfall, row, "level", "bar"))
+            continue;
+        print_figures(waterfall, row, out);
+        shown_words(out, shown_text(waterfall, row, "bar"), MAX_NAME);
+        fputc('\n', out);
+    }
+    if (first >= 0)
+        fprintf(out, "  %10.3f %10.3f %+10.3f  step\n",
+                shown_ms(summary, (size_t)first, "base_mean_ns"),
+                shown_ms(summary, (size_t)first, "cand_mean_ns"),
+                shown_ms(summary, (size_t)first, "delta_mean_ns"));
+}
+
+// Rows of a level by the size of their change.
+struct change {
+    size_t row;
+    int64_t delta_ns;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    int64_t x = llabs(a->delta_ns), y = llabs(b->delta_ns);
+    return x != y ? (x < y) - (x > y) : (a->row > b->row) - (a->row < b->row);
+}
+
+// Changes of operators that stand out of the noise, or of which that is not known.
+struct changes {
+    struct change *at;
+    size_t count, noise; // told, and left out as noise
+};
+
+static void collect(const struct gate_question *question, const struct table *waterfall,
+                    struct changes *changes)
+{
+    for (size_t row = 0; row < shown_rows(waterfall); row++) {
+        int64_t delta_ns = shown_count(waterfall, row, "delta_ns");
+        if (!delta_ns || !shown_is(waterfall, row, "level", "op") ||
+            !is_shown(question, waterfall, row))
+            continue;
+        if (shown_is(waterfall, row, "verdict", "within noise"))
+            changes->noise++;
+        else
+            changes->at[changes->count++] = (struct change){row, delta_ns};
+    }
+    if (changes->count)
+        qsort(changes->at, changes->count, sizeof *changes->at, by_size);
+}
+
+// By its own name; idle time has only the word of its cause, and some work that of its category.
+static void print_name(const struct table *waterfall, size_t row, FILE *out)
+{
+    static const char *const names[] = {"op", "cand_kernel", "base_kernel"};
+    struct str bar = shown_text(waterfall, row, "bar");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct str name = shown_text(waterfall, row, names[i]);
+        if (name.len) {
+            shown_put(out, name, MAX_NAME);
+            return;
+        }
+    }
+    fputs(str_starts_with(bar, STR("idle_")) ? "idle by " : "", out);
+    shown_words(out, shown_text(waterfall, row, "category"), MAX_NAME);
+}
+
+static void print_change(const struct table *waterfall, size_t row, FILE *out)
+{
+    print_figures(waterfall, row, out);
+    print_name(waterfall, row, out);
+    fputs("  ", out);
+    shown_words(out, shown_text(waterfall, row, "bar"), 20);
+    fputs(", ", out);
+    shown_put(out, shown_text(waterfall, row, "verdict"), 20);
+    fputc('\n', out);
+}
+
+static void print_changes(const struct gate_question *question, FILE *out)
+{
+    const struct table *waterfall = find(question, &table_compare_waterfall);
+    struct changes changes = {.at = calloc(shown_rows(waterfall) + 1, sizeof *changes.at)};
+    if (changes.at)
+        collect(question, waterfall, &changes);
+    if (changes.count)
+        fputs("\nlargest changes\n        base  candidate     change\n", out);
+    for (size_t i = 0; i < changes.count && i < MAX_CHANGES; i++)
+        print_change(waterfall, changes.at[i].row, out);
+    if (changes.count > MAX_CHANGES)
+        fprintf(out, "  and %zu more; --format json has all\n", changes.count - MAX_CHANGES);
+    if (changes.noise)
+        fprintf(out, "%s%zu part%s changed within noise\n", changes.count ? "  " : "\n",
+                changes.noise, shown_plural((int64_t)changes.noise));
+    free(changes.at);
+}
+
+static void print_matched(const struct gate_question *question, FILE *out)
+{
+    const struct table *summary;
+    int64_t first = contributors_summary_row(&question->pair, &summary);
+    if (first < 0 || table_cell(summary, (size_t)first, "matched_share")->null)
+        return;
+    fprintf(out, "\n%.1f %% of the device time was matched by operator or kernel name\n",
+            shown_percent(summary, (size_t)first, "matched_share"));
+}
+
+void print_compare_text(const struct gate_question *question, const struct gate_answer *answer,
+                        FILE *out)
+{
+    print_lines(answer, out);
+    fputc('\n', out);
+    print_runs(question, out);
+    print_settings(question, out);
+    if (!isfinite(answer->judgement.base_ns) || !isfinite(answer->judgement.cand_ns))
+        return; // a side without steps has no parts of them
+    print_bars(question, out);
+    print_changes(question, out);
+    print_matched(question, out);
+}
+
+// --- for programs -------------------------------------------------------------------------------
+
+static void put_json(const struct gate_question *question, const struct gate_answer *answer,
+                     struct buf *out)
+{
+    buf_printf(out, "{\"result\":\"%s\",\"lines\":[", verdict_gate_word(answer->gate));
+    for (int i = 0; i < GATE_LINES; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_json(out, str_of(answer->lines[i]));
+    }
+    buf_puts(out, "],\"judgement\":");
+    gate_judgement_json(&answer->judgement, out);
+    buf_puts(out, ",\"max_regression\":");
+    buf_f64(out, question->max_regression);
+    buf_puts(out, ",\"thresholds\":");
+    gate_limits_json(&question->limits, out);
+    buf_puts(out, ",\"tables\":");
+    report_json(question->pair.report, out);
+    buf_puts(out, "}\n");
+}
+
+bool print_compare_json(const struct gate_question *question, const struct gate_answer *answer,
+                        FILE *out, struct err *err)
+{
+    struct buf object = {0};
+    put_json(question, answer, &object);
+    bool ok = buf_ok(&object, err);
+    if (ok && (fwrite(object.at, 1, object.len, out) != object.len || fflush(out) != 0))
+        ok = err_set_errno(err, "writing the result");
+    buf_free(&object);
+    return ok;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints reports for people: aligned columns, milliseconds, bars of blocks.
+#include "server/cli/print_report.h"
+
+#include "analysis/time_text.h"
+#include "server/cli/shown.h"
+
+#include <jansson.h>
+
+enum { TOP_ROWS = 10, MAX_STEPS = 24, BAR_WIDTH = 30, NAME_WIDTH = 60 };
+
+// --- sections -----------------------------------------------------------------------------------
+
+static void print_identity(const struct report *report, const char *file, int64_t rank, FILE *out)
+{
+    const struct table *summary = report_find(report, "summary");
+    shown_put(out, str_of(file), 200);
+    fprintf(out, "\n  rank %lld", (long long)rank);
+    if (shown_rows(summary) == 0) {
+        fputc('\n', out);
+        return;
+    }
+    struct str gpu = shown_text(summary, 0, "gpu");
+    if (gpu.len) {
+        fputs(", ", out);
+        shown_put(out, gpu, NAME_WIDTH);
+    }
+    int64_t events = shown_count(summary, 0, "device_events"),
+            steps = shown_count(summary, 0, "step_count");
+    fprintf(out, ", %lld device event%s (%lld with their launch), %lld step%s (%lld steady)\n",
+            (long long)events, shown_plural(events),
+            (long long)shown_count(summary, 0, "linked_device_events"), (long long)steps,
+            shown_plural(steps), (long long)shown_count(summary, 0, "steady_steps"));
+}
+
+static void put_bar(FILE *out, double share)
+{
+    int full = (int)(share * BAR_WIDTH + 0.5);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        fputs(i < full ? "\u2588" : "\u00b7", out);
+}
+
+// The row that stands for the trace: its steady steps, else its whole window.
+static size_t breakdown_row(const struct table *breakdown)
+{
+    for (size_t row = 0; row < breakdown->row_count; row++)
+        if (shown_is(breakdown, row, "scope", "steady") ||
+            shown_is(breakdown, row, "scope", "run_median"))
+            return row;
+    return 0;
+}
+
+static bool has_item(const struct report *report, const char *item)
+{
+    const struct table *quality = report_find(report, "quality");
+    for (size_t row = 0; row < shown_rows(quality); row++)
+        if (shown_is(quality, row, "item", item))
+            return true;
+    return false;
+}
+
+static void print_breakdown(const struct report *report, FILE *out)
+{
+    static const struct {
+        const char *column, *label;
+    } bars[] = {
+        {"gemm_ns", "gemm"},
+        {"attention_ns", "attention"},
+        {"other_compute_ns", "other compute"},
+        {"exposed_comm_ns", "exposed communication"},
+        {"exposed_memory_ns", "exposed copies"},
+        {"idle_host_wait_ns", "idle, waiting for host"},
+        {"idle_other_ns", "idle, other"},
+    };
+    const struct table *breakdown = report_find(report, "breakdown");
+    if (shown_rows(breakdown) == 0) {
+        fputs("\n  no work on a device in this trace\n", out);
+        return;
+    }
+    size_t row = breakdown_row(breakdown);
+    double window_ms = shown_ms(breakdown, row, "window_ns");
+    int64_t steps = shown_count(breakdown, row, "steps");
+    double per_step = steps > 0 ? (double)steps : 1;
+    fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%\n", window_ms / per_step,
+            has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
+            window_ms > 0 ? shown_ms(breakdown, row, "busy_ns") / window_ms * 100 : 0);
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+        double part_ms = shown_ms(breakdown, row, bars[i].column);
+        double share = window_ms > 0 ? part_ms / window_ms : 0;
+        fprintf(out, "    %-23s ", bars[i].label);
+        put_bar(out, share);
+        fprintf(out, " %5.1f %% %12.3f ms\n", share * 100, part_ms / per_step);
+    }
+}
+
+// The distribution of the steady steps.
+static void print_step_stats(const struct report *report, FILE *out)
+{
+    const struct table *stats = report_find(report, "step_stats");
+    if (shown_rows(stats) == 0)
+        return;
+    fprintf(out, "    median %.3f ms", shown_ms(stats, 0, "median_ns"));
+    if (!table_cell(stats, 0, "ci_low_ns")->null)
+        fprintf(out, " (95 %% within %.3f to %.3f)", shown_ms(stats, 0, "ci_low_ns"),
+                shown_ms(stats, 0, "ci_high_ns"));
+    fprintf(out, ", p95 %.3f ms, longest %.3f ms of %lld steady\n", shown_ms(stats, 0, "p95_ns"),
+            shown_ms(stats, 0, "max_ns"), (long long)shown_count(stats, 0, "count"));
+}
+
+static void print_steps(const struct report *report, FILE *out)
+{
+    const struct table *steps = report_find(report, "steps");
+    size_t rows = shown_rows(steps);
+    if (rows < 2)
+        return;
+    fputs("\n  steps            total ms       busy ms  exposed comm ms\n", out);
+    for (size_t row = 0; row < rows && row < MAX_STEPS; row++) {
+        struct str reason = shown_text(steps, row, "reason");
+        fprintf(out, "    %-10lld %13.3f %13.3f %16.3f%s",
+                (long long)shown_count(steps, row, "step"), shown_ms(steps, row, "window_ns"),
+                shown_ms(steps, row, "busy_ns"), shown_ms(steps, row, "exposed_comm_ns"),
+                reason.len ? "  " : "");
+        shown_put(out, reason, SHOWN_LINE_WIDTH);
+        fputc('\n', out);
+    }
+    if (rows > MAX_STEPS)
+        fprintf(out, "    ... %zu more\n", rows - MAX_STEPS);
+    print_step_stats(report, out);
+}
+
+static void print_kernels(const struct report *report, FILE *out)
+{
+    const struct table *kernels = report_find(report, "kernels");
+    size_t rows = shown_rows(kernels);
+    if (rows == 0)
+        return;
+    fprintf(out, "\n  top kernels of %zu    total ms   of busy      calls\n", rows);
+    for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
+        fprintf(out, "    %24.3f %7.1f %% %10lld  ", shown_ms(kernels, row, "total_ns"),
+                shown_percent(kernels, row, "busy_share"),
+                (long long)shown_count(kernels, row, "calls"));
+        shown_put(out, shown_text(kernels, row, "name"), NAME_WIDTH);
+        fputc('\n', out);
+    }
+}
+
+// A number of a column, or a dash where the column is empty.
+static void put_number(FILE *out, const struct table *table, size_t row, const char *column,
+                       double scale)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    bool is_whole = table->desc->columns[table_column(table->desc, column)].type == COLUMN_I64;
+    if (cell->null)
+        fprintf(out, " %9s", "-");
+    else
+        fprintf(out, " %9.3f", (is_whole ? (double)cell->i : cell->f) / scale);
+}
+
+static void print_collectives(const struct report *report, FILE *out)
+{
+    const struct table *collectives = report_find(report, "collectives");
+    size_t rows = shown_rows(collectives);
+    if (rows == 0)
+        return;
+    fprintf(out, "\n  collectives (%zu)     total ms  exposed ms  calls   MB/call  bus GB/s\n",
+            rows);
+    for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
+        fprintf(out, "    %25.3f %11.3f %6lld", shown_ms(collectives, row, "total_ns"),
+                shown_ms(collectives, row, "exposed_ns"),
+                (long long)shown_count(collectives, row, "calls"));
+        put_number(out, collectives, row, "bytes", 1e6);
+        put_number(out, collectives, row, "bus_gbps", 1);
+        fputs("  ", out);
+        struct str name = shown_text(collectives, row, "collective");
+        shown_put(out, name.len ? name : shown_text(collectives, row, "kernel"), NAME_WIDTH);
+        fputc('\n', out);
+    }
+}
+
+static void print_facts(struct str evidence, FILE *out)
+{
+    json_t *facts = json_loadb(evidence.at, evidence.len, 0, NULL);
+    for (size_t i = 0; i < json_array_size(facts); i++) {
+        json_t *fact = json_object_get(json_array_get(facts, i), "fact");
+        shown_wrap(out, str_of(json_string_value(fact)), 8);
+    }
+    json_decref(facts);
+}
+
+// What other findings explain of the same time.
+static void print_overlap(const struct table *findings, size_t row, FILE *out)
+{
+    struct str other = shown_text(findings, row, "overlaps");
+    if (other.len == 0)
+        return;
+    int64_t own_ns = shown_count(findings, row, "own_cost_ns");
+    if (own_ns > 0)
+        fprintf(out, "      %s of it is its own, the rest", time_text(own_ns).text);
+    else
+        fputs("      all of it", out);
+    fputs(" is also in ", out);
+    shown_put(out, other, 40);
+    fputc('\n', out);
+}
+
+void print_findings(const struct report *report, FILE *out)
+{
+    const struct table *findings = report_find(report, "findings");
+    if (shown_rows(findings))
+        fputs("\n  findings (costs are upper bounds)\n", out);
+    for (size_t row = 0; row < shown_rows(findings); row++) {
+        fputs("    [", out);
+        shown_put(out, shown_text(findings, row, "severity"), 20);
+        fputs("] ", out);
+        shown_put(out, shown_text(findings, row, "title"), 160);
+        fputc('\n', out);
+        print_overlap(findings, row, out);
+        print_facts(shown_text(findings, row, "evidence"), out);
+        fputs("      what to do:\n", out);
+        shown_wrap(out, shown_text(findings, row, "advice"), 8);
+    }
+}
+
+void print_quality_row(const struct table *quality, size_t row, FILE *out)
+{
+    fputs("    [", out);
+    shown_put(out, shown_text(quality, row, "severity"), 20);
+    fprintf(out, "] %lld: ", (long long)shown_count(quality, row, "count"));
+    shown_put(out, shown_text(quality, row, "detail"), 300);
+    fputs("; ", out);
+    shown_put(out, shown_text(quality, row, "effect"), 300);
+    fputc('\n', out);
+}
+
+static void print_quality(const struct report *report, FILE *out)
+{
+    const struct table *quality = report_find(report, "quality");
+    fputs(shown_rows(quality) ? "\n  how far to trust these numbers\n"
+                              : "\n  nothing speaks against these numbers\n",
+          out);
+    for (size_t row = 0; row < shown_rows(quality); row++)
+        print_quality_row(quality, row, out);
+}
+
+void print_trace_report(const struct report *report, const char *file, int64_t rank, FILE *out)
+{
+    print_identity(report, file, rank, out);
+    print_breakdown(report, out);
+    print_steps(report, out);
+    print_kernels(report, out);
+    print_collectives(report, out);
+    print_findings(report, out);
+    print_quality(report, out);
+    fputc('\n', out);
+}

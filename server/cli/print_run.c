@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a run show together, for people.
+#include "server/cli/print_report.h"
+#include "server/cli/shown.h"
+
+#include <math.h>
+
+enum { MAX_RANKS = 32 };
+
+static void print_ranks(const struct table *ranks, FILE *out)
+{
+    fputs("ranks               median step ms     p95 ms  exposed comm ms/step  idle ms/step\n",
+          out);
+    for (size_t row = 0; row < ranks->row_count; row++) {
+        bool headline = shown_count(ranks, row, "headline") != 0;
+        if (row >= MAX_RANKS && !headline)
+            continue;
+        fprintf(out, "  %-8lld %23.3f %10.3f %21.3f %13.3f%s\n",
+                (long long)shown_count(ranks, row, "rank"), shown_ms(ranks, row, "step_median_ns"),
+                shown_ms(ranks, row, "step_p95_ns"), shown_ms(ranks, row, "exposed_comm_ns"),
+                shown_ms(ranks, row, "idle_ns"), headline ? "  stands for the run" : "");
+    }
+    if (ranks->row_count > MAX_RANKS)
+        fprintf(out, "  of %zu, the first %d and the one that stands for the run\n",
+                ranks->row_count, MAX_RANKS);
+}
+
+// Mean over the ranks for which it is known; NaN without any.
+static double mean_ms(const struct table *ranks, const char *column)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t row = 0; row < ranks->row_count; row++) {
+        known += !table_cell(ranks, row, column)->null;
+        sum += shown_ms(ranks, row, column);
+    }
+    return known ? sum / (double)known : NAN;
+}
+
+// The verdict: do the ranks wait for each other, or for the network?
+static void print_communication(const struct table *ranks, FILE *out)
+{
+    double exposed = mean_ms(ranks, "exposed_comm_ns"), wait = mean_ms(ranks, "exposed_wait_ns");
+    double transfer = mean_ms(ranks, "exposed_transfer_ns"), step = mean_ms(ranks, "window_ns");
+    if (mean_ms(ranks, "total_comm_ns") == 0)
+        return;
+    fprintf(out, "\n  communication    %.3f ms of a step are exposed on the mean rank (%.1f %%)",
+            exposed, step > 0 ? exposed / step * 100 : 0);
+    if (isnan(wait))
+        fputs(";\n                   no call matches across ranks, so waiting is not told from "
+              "transfer\n",
+              out);
+    else
+        fprintf(out, ":\n                   %.3f ms waiting for other ranks, %.3f ms in transfer\n",
+                wait, transfer);
+}
+
+static const char *words_of(const struct table *lateness)
+{
+    static const char *const reasons[][2] = {
+        {"compute_slower", "the same kernels take longer on it"},
+        {"more_work", "it runs more kernels"},
+        {"data_loading", "it waits for data"},
+        {"host", "its host launches late"},
+        {"copies", "it copies"},
+        {"communication", "it is itself kept waiting in other groups"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (shown_is(lateness, 0, "reason", reasons[i][0]))
+            return reasons[i][1];
+    return "nothing that it did in that time stands out";
+}
+
+// The rank that the others wait for most.
+static void print_late(const struct report *report, FILE *out)
+{
+    const struct table *lateness = report_find(report, "lateness");
+    double all_ms = 0, most_ms = shown_rows(lateness) ? shown_ms(lateness, 0, "caused_wait_ns") : 0;
+    for (size_t row = 0; row < shown_rows(lateness); row++)
+        all_ms += shown_ms(lateness, row, "caused_wait_ns");
+    if (most_ms <= 0)
+        return;
+    fprintf(out, "  late             rank %lld causes %.1f %% of all waiting",
+            (long long)shown_count(lateness, 0, "rank"), most_ms / all_ms * 100);
+    struct str group = shown_text(lateness, 0, "process_group");
+    if (group.len) {
+        fputs(", most in group ", out);
+        shown_put(out, group, 60);
+    }
+    fprintf(out, ":\n                   %s", words_of(lateness));
+    if (!table_cell(lateness, 0, "reason_share")->null)
+        fprintf(out, " (%.0f %% of its lateness)", shown_percent(lateness, 0, "reason_share"));
+    fputc('\n', out);
+}
+
+static void print_dimension(const struct table *strategy, size_t row, FILE *out)
+{
+    struct str variant = shown_text(strategy, row, "variant");
+    fputs("                   ", out);
+    shown_words(out, shown_text(strategy, row, "dimension"), 40);
+    fputs(variant.len ? " " : "", out);
+    shown_put(out, variant, 60);
+    if (!table_cell(strategy, row, "degree")->null)
+        fprintf(out, " %lld", (long long)shown_count(strategy, row, "degree"));
+    fputc('\n', out);
+    shown_wrap(out, shown_text(strategy, row, "evidence"), 21);
+}
+
+static void print_strategy(const struct report *report, FILE *out)
+{
+    const struct table *strategy = report_find(report, "strategy");
+    for (size_t row = 0; row < shown_rows(strategy); row++) {
+        if (!shown_is(strategy, row, "dimension", "overall")) {
+            print_dimension(strategy, row, out);
+            continue;
+        }
+        fputs("  strategy         ", out);
+        shown_put(out, shown_text(strategy, row, "variant"), 80);
+        fputc('\n', out);
+    }
+}
+
+static void print_pipeline(const struct report *report, FILE *out)
+{
+    const struct table *pipeline = report_find(report, "pipeline");
+    size_t stages = shown_rows(pipeline);
+    double share = 0;
+    for (size_t row = 0; row < stages; row++)
+        share += shown_percent(pipeline, row, "bubble_share") / (double)stages;
+    if (stages)
+        fprintf(out,
+                "  pipeline         bubble %.1f %% of a step on the mean of %zu stages, ideal "
+                "%.1f %%, %lld micro-batches\n",
+                share, stages, shown_percent(pipeline, 0, "ideal_share"),
+                (long long)shown_count(pipeline, 0, "micro_batches"));
+}
+
+static void print_efficiency(const struct report *report, FILE *out)
+{
+    const struct table *efficiency = report_find(report, "efficiency");
+    for (size_t row = 0; row < shown_rows(efficiency); row++) {
+        if (table_cell(efficiency, row, "value")->null)
+            continue;
+        fputs(row ? "                   " : "  efficiency       ", out);
+        shown_words(out, shown_text(efficiency, row, "metric"), 40);
+        fprintf(out, " %.1f %%\n", shown_percent(efficiency, row, "value"));
+    }
+}
+
+static void print_clocks(const struct report *report, FILE *out)
+{
+    const struct table *clocks = report_find(report, "clocks");
+    double least = 0, most = 0, error = 0;
+    int64_t aligned = 0;
+    for (size_t row = 0; row < shown_rows(clocks); row++) {
+        if (shown_count(clocks, row, "collectives") == 0)
+            continue;
+        double offset = shown_ms(clocks, row, "offset_ns");
+        least = fmin(least, offset);
+        most = fmax(most, offset);
+        error = fmax(error, shown_ms(clocks, row, "error_ns"));
+        aligned++;
+    }
+    if (aligned)
+        fprintf(
+            out,
+            "  clocks           differ by up to %.3f ms, aligned on %lld ranks within %.1f us\n",
+            most - least, (long long)aligned, error * 1e3);
+}
+
+// What concerns the run as a whole.
+static void print_run_quality(const struct report *report, FILE *out)
+{
+    const struct table *quality = report_find(report, "quality");
+    for (size_t row = 0; row < shown_rows(quality); row++)
+        if (table_cell(quality, row, "rank")->null)
+            print_quality_row(quality, row, out);
+}
+
+void print_run_report(const struct report *report, FILE *out)
+{
+    const struct table *ranks = report_find(report, "ranks");
+    if (shown_rows(ranks) < 2) {
+        print_run_quality(report, out);
+        return;
+    }
+    print_ranks(ranks, out);
+    print_communication(ranks, out);
+    print_late(report, out);
+    print_strategy(report, out);
+    print_pipeline(report, out);
+    print_efficiency(report, out);
+    print_clocks(report, out);
+    print_findings(report, out);
+    fputc('\n', out);
+    print_run_quality(report, out);
+    fputc('\n', out);
+}

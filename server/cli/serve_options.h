@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be chosen when the service starts.
+#ifndef SERVER_SERVE_OPTIONS_H
+#define SERVER_SERVE_OPTIONS_H
+
+#include "server/cli/options.h"
+
+struct serve_options {
+    const char *allow_hosts, *log_format;
+    const char *listen, *data, *public_url, *web_dir, *peaks_path;
+    const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
+    uint64_t quota_day_bytes, quota_stored_bytes;
+    int64_t quota_in_flight;
+    uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
+    int64_t connections, job_seconds, uploads_in_flight, queue_limit, resume_hours, jobs;
+    uint64_t ballast_bytes;
+    int64_t retain_days, audit_days;
+};
+
+extern const struct option_set serve_option_set;
+
+#endif

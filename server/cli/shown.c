@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells of tables as a terminal shows them.
+#include "server/cli/shown.h"
+
+#include <string.h>
+
+enum { LINE_WIDTH = SHOWN_LINE_WIDTH };
+
+size_t shown_rows(const struct table *table)
+{
+    return table ? table->row_count : 0;
+}
+
+double shown_ms(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? 0 : (double)cell->i / 1e6;
+}
+
+int64_t shown_count(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? 0 : cell->i;
+}
+
+double shown_percent(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? 0 : cell->f * 100;
+}
+
+struct str shown_text(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? STR("") : cell->s;
+}
+
+bool shown_is(const struct table *table, size_t row, const char *column, const char *word)
+{
+    return str_equal(shown_text(table, row, column), str_of(word));
+}
+
+static void put_instead(FILE *out, struct str value, size_t width, char from, char to)
+{
+    bool is_cut = value.len > width;
+    struct str shown = {value.at, is_cut ? width - 3 : value.len};
+    shown.len = is_cut ? str_valid_utf8(shown) : shown.len;
+    for (size_t i = 0; i < shown.len; i++) {
+        unsigned char c = (unsigned char)shown.at[i];
+        fputc(c < ' ' || c == 0x7f ? '?' : shown.at[i] == from ? to : c, out);
+    }
+    fputs(is_cut ? "..." : "", out);
+}
+
+void shown_put(FILE *out, struct str value, size_t width)
+{
+    put_instead(out, value, width, '\0', '?');
+}
+
+void shown_words(FILE *out, struct str word, size_t width)
+{
+    put_instead(out, word, width, '_', ' ');
+}
+
+// Words in lines of LINE_WIDTH behind an indent.
+void shown_wrap(FILE *out, struct str value, int indent)
+{
+    int column = 0;
+    while (value.len) {
+        const char *space = memchr(value.at, ' ', value.len);
+        size_t len = space ? (size_t)(space - value.at) : value.len;
+        bool fits = column > 0 && (size_t)column + 1 + len <= LINE_WIDTH;
+        if (!fits)
+            fprintf(out, "%s%*s", column ? "\n" : "", indent, "");
+        else
+            fputc(' ', out);
+        shown_put(out, (struct str){value.at, len}, LINE_WIDTH);
+        column = (fits ? column + 1 : indent) + (int)(len < LINE_WIDTH ? len : LINE_WIDTH);
+        len += space != NULL;
+        value = (struct str){value.at + len, value.len - len};
+    }
+    fputc('\n', out);
+}
+
+const char *shown_plural(int64_t number)
+{
+    return number == 1 ? "" : "s";
+}

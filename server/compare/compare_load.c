@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads the tables of the runs that are compared, and compares them. A comparison is worked out
+// anew for each request: it takes milliseconds and depends on nothing but the stored tables. A few
+// are worked out at a time, and their runs' tables are let go before the answer is sent: there are
+// many connections, and slow readers among them.
+#include "server/compare/compare_sides.h"
+
+#include "analysis/tables.h"
+
+static bool refuse_unanalysed(struct response *response, const struct run *run, struct err *err)
+{
+    response->fix = STR("wait until the run's status is done or partial");
+    return response_refuse(response, err, (struct refusal){409, "not-analysed"},
+                           "run %.*s has no results yet, or none of its traces could be read",
+                           (int)run->id.len, run->id.at);
+}
+
+static int64_t rank_of(const struct table *summary, bool slowest)
+{
+    if (!summary || !summary->row_count)
+        return -1;
+    const struct cell *rank = table_cell(summary, 0, slowest ? "slowest_rank" : "headline_rank");
+    return rank->null ? table_cell(summary, 0, "headline_rank")->i : rank->i;
+}
+
+bool compare_sides_rank(const struct request *request, const struct compared *compared,
+                        const struct run *run, int64_t *rank, struct err *err)
+{
+    struct table_page page;
+    struct table_query query = {.limit = 1};
+    if (!store_read_table(request->services->intake.store,
+                          (struct run_table){run->id, &table_run_summary}, &query, request->arena,
+                          &page, err))
+        return false;
+    *rank = rank_of(&page.table, compared->options.slowest);
+    return true;
+}
+
+// One request's comparison while its runs are loaded.
+struct loading {
+    struct request *request;
+    struct response *response;
+    bool slowest;
+    struct arena tables; // of the runs: they go as soon as they are compared
+};
+
+static bool load_rank(const struct loading *loading, const struct run *run, int64_t rank,
+                      struct report *report, struct err *err)
+{
+    struct store *store = loading->request->services->intake.store;
+    struct trace_row trace;
+    return store_find_rank(store, run->id, rank, loading->request->arena, &trace, err) &&
+           store_load_trace_tables(store, trace.id, compare_rank_tables, report, err);
+}
+
+static bool has_key(const struct run_tag *meta, size_t count, struct str key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(meta[i].key, key))
+            return true;
+    return false;
+}
+
+// What people said of the run. The tag tokens_per_step counts, too: summaries go by it.
+static bool take_meta(const struct run *run, struct arena *arena, struct compare_run *loaded,
+                      struct err *err)
+{
+    struct compare_setting *meta =
+        arena_array(arena, run->meta_count + run->tag_count + 1, sizeof *meta, err);
+    if (!meta)
+        return false;
+    struct str tokens = STR("tokens_per_step");
+    loaded->meta = meta;
+    for (size_t i = 0; i < run->meta_count; i++)
+        meta[loaded->meta_count++] = (struct compare_setting){run->meta[i].key, run->meta[i].value};
+    for (size_t i = 0; i < run->tag_count; i++)
+        if (str_equal(run->tags[i].key, tokens) && !has_key(run->meta, run->meta_count, tokens))
+            meta[loaded->meta_count++] = (struct compare_setting){tokens, run->tags[i].value};
+    return true;
+}
+
+static bool load_run(struct loading *loading, const struct run *run, struct compare_run *loaded,
+                     struct err *err)
+{
+    struct request *request = loading->request;
+    struct report *reports = arena_array(&loading->tables, 2, sizeof *reports, err);
+    if (!reports)
+        return false;
+    reports[0].arena = reports[1].arena = &loading->tables;
+    *loaded =
+        (struct compare_run){.id = run->id, .name = run->name, .run = reports, .rank = reports + 1};
+    if (!take_meta(run, request->arena, loaded, err) ||
+        !store_load_run_tables(request->services->intake.store, run->id, compare_run_tables,
+                               reports, err))
+        return false;
+    int64_t rank = rank_of(report_find(reports, table_run_summary.name), loading->slowest);
+    return rank < 0 ? refuse_unanalysed(loading->response, run, err)
+                    : load_rank(loading, run, rank, reports + 1, err);
+}
+
+static bool load_side(struct loading *loading, const struct compared_side *side,
+                      struct compare_side *loaded, struct err *err)
+{
+    struct compare_run *runs = arena_array(loading->request->arena, side->count, sizeof *runs, err);
+    if (!runs)
+        return false;
+    *loaded = (struct compare_side){.runs = runs, .run_count = side->count};
+    for (size_t i = 0; i < side->count; i++)
+        if (!load_run(loading, &side->runs[i], &runs[i], err))
+            return false;
+    return true;
+}
+
+static bool load_and_compare(struct loading *loading, const struct compared *compared,
+                             struct comparison *comparison, struct err *err)
+{
+    struct compare_side *sides = comparison->sides;
+    for (size_t i = 0; i < compared->side_count; i++)
+        if (!load_side(loading, &compared->sides[i], &sides[i], err))
+            return false;
+    sides[0].history = compared->history;
+    sides[0].history_count = compared->history_count;
+    return analyse_compare(&sides[0], &sides[1], compared->side_count - 1, &compared->options,
+                           &comparison->report, err);
+}
+
+bool compare_sides_analyse(struct request *request, struct response *response,
+                           const struct compared *compared, struct comparison *comparison,
+                           struct err *err)
+{
+    struct loading loading = {request, response, compared->options.slowest, {0}};
+    *comparison = (struct comparison){.report = {.arena = request->arena}};
+    arena_init(&loading.tables, NULL);
+    while (sem_wait(request->services->comparing) != 0)
+        continue; // interrupted
+    bool ok = load_and_compare(&loading, compared, comparison, err);
+    arena_free(&loading.tables);
+    sem_post(request->services->comparing);
+    return ok;
+}

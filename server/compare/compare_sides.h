@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request asks to compare: the runs of a base and of up to eight candidates, found by their
+// keys, and the choices that change the result.
+#ifndef SERVER_COMPARE_SIDES_H
+#define SERVER_COMPARE_SIDES_H
+
+#include "analysis/compare.h"
+#include "server/http/response.h"
+#include "server/services.h"
+
+#define COMPARE_MAX_CANDIDATES 8
+#define COMPARE_SERIES_RUNS    32 // newest runs that NAME@* stands for, and that count as history
+
+// Runs of one side: repeats of one measurement, as the key lists them.
+struct compared_side {
+    struct run *runs;
+    size_t count;
+};
+
+struct compared {
+    struct compared_side sides[1 + COMPARE_MAX_CANDIDATES]; // the base, then the candidates
+    size_t side_count;
+    struct compare_options options;
+    int64_t *history; // step medians of earlier runs of the base's series, oldest first
+    size_t history_count;
+};
+
+// The parameters that compare_sides_find reads, NULL-terminated; and `only`, which tables read.
+extern const char *const compare_sides_parameters[];
+
+// Reads base=KEY[,KEY...], cand= likewise and repeatable, per, rank, alpha, relevant_share and
+// relevant_ns, and finds all runs. A key names a run as everywhere (a whole value that names one is
+// not taken apart at its commas); NAME@* stands for the newest runs of that series that were or are
+// analysed. ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
+MUST_CHECK bool compare_sides_find(struct request *request, struct response *response,
+                                   struct compared *compared, struct err *err);
+
+// Changes whenever the result may: runs, their revisions, history, and the query's text.
+uint64_t compare_sides_hash(const struct request *request, const struct compared *compared);
+
+// What was found, loaded and compared.
+struct comparison {
+    struct compare_side sides[1 + COMPARE_MAX_CANDIDATES]; // as in struct compared
+    struct report report;                                  // compare_tables
+};
+
+// Loads what was found and compares it, when its turn has come. The report lives in the request's
+// arena; the tables that sides were read from are gone. Refuses with 409 and the word not-analysed
+// when a run has no results yet.
+MUST_CHECK bool compare_sides_analyse(struct request *request, struct response *response,
+                                      const struct compared *compared,
+                                      struct comparison *comparison, struct err *err);
+
+// The rank whose figures stand for a run here: its headline rank, or the slowest. -1 none.
+MUST_CHECK bool compare_sides_rank(const struct request *request, const struct compared *compared,
+                                   const struct run *run, int64_t *rank, struct err *err);
+
+#endif

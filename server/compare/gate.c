@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for a gate's decision. The figures are those of the comparison's row.
+#include "server/compare/gate.h"
+
+#include "analysis/tables.h"
+#include "analysis/time_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_NAME_BYTES = 60, MAX_CONTRIBUTORS = 3, MAX_SETTINGS = 4 };
+
+const char *gate_side_name(const struct compare_side *side, struct arena *arena)
+{
+    const char *name = contributors_clean(side->runs[0].name, MAX_NAME_BYTES, arena);
+    const char *both = name;
+    if (side->run_count > 1)
+        both = arena_printf(arena, NULL, "%s and %zu more run%s", name, side->run_count - 1,
+                            side->run_count > 2 ? "s" : "");
+    return both ? both : name;
+}
+
+// --- the judgement ------------------------------------------------------------------------------
+
+static double number_of(const struct table *summary, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(summary, row, column);
+    return cell->null ? NAN : cell->f;
+}
+
+static double time_of(const struct table *summary, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(summary, row, column);
+    return cell->null ? NAN : (double)cell->i;
+}
+
+// The medians of a side's runs.
+static size_t read_medians(const struct report *report, int64_t cand, double *medians)
+{
+    const struct table *runs = report_find(report, table_compare_runs.name);
+    size_t count = 0;
+    for (size_t row = 0; runs && row < runs->row_count && count < COMPARE_MAX_RUNS; row++) {
+        const struct cell *median = table_cell(runs, row, "step_median_ns");
+        if (table_cell(runs, row, "cand")->i == cand && !median->null)
+            medians[count++] = (double)median->i;
+    }
+    return count;
+}
+
+// What the runs alone allow to say: how many there are, and how many are missing.
+static bool judge_runs(const struct gate_question *question, struct judgement *judgement,
+                       struct err *err)
+{
+    double base[COMPARE_MAX_RUNS], cand[COMPARE_MAX_RUNS];
+    const struct report *report = question->pair.report;
+    struct samples both[2] = {{base, read_medians(report, 0, base)},
+                              {cand, read_medians(report, question->pair.cand, cand)}};
+    return verdict_judge(both[0], both[1], (struct samples){NULL, 0}, &question->limits, judgement,
+                         err);
+}
+
+static enum verdict verdict_of(struct str word)
+{
+    for (int i = VERDICT_UNKNOWN; i < VERDICT_SIGNIFICANT; i++)
+        if (str_equal(word, str_of(verdict_word((enum verdict)i))))
+            return (enum verdict)i;
+    return VERDICT_SIGNIFICANT;
+}
+
+static const char *method_of(struct str word)
+{
+    static const char *const methods[] = {"equal", "mann_whitney", "history"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (str_equal(word, str_of(methods[i])))
+            return methods[i];
+    return "none";
+}
+
+// As the comparison has judged, which may have scaled the candidate and known the history.
+static void take_summary(const struct table *summary, size_t row, struct judgement *judgement)
+{
+    const struct cell *relevant = table_cell(summary, row, "relevant");
+    judgement->verdict = verdict_of(table_cell(summary, row, "verdict")->s);
+    judgement->method = method_of(table_cell(summary, row, "method")->s);
+    judgement->relevant = !relevant->null && relevant->i;
+    judgement->base_ns = time_of(summary, row, "base_step_ns");
+    judgement->cand_ns = time_of(summary, row, "cand_step_ns");
+    judgement->shift_ns = time_of(summary, row, "shift_ns");
+    judgement->shift_share = number_of(summary, row, "shift_share");
+    judgement->low_share = number_of(summary, row, "shift_low_share");
+    judgement->high_share = number_of(summary, row, "shift_high_share");
+    judgement->has_interval = !isnan(judgement->low_share) && !isnan(judgement->high_share);
+    judgement->p_value = number_of(summary, row, "p_value");
+    judgement->threshold_share = number_of(summary, row, "threshold_share");
+    judgement->relevant_from_ns = time_of(summary, row, "relevant_from_ns");
+    if (judgement->verdict != VERDICT_UNKNOWN)
+        judgement->base_missing = judgement->cand_missing = 0;
+}
+
+static void number_json(const char *name, double value, struct buf *out)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (isfinite(value))
+        buf_f64(out, value);
+    else
+        buf_puts(out, "null");
+}
+
+void gate_judgement_json(const struct judgement *judgement, struct buf *out)
+{
+    buf_printf(out, "{\"verdict\":\"%s\",\"relevant\":%s,\"method\":\"%s\"",
+               verdict_word(judgement->verdict), judgement->relevant ? "true" : "false",
+               judgement->method);
+    number_json("base_ns", judgement->base_ns, out);
+    number_json("cand_ns", judgement->cand_ns, out);
+    number_json("shift_ns", judgement->shift_ns, out);
+    number_json("shift_share", judgement->shift_share, out);
+    number_json("low_share", judgement->has_interval ? judgement->low_share : NAN, out);
+    number_json("high_share", judgement->has_interval ? judgement->high_share : NAN, out);
+    number_json("p_value", judgement->p_value, out);
+    number_json("threshold_share", judgement->threshold_share, out);
+    number_json("relevant_from_ns", judgement->relevant_from_ns, out);
+    buf_printf(out,
+               ",\"base_runs\":%zu,\"cand_runs\":%zu,\"base_missing\":%zu,\"cand_missing\":%zu}",
+               judgement->base_runs, judgement->cand_runs, judgement->base_missing,
+               judgement->cand_missing);
+}
+
+void gate_limits_json(const struct verdict_limits *limits, struct buf *out)
+{
+    buf_puts(out, "{\"alpha\":");
+    buf_f64(out, limits->alpha);
+    buf_puts(out, ",\"relevant_share\":");
+    buf_f64(out, limits->relevant_share);
+    buf_puts(out, ",\"relevant_ns\":");
+    buf_f64(out, limits->relevant_ns);
+    buf_putc(out, '}');
+}
+
+// --- line 1: the verdict ------------------------------------------------------------------------
+
+static bool has_steps(const struct judgement *judgement)
+{
+    return isfinite(judgement->base_ns) && isfinite(judgement->cand_ns) &&
+           isfinite(judgement->shift_share);
+}
+
+static void put_percent(struct buf *out, double share)
+{
+    double percent = 100 * share;
+    buf_printf(out, "%.*f %%", fabs(percent) < 0.095 ? 2 : 1, percent);
+}
+
+static void put_signed_percent(struct buf *out, double share)
+{
+    buf_puts(out, share > 0 ? "+" : "");
+    put_percent(out, share);
+}
+
+static void put_signed_time(struct buf *out, int64_t ns)
+{
+    buf_printf(out, "%s%s", ns > 0 ? "+" : "", time_text(ns).text);
+}
+
+// "a step of pr takes 4.1 % longer than one of main (533 ms against 512 ms)"
+static void put_shift(const struct gate_question *question, const struct judgement *judgement,
+                      struct arena *arena, struct buf *out)
+{
+    const char *base = gate_side_name(question->pair.base, arena);
+    const char *cand = gate_side_name(question->pair.side, arena);
+    double share = judgement->shift_share;
+    buf_printf(out, "%sa step of %s takes ",
+               question->pair.per_token ? "for the same number of tokens " : "", cand);
+    if (fabs(share) > 0)
+        put_percent(out, fabs(share));
+    buf_printf(out, "%s than one of %s (%s against %s)",
+               share > 0   ? " longer"
+               : share < 0 ? " less"
+                           : "no longer",
+               base, time_text(llround(judgement->cand_ns)).text,
+               time_text(llround(judgement->base_ns)).text);
+}
+
+static void put_limit(const struct gate_question *question, const struct gate_answer *answer,
+                      struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    bool is_equal = strcmp(judgement->method, "equal") == 0;
+    if (judgement->has_interval && !is_equal) {
+        if (strcmp(judgement->method, "history") == 0)
+            buf_puts(out, ", with the usual noise of the series ");
+        else
+            buf_printf(out, ", with %g %% confidence ", 100 * (1 - question->limits.alpha));
+        put_signed_percent(out, judgement->low_share);
+        buf_puts(out, " to ");
+        put_signed_percent(out, judgement->high_share);
+    }
+    buf_puts(out, "; the limit is ");
+    put_signed_percent(out, question->max_regression);
+    if (answer->gate == GATE_UNDECIDED)
+        buf_puts(out, judgement->verdict == VERDICT_UNKNOWN
+                          ? ", and the noise between runs is not known"
+                          : ", which lies within what noise allows");
+}
+
+static void put_verdict(const struct gate_question *question, const struct gate_answer *answer,
+                        struct arena *arena, struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
+    if (has_steps(judgement)) {
+        put_shift(question, judgement, arena, out);
+        put_limit(question, answer, out);
+        return;
+    }
+    bool base = !isfinite(judgement->base_ns), cand = !isfinite(judgement->cand_ns);
+    buf_printf(out, "%s no steady steps on a device, so that there is nothing to compare",
+               base && cand ? "both sides have"
+               : base       ? "the base has"
+                            : "the candidate has");
+}
+
+// --- line 2: why --------------------------------------------------------------------------------
+
+static const char *reason_word(const struct judgement *judgement)
+{
+    switch (judgement->verdict) {
+    case VERDICT_SIGNIFICANT: return "why: ";
+    case VERDICT_NOISE: return "why: within noise; the largest parts of the difference are ";
+    case VERDICT_UNKNOWN: break;
+    }
+    return "why: noise or not, the largest parts of the difference are ";
+}
+
+// "aten::mm +14.5 ms (69 % of the mean step's +21.0 ms)"
+static void put_contributor(const struct contributor *one, int64_t whole_ns, bool first,
+                            struct buf *out)
+{
+    buf_printf(out, "%s%s ", first ? "" : ", ", one->name);
+    put_signed_time(out, one->delta_ns);
+    if (whole_ns == 0)
+        return;
+    buf_printf(out, " (%.0f %%", 100 * (double)one->delta_ns / (double)whole_ns);
+    if (first) {
+        buf_puts(out, " of the mean step's ");
+        put_signed_time(out, whole_ns);
+    }
+    buf_putc(out, ')');
+}
+
+// Those that go the way of the whole difference, from a hundredth of it; of no difference all.
+static bool is_reason(const struct contributors *all, const struct contributor *one)
+{
+    return all->whole_ns == 0 || (double)one->delta_ns / (double)all->whole_ns >= 0.01;
+}
+
+// When the reasons told are clearly more than the whole, the largest that goes against them.
+static void put_opposite(const struct contributors *all, int64_t told_ns, struct buf *out)
+{
+    if (fabs((double)told_ns) <= 1.05 * fabs((double)all->whole_ns) || all->whole_ns == 0)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        if ((all->at[i].delta_ns > 0) != (all->whole_ns > 0)) {
+            buf_printf(out, "; against that %s ", all->at[i].name);
+            put_signed_time(out, all->at[i].delta_ns);
+            return;
+        }
+}
+
+static bool put_reasons(const struct gate_question *question, const struct gate_answer *answer,
+                        struct arena *arena, struct buf *out, struct err *err)
+{
+    struct contributors all;
+    size_t count = 0;
+    int64_t told_ns = 0;
+    if (!has_steps(&answer->judgement)) {
+        buf_puts(out, "why: without steady steps no part of a step can be told");
+        return true;
+    }
+    if (!contributors_find(&question->pair, arena, &all, err))
+        return false;
+    for (size_t i = 0; i < all.count && count < MAX_CONTRIBUTORS; i++) {
+        if (!is_reason(&all, &all.at[i]))
+            continue;
+        buf_puts(out, count ? "" : reason_word(&answer->judgement));
+        put_contributor(&all.at[i], all.whole_ns, count++ == 0, out);
+        told_ns += all.at[i].delta_ns;
+    }
+    if (count)
+        put_opposite(&all, told_ns, out);
+    else
+        buf_puts(out, all.count ? "why: many small parts, none a hundredth of the difference"
+                                : "why: no operator, collective or cause of idle time changed by "
+                                  "1 us or more");
+    return true;
+}
+
+// --- line 3: evidence, and what to do -----------------------------------------------------------
+
+static void put_runs(const struct judgement *judgement, struct buf *out)
+{
+    size_t base = judgement->base_runs, cand = judgement->cand_runs;
+    if (base == cand)
+        buf_printf(out, "%zu run%s per side", base, base == 1 ? "" : "s");
+    else
+        buf_printf(out, "%zu run%s of the base, %zu of the candidate", base, base == 1 ? "" : "s",
+                   cand);
+}
+
+static void put_evidence(const struct gate_question *question, const struct judgement *judgement,
+                         struct buf *out)
+{
+    bool is_unknown = judgement->verdict == VERDICT_UNKNOWN;
+    buf_puts(out, is_unknown ? "noise unknown: " : "evidence: ");
+    put_runs(judgement, out);
+    if (strcmp(judgement->method, "equal") == 0) {
+        buf_puts(out, ", all with the same step times");
+    } else if (strcmp(judgement->method, "mann_whitney") == 0) {
+        buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
+                   question->limits.alpha);
+    } else if (strcmp(judgement->method, "history") == 0) {
+        buf_printf(out, ", against %zu earlier runs of the base's series, which differ by up to ",
+                   question->pair.base->history_count);
+        put_percent(out, judgement->threshold_share);
+        buf_puts(out, " from one to the next without a cause");
+    } else if (!question->of_files) {
+        buf_printf(out, ", %zu of 8 earlier runs in the base's series",
+                   question->pair.base->history_count);
+    }
+}
+
+// A run's name up to '@'.
+static const char *series_name(const struct compare_side *side, struct arena *arena)
+{
+    struct str name = side->runs[0].name;
+    size_t at = str_find(name, STR("@"));
+    if (at != SIZE_MAX && at > 0)
+        name.len = at;
+    return contributors_clean(name, MAX_NAME_BYTES, arena);
+}
+
+static void put_repeats(size_t missing, const char *side, const char *series, struct buf *out)
+{
+    if (missing == 0)
+        return;
+    buf_printf(out, "%zu more repeat%s of the %s", missing, missing == 1 ? "" : "s", side);
+    if (series)
+        buf_printf(out, ", each as a new %s@N,", series);
+}
+
+// Of sides in one series, @* would stand for both.
+static void put_missing_uploads(const struct gate_question *question,
+                                const struct judgement *judgement, struct arena *arena,
+                                struct buf *out)
+{
+    const char *base = series_name(question->pair.base, arena);
+    const char *cand = series_name(question->pair.side, arena);
+    bool same = strcmp(base, cand) == 0;
+    buf_puts(out, "; upload ");
+    put_repeats(judgement->base_missing, "base", same ? NULL : base, out);
+    buf_puts(out, judgement->base_missing && judgement->cand_missing ? " and " : "");
+    put_repeats(judgement->cand_missing, "candidate", same ? NULL : cand, out);
+    if (same)
+        buf_puts(out, ", and ask with the names of each side's runs joined by commas");
+    else
+        buf_printf(out, " and ask with base=%s@* and cand=%s@*", base, cand);
+}
+
+static void put_advice(const struct gate_question *question, const struct gate_answer *answer,
+                       struct arena *arena, struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    bool is_missing = judgement->base_missing || judgement->cand_missing;
+    if (!has_steps(judgement))
+        buf_puts(out, "; record steps (/docs/recording) and look at both runs' trust reports");
+    else if (judgement->verdict == VERDICT_UNKNOWN && is_missing && question->of_files)
+        buf_printf(out, "; give %zu more repeats of the base and %zu of the candidate, as A,B,...",
+                   judgement->base_missing, judgement->cand_missing);
+    else if (judgement->verdict == VERDICT_UNKNOWN && is_missing)
+        put_missing_uploads(question, judgement, arena, out);
+    else if (answer->gate == GATE_UNDECIDED)
+        buf_puts(out, "; more repeats of both sides narrow the interval");
+    else if (answer->gate == GATE_FAIL && !question->of_files)
+        buf_puts(out, "; the page shows every part; if the change is meant, pin the candidate as "
+                      "the new baseline");
+}
+
+static void put_settings(const struct gate_question *question, struct arena *arena, struct buf *out)
+{
+    const struct table *settings = report_find(question->pair.report, table_compare_settings.name);
+    size_t count = 0;
+    for (size_t row = 0; settings && row < settings->row_count; row++) {
+        if (table_cell(settings, row, "cand")->i != question->pair.cand ||
+            !table_cell(settings, row, "differs")->i)
+            continue;
+        if (count++ < MAX_SETTINGS)
+            buf_printf(
+                out, "%s%s", count == 1 ? "; settings that differ: " : ", ",
+                contributors_clean(table_cell(settings, row, "key")->s, MAX_NAME_BYTES, arena));
+    }
+    if (count > MAX_SETTINGS)
+        buf_printf(out, " and %zu more", count - MAX_SETTINGS);
+}
+
+// --- all together -------------------------------------------------------------------------------
+
+static bool end_line(struct buf *line, struct arena *arena, const char **text, struct err *err)
+{
+    if (!buf_ok(line, err))
+        return false;
+    *text = arena_strdup(arena, (struct str){line->at, line->len}, err);
+    buf_clear(line);
+    return *text != NULL;
+}
+
+static bool put_lines(const struct gate_question *question, struct arena *arena, struct buf *line,
+                      struct gate_answer *answer, struct err *err)
+{
+    put_verdict(question, answer, arena, line);
+    if (!end_line(line, arena, &answer->lines[0], err) ||
+        !put_reasons(question, answer, arena, line, err) ||
+        !end_line(line, arena, &answer->lines[1], err))
+        return false;
+    put_evidence(question, &answer->judgement, line);
+    put_settings(question, arena, line);
+    put_advice(question, answer, arena, line);
+    return end_line(line, arena, &answer->lines[2], err);
+}
+
+bool gate_answer(const struct gate_question *question, struct arena *arena,
+                 struct gate_answer *answer, struct err *err)
+{
+    const struct table *summary;
+    struct buf line = {0};
+    *answer = (struct gate_answer){0};
+    if (!judge_runs(question, &answer->judgement, err))
+        return false;
+    int64_t row = contributors_summary_row(&question->pair, &summary);
+    if (row >= 0)
+        take_summary(summary, (size_t)row, &answer->judgement);
+    answer->gate = verdict_gate(&answer->judgement, question->max_regression);
+    bool ok = put_lines(question, arena, &line, answer, err);
+    buf_free(&line);
+    return ok;
+}

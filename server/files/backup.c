@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies what a database names from one folder to another and reads it there again.
+#include "server/files/backup.h"
+
+#include "server/files/blob.h"
+#include "server/files/data_folder.h"
+#include "server/files/file_copy.h"
+#include "server/files/scrub.h"
+
+#include "ingest/base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DATABASE "stepscope.db"
+#define MARK     "stepscope-backup" // tells a backup from other folders; locked while written to
+#define AUDIT    "audit.log"
+enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
+
+// Two folders that look alike.
+struct copying {
+    const char *from, *to;
+    struct backup_report *report;
+    char (*names)[BLOB_SHA256_SIZE]; // of the files that are named, ascending
+    size_t count, room;
+};
+
+static bool join(char path[BLOB_PATH_SIZE], const char *folder, const char *name, struct err *err)
+{
+    int len = snprintf(path, BLOB_PATH_SIZE, "%s/%s", folder, name);
+    return (len > 0 && len < BLOB_PATH_SIZE) ||
+           err_set(err, ERR_USAGE, "the path %.100s... is too long", folder);
+}
+
+// Puts "FOLDER/blobs/ab/NAME" together; suffix is of traces.
+static bool place(char path[BLOB_PATH_SIZE], const char *folder, const char *kind,
+                  const char *shard, const char *name, struct err *err)
+{
+    char below[128];
+    snprintf(below, sizeof below, "%s/%.2s/%s", kind, shard, name);
+    return join(path, folder, below, err);
+}
+
+// --- one file -----------------------------------------------------------------------------------
+
+static bool place_blob(char path[BLOB_PATH_SIZE], const char *folder, const char *sha256,
+                       struct err *err)
+{
+    return place(path, folder, "blobs", sha256, sha256, err);
+}
+
+static void tell_damage(struct backup_report *report, const struct store_blob *blob,
+                        const char *damage)
+{
+    report->damaged++;
+    fprintf(report->out, "file %s %s\n", blob->sha256, damage);
+}
+
+static bool is_sound(const char *path, const struct store_blob *blob,
+                     char damage[STORE_DAMAGE_SIZE], bool *sound, struct err *err)
+{
+    struct scrub_pace pace = {0};
+    bool ok = scrub_file(path, blob, &pace, damage, err);
+    *sound = ok && !damage[0];
+    return ok;
+}
+
+// A damaged file of the source leaves none at the target; the rest is worth having all the same.
+static bool copy_and_read(struct copying *copying, const struct store_blob *blob, const char *to,
+                          struct err *err)
+{
+    char from[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    enum file_copy how;
+    bool sound;
+    if (!place_blob(from, copying->from, blob->sha256, err))
+        return false;
+    if (!file_copy(from, to, &how, err)) {
+        if (err->code != ERR_NOT_FOUND && err->code != ERR_IO)
+            return false;
+        tell_damage(copying->report, blob, "is missing");
+        return true;
+    }
+    if (!is_sound(to, blob, damage, &sound, err))
+        return false;
+    copying->report->added += sound;
+    if (!sound)
+        tell_damage(copying->report, blob, damage);
+    if (!sound)
+        unlink(to);
+    return true;
+}
+
+static bool make_shard(const char *folder, const char *kind, const char *shard, struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    return place(path, folder, kind, shard, "", err) && folder_make(path, err);
+}
+
+static bool note_name(struct copying *copying, const struct store_blob *blob, struct err *err)
+{
+    if (copying->count == copying->room) {
+        size_t room = copying->room ? 2 * copying->room : 1024;
+        void *names = realloc(copying->names, room * sizeof *copying->names);
+        if (!names)
+            return err_set(err, ERR_LIMIT, "out of memory");
+        copying->names = names;
+        copying->room = room;
+    }
+    memcpy(copying->names[copying->count++], blob->sha256, BLOB_SHA256_SIZE);
+    return true;
+}
+
+static bool copy_blob(void *context, const struct store_blob *blob, struct err *err)
+{
+    struct copying *copying = context;
+    char to[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    bool sound;
+    copying->report->files++;
+    copying->report->bytes += (uint64_t)blob->bytes;
+    if (!note_name(copying, blob, err) || !make_shard(copying->to, "blobs", blob->sha256, err) ||
+        !place_blob(to, copying->to, blob->sha256, err) || !is_sound(to, blob, damage, &sound, err))
+        return false;
+    return sound || copy_and_read(copying, blob, to, err);
+}
+
+// Traces are made again from the blobs where they are missing, so that none is missed.
+static bool copy_trace(void *context, const char *trace_id, struct err *err)
+{
+    const struct copying *copying = context;
+    char name[64], from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
+    enum file_copy how;
+    snprintf(name, sizeof name, "%s.sst", trace_id);
+    if (!make_shard(copying->to, "traces", trace_id + 2, err) ||
+        !place(from, copying->from, "traces", trace_id + 2, name, err) ||
+        !place(to, copying->to, "traces", trace_id + 2, name, err))
+        return false;
+    return file_copy(from, to, &how, err) || err->code == ERR_NOT_FOUND;
+}
+
+static bool copy_audit(const struct copying *copying, struct err *err)
+{
+    char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
+    return join(from, copying->from, AUDIT, err) && join(to, copying->to, AUDIT, err) &&
+           (file_copy_bytes(from, to, err) || err->code == ERR_NOT_FOUND);
+}
+
+// A database that was lost and made anew names no file. What an older backup holds is then all that
+// there is.
+static bool check_not_emptied(const struct copying *copying, struct err *err)
+{
+    return copying->count > 0 || !data_folder_has_uploads(copying->to) ||
+           err_set(err, ERR_CONFLICT,
+                   "the database names no file, but the backup %s holds some; choose another "
+                   "folder, or empty that one",
+                   copying->to);
+}
+
+// All files that a copy of the database, which has no name yet, stands for; then its name.
+static bool copy_files(struct copying *copying, const char *db_part, struct err *err)
+{
+    char db[BLOB_PATH_SIZE];
+    return store_each_blob(db_part, copy_blob, copying, err) && check_not_emptied(copying, err) &&
+           store_each_trace(db_part, copy_trace, copying, err) && copy_audit(copying, err) &&
+           folder_flush(copying->to, err) && join(db, copying->to, DATABASE, err) &&
+           (rename(db_part, db) == 0 || err_set_errno(err, "naming %s", db)) &&
+           folder_flush(copying->to, err);
+}
+
+static bool check_copy(const char *db_part, struct err *err)
+{
+    struct store_check found;
+    return store_check_file(db_part, &found, err) &&
+           (!found.damage[0] ||
+            err_set(err, ERR_IO, "the database is damaged: %.150s", found.damage));
+}
+
+// --- what a backup holds no more ----------------------------------------------------------------
+
+static int compare_names(const void *a, const void *b)
+{
+    return memcmp(a, b, SHA256_LEN);
+}
+
+static bool is_named(const struct copying *copying, const char *name)
+{
+    return copying->count &&
+           bsearch(name, copying->names, copying->count, sizeof *copying->names, compare_names);
+}
+
+static void remove_unnamed_of(struct copying *copying, const char *shard)
+{
+    char folder[BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
+    struct err ignored;
+    if (!place(folder, copying->to, "blobs", shard, "", &ignored))
+        return;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        bool is_blob = strlen(entry->d_name) == SHA256_LEN &&
+                       strspn(entry->d_name, "0123456789abcdef") == SHA256_LEN;
+        if (is_blob && !is_named(copying, entry->d_name) &&
+            place_blob(path, copying->to, entry->d_name, &ignored) && unlink(path) == 0)
+            copying->report->removed++;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void remove_unnamed(struct copying *copying)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        char shard[3];
+        snprintf(shard, sizeof shard, "%02x", i);
+        remove_unnamed_of(copying, shard);
+    }
+}
+
+// --- making one ---------------------------------------------------------------------------------
+
+static bool is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    bool found = false;
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (dir)
+        closedir(dir);
+    return !found;
+}
+
+static int lock_file(const char *path, int how, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && flock(fd, how) == 0)
+        return fd;
+    if (errno == EWOULDBLOCK)
+        err_set(err, ERR_BUSY, "another process has %s", path);
+    else
+        err_set_errno(err, "%s", path);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+// Only a folder that is empty or a backup may be written to, and tidied up. Gives its lock, or -1.
+static int open_target(const char *to, struct err *err)
+{
+    char mark[BLOB_PATH_SIZE];
+    if (!folder_make(to, err) || !join(mark, to, MARK, err))
+        return -1;
+    if (access(mark, F_OK) != 0 && !is_empty(to)) {
+        err_set(err, ERR_CONFLICT, "%s holds something else than a backup", to);
+        return -1;
+    }
+    return lock_file(mark, LOCK_EX | LOCK_NB, err);
+}
+
+static bool write_mark(int fd, const struct backup_report *report, struct err *err)
+{
+    char time[CLOCK_RFC3339_SIZE];
+    clock_rfc3339(clock_wall_ns(), time);
+    return (ftruncate(fd, 0) == 0 &&
+            dprintf(fd, "backup of %s by stepscope " STEPSCOPE_VERSION ": %llu files\n", time,
+                    (unsigned long long)report->files) > 0 &&
+            fsync(fd) == 0) ||
+           err_set_errno(err, "writing the mark of the backup");
+}
+
+static bool copy_all(struct copying *copying, struct err *err)
+{
+    char db[BLOB_PATH_SIZE], db_part[BLOB_PATH_SIZE];
+    if (!join(db, copying->from, DATABASE, err) ||
+        !join(db_part, copying->to, DATABASE ".part", err))
+        return false;
+    unlink(db_part); // of a backup that was cut short
+    bool ok = store_copy_file(db, db_part, err) && check_copy(db_part, err) &&
+              copy_files(copying, db_part, err);
+    if (!ok)
+        unlink(db_part);
+    return ok;
+}
+
+static bool check_source(const char *data, struct err *err)
+{
+    char db[BLOB_PATH_SIZE];
+    return join(db, data, DATABASE, err) &&
+           (access(db, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "found no database %s", db));
+}
+
+bool backup_make(const char *data, const char *to, struct backup_report *report, struct err *err)
+{
+    char lock_path[BLOB_PATH_SIZE];
+    struct copying copying = {.from = data, .to = to, .report = report};
+    if (!check_source(data, err) || !join(lock_path, data, BLOB_REMOVALS_LOCK, err))
+        return false;
+    int target = open_target(to, err);
+    int removals = target < 0 ? -1 : lock_file(lock_path, LOCK_SH, err); // until all is copied
+    bool ok = removals >= 0 && copy_all(&copying, err) && write_mark(target, report, err);
+    if (ok)
+        remove_unnamed(&copying);
+    free(copying.names);
+    if (removals >= 0)
+        close(removals);
+    if (target >= 0)
+        close(target);
+    return ok;
+}
+
+// --- restoring ----------------------------------------------------------------------------------
+
+static bool check_backup(const char *from, struct err *err)
+{
+    char mark[BLOB_PATH_SIZE];
+    return join(mark, from, MARK, err) &&
+           (access(mark, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "%s is no backup", from)) &&
+           check_source(from, err);
+}
+
+// A log that another database left is as bad as that one itself: SQLite would play it into ours.
+static bool check_target(const char *data, struct err *err)
+{
+    static const char *const names[] = {DATABASE, DATABASE "-wal", DATABASE "-journal"};
+    char path[BLOB_PATH_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!join(path, data, names[i], err))
+            return false;
+        if (access(path, F_OK) == 0)
+            return err_set(err, ERR_CONFLICT,
+                           "there is a file %s of a database already; choose another folder", path);
+    }
+    return true;
+}
+
+bool backup_restore(const char *from, const char *data, struct backup_report *report,
+                    struct err *err)
+{
+    struct copying copying = {.from = from, .to = data, .report = report};
+    if (!check_backup(from, err) || !folder_make(data, err) || !check_target(data, err))
+        return false;
+    struct blobs *blobs = blob_open(data, err); // no service may start there meanwhile
+    bool ok = blobs && copy_all(&copying, err);
+    free(copying.names);
+    blob_close(blobs);
+    return ok;
+}
+
+// --- checking -----------------------------------------------------------------------------------
+
+struct checking {
+    const char *data;
+    bool reads;
+    struct backup_report *report;
+};
+
+static bool check_blob(void *context, const struct store_blob *blob, struct err *err)
+{
+    const struct checking *checking = context;
+    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE] = "";
+    struct stat info;
+    bool sound = true;
+    checking->report->files++;
+    checking->report->bytes += (uint64_t)blob->bytes;
+    if (!place_blob(path, checking->data, blob->sha256, err))
+        return false;
+    if (stat(path, &info) != 0)
+        snprintf(damage, sizeof damage, "is missing");
+    else if (info.st_size != blob->bytes)
+        snprintf(damage, sizeof damage, "has %lld bytes, %lld were uploaded",
+                 (long long)info.st_size, (long long)blob->bytes);
+    else if (checking->reads && !is_sound(path, blob, damage, &sound, err))
+        return false;
+    if (damage[0])
+        tell_damage(checking->report, blob, damage);
+    return true;
+}
+
+bool backup_check_files(const char *data, bool reads, struct backup_report *report, struct err *err)
+{
+    char db[BLOB_PATH_SIZE];
+    struct checking checking = {data, reads, report};
+    return join(db, data, DATABASE, err) && store_each_blob(db, check_blob, &checking, err);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folders of the data directory: finding, listing and removing files.
+#include "server/files/blob_dirs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define TRACE_SUFFIX ".sst"
+#define PART_SUFFIX  ".part"
+enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
+
+// --- opening ------------------------------------------------------------------------------------
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+// A folder whose name lasts: it may have been made a moment ago, by somebody else even.
+static int open_folder(struct blobs *blobs, int parent_fd, const char *name, struct err *err)
+{
+    bool made = mkdirat(parent_fd, name, 0700) == 0;
+    int fd = !made && errno != EEXIST ? -1 : openat(parent_fd, name, OPEN_DIR);
+    if (fd < 0)
+        err_set_errno(err, "folder %s", name);
+    else if (disk_fault_flush_folder(&blobs->fault, parent_fd, "a folder", err))
+        return fd;
+    close_fd(fd);
+    return -1;
+}
+
+int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err)
+{
+    char shard[3] = {sha256[0], sha256[1], '\0'};
+    return open_folder(blobs, blobs->blobs_fd, shard, err);
+}
+
+// Only one process may write below a data directory.
+static bool take_lock(struct blobs *blobs, int root_fd, struct err *err)
+{
+    blobs->lock_fd = openat(root_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (blobs->lock_fd < 0)
+        return err_set_errno(err, "%s/lock", blobs->root);
+    if (flock(blobs->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    return err_set(err, ERR_BUSY, "another process serves the data directory %s", blobs->root);
+}
+
+// Makes the name of the data directory last, in the folder above.
+static bool flush_above(int root_fd)
+{
+    int above_fd = openat(root_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = above_fd >= 0 && fsync(above_fd) == 0;
+    close_fd(above_fd);
+    return ok;
+}
+
+static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
+{
+    bool made = mkdir(data_dir, 0700) == 0;
+    if (!made && errno != EEXIST)
+        return err_set_errno(err, "data directory %s", data_dir);
+    char *real = realpath(data_dir, NULL);
+    if (!real)
+        return err_set_errno(err, "data directory %s", data_dir);
+    int len = snprintf(blobs->root, sizeof blobs->root, "%s", real);
+    free(real);
+    if (len < 0 || (size_t)len >= sizeof blobs->root)
+        return err_set(err, ERR_USAGE, "the data directory's name is too long");
+    int root_fd = open(blobs->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root_fd < 0 || (!flush_above(root_fd) && made)) {
+        err_set_errno(err, "data directory %s", data_dir);
+        close_fd(root_fd);
+        return false;
+    }
+    bool ok = take_lock(blobs, root_fd, err) &&
+              (blobs->spool_fd = open_folder(blobs, root_fd, "spool", err)) >= 0 &&
+              (blobs->pieces_fd = open_folder(blobs, root_fd, "pieces", err)) >= 0 &&
+              (blobs->blobs_fd = open_folder(blobs, root_fd, "blobs", err)) >= 0 &&
+              (blobs->traces_fd = open_folder(blobs, root_fd, "traces", err)) >= 0;
+    close(root_fd);
+    return ok;
+}
+
+// Uploads that overlap without end must not keep a removal waiting.
+static void init_pins(pthread_rwlock_t *pins)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(pins, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+struct blobs *blob_open(const char *data_dir, struct err *err)
+{
+    struct blobs *blobs = calloc(1, sizeof *blobs);
+    if (!blobs || strlen(data_dir) >= sizeof blobs->root) {
+        free(blobs);
+        err_set(err, ERR_USAGE, "the data directory's name is too long");
+        return NULL;
+    }
+    blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->blobs_fd = blobs->traces_fd = -1;
+    init_pins(&blobs->pins);
+    if (open_all(blobs, data_dir, err))
+        return blobs;
+    blob_close(blobs);
+    return NULL;
+}
+
+void blob_close(struct blobs *blobs)
+{
+    if (!blobs)
+        return;
+    close_fd(blobs->spool_fd);
+    close_fd(blobs->pieces_fd);
+    close_fd(blobs->blobs_fd);
+    close_fd(blobs->traces_fd);
+    close_fd(blobs->lock_fd); // ends the lock
+    pthread_rwlock_destroy(&blobs->pins);
+    free(blobs);
+}
+
+struct disk_fault *blob_fault(struct blobs *blobs)
+{
+    return &blobs->fault;
+}
+
+bool blob_check_writable(const struct blobs *blobs, struct err *err)
+{
+    return disk_fault_check(&blobs->fault, err);
+}
+
+// --- paths and reading --------------------------------------------------------------------------
+
+const char *blob_root(const struct blobs *blobs)
+{
+    return blobs->root;
+}
+
+void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE])
+{
+    snprintf(path, BLOB_PATH_SIZE, "%s/blobs/%.2s/%s", blobs->root, sha256, sha256);
+}
+
+void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE])
+{
+    char shard[3] = {trace_id[2], trace_id[3], '\0'};
+    (void)mkdirat(blobs->traces_fd, shard, 0700); // if not, writing will tell
+    snprintf(path, BLOB_PATH_SIZE, "%s/traces/%.2s/%s" TRACE_SUFFIX, blobs->root, trace_id + 2,
+             trace_id);
+}
+
+bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd, uint64_t *size_bytes,
+                    struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    struct stat info;
+    blob_path(blobs, sha256, path);
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (*fd < 0 && errno == ENOENT)
+        return err_set(err, ERR_NOT_FOUND, "the stored file %.12s... is gone", sha256);
+    if (*fd < 0 || fstat(*fd, &info) != 0) {
+        err_set_errno(err, "stored file %.12s...", sha256);
+        close_fd(*fd);
+        return false;
+    }
+    *size_bytes = (uint64_t)info.st_size;
+    return true;
+}
+
+bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err)
+{
+    struct statvfs info;
+    if (fstatvfs(blobs->spool_fd, &info) != 0)
+        return err_set_errno(err, "%s", blobs->root);
+    *bytes = (uint64_t)info.f_bavail * info.f_frsize;
+    return true;
+}
+
+// --- pins ---------------------------------------------------------------------------------------
+
+void blob_pin(struct blobs *blobs)
+{
+    pthread_rwlock_rdlock(&blobs->pins);
+}
+
+void blob_unpin(struct blobs *blobs)
+{
+    pthread_rwlock_unlock(&blobs->pins);
+}
+
+void blob_exclude(struct blobs *blobs)
+{
+    pthread_rwlock_wrlock(&blobs->pins);
+}
+
+void blob_include(struct blobs *blobs)
+{
+    pthread_rwlock_unlock(&blobs->pins);
+}
+
+// --- backups ------------------------------------------------------------------------------------
+
+int blob_begin_removals(const struct blobs *blobs)
+{
+    char path[BLOB_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/" BLOB_REMOVALS_LOCK, blobs->root);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close_fd(fd);
+    return -1;
+}
+
+void blob_end_removals(int lock)
+{
+    close_fd(lock);
+}
+
+// --- removing -----------------------------------------------------------------------------------
+
+static bool remove_path(const char *path, struct err *err)
+{
+    return unlink(path) == 0 || errno == ENOENT || err_set_errno(err, "removing %s", path);
+}
+
+bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    blob_path(blobs, sha256, path);
+    return remove_path(path, err);
+}
+
+bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err)
+{
+    char path[BLOB_PATH_SIZE];
+    blob_trace_path(blobs, trace_id, path);
+    return remove_path(path, err);
+}
+
+// --- walking ------------------------------------------------------------------------------------
+
+// Calls visit(ctx, folder, name) for each entry of a folder.
+struct walk {
+    bool (*visit)(void *ctx, int dir_fd, const char *name, struct err *err);
+    void *ctx;
+};
+
+static bool walk_folder(int parent_fd, const char *name, const struct walk *walk, struct err *err)
+{
+    int fd = openat(parent_fd, name, OPEN_DIR);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        err_set_errno(err, "folder %s", name);
+        close_fd(fd);
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *entry; ok && (entry = readdir(dir));)
+        if (entry->d_name[0] != '.')
+            ok = walk->visit(walk->ctx, fd, entry->d_name, err);
+    closedir(dir);
+    return ok;
+}
+
+static bool walk_shard(void *ctx, int dir_fd, const char *name, struct err *err)
+{
+    return strlen(name) != 2 || walk_folder(dir_fd, name, ctx, err);
+}
+
+// Entries of all folders "ab" below.
+static bool walk_shards(int dir_fd, struct walk *walk, struct err *err)
+{
+    struct walk shards = {walk_shard, walk};
+    return walk_folder(dir_fd, ".", &shards, err);
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t len = strlen(name), suffix_len = strlen(suffix);
+    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+}
+
+static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err)
+{
+    unsigned *removed = ctx;
+    if (!ends_with(name, PART_SUFFIX))
+        return true;
+    if (unlinkat(dir_fd, name, 0) != 0)
+        return err_set_errno(err, "removing %s", name);
+    (*removed)++;
+    return true;
+}
+
+bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err)
+{
+    struct walk walk = {remove_part, removed};
+    *removed = 0;
+    return walk_folder(blobs->spool_fd, ".", &walk, err) &&
+           walk_shards(blobs->traces_fd, &walk, err);
+}
+
+static bool visit_blob(void *ctx, int dir_fd, const char *name, struct err *err)
+{
+    (void)dir_fd;
+    const struct blob_visitor *visitor = *(const struct blob_visitor **)ctx;
+    bool is_blob = strlen(name) == BLOB_SHA256_SIZE - 1 && strspn(name, "0123456789abcdef") == 64;
+    return !is_blob || visitor->blob(visitor->ctx, name, err);
+}
+
+static bool visit_trace(void *ctx, int dir_fd, const char *name, struct err *err)
+{
+    (void)dir_fd;
+    const struct blob_visitor *visitor = *(const struct blob_visitor **)ctx;
+    char id[32];
+    size_t len = strlen(name) - (ends_with(name, TRACE_SUFFIX) ? strlen(TRACE_SUFFIX) : 0);
+    if (len == strlen(name) || len >= sizeof id || strncmp(name, "t_", 2) != 0)
+        return true;
+    memcpy(id, name, len);
+    id[len] = '\0';
+    return visitor->trace(visitor->ctx, id, err);
+}
+
+bool blob_each(const struct blobs *blobs, const struct blob_visitor *visitor, struct err *err)
+{
+    struct walk all_blobs = {visit_blob, &visitor};
+    struct walk all_traces = {visit_trace, &visitor};
+    return walk_shards(blobs->blobs_fd, &all_blobs, err) &&
+           walk_shards(blobs->traces_fd, &all_traces, err);
+}

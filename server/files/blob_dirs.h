@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What blob.c, blob_spool.c and pieces.c share: open folders of the data directory.
+#ifndef SERVER_BLOB_DIRS_H
+#define SERVER_BLOB_DIRS_H
+
+#include "server/files/blob.h"
+#include "server/files/disk_fault.h"
+
+#include <pthread.h>
+
+struct blobs {
+    char root[BLOB_PATH_SIZE / 2];
+    int lock_fd; // of the file that says the folder is ours
+    int spool_fd, pieces_fd, blobs_fd, traces_fd;
+    pthread_rwlock_t pins;
+    struct disk_fault fault;
+};
+
+// Opens the folder of a blob, making it when needed; -1 on failure.
+int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err);
+
+// A sealed spool of a complete file in a folder of the data directory: it is read for its hash.
+// Keeping it gives the content a second name; the first one stays.
+MUST_CHECK struct spool *blob_spool_adopt(struct blobs *blobs, int dir_fd, const char *name,
+                                          struct err *err);
+
+#endif

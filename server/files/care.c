@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that looks after what is stored: every few seconds it does what is due.
+#include "server/files/care.h"
+
+#include "server/access/audit.h"
+#include "server/files/ballast.h"
+#include "server/files/resumable_sweep.h"
+#include "server/files/retention.h"
+#include "server/files/scrub.h"
+#include "server/http/metrics.h"
+#include "server/store/store_access.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND_NS ((int64_t)1000000000)
+#define HOUR_NS   (3600 * SECOND_NS)
+#define DAY_NS    (24 * HOUR_NS)
+
+#define TICK_NS        (2 * SECOND_NS)
+#define FULL_CHECK_NS  (7 * DAY_NS)
+#define CHECK_AGAIN_NS (HOUR_NS / 6) // at the earliest: a check reads the whole database
+#define SCRUB_NS       (6 * DAY_NS)  // so that all are looked at within seven days
+#define SCRUB_BYTES_PS ((uint64_t)32 << 20)
+#define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
+#define TRIM_NS        (60 * SECOND_NS)
+enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
+
+struct care {
+    struct care_config config;
+    struct ballast ballast;
+    pthread_t thread;
+    atomic_bool stop;
+    atomic_bool has_damaged_database, has_damaged_files;
+
+    pthread_mutex_t lock; // guards what follows
+    pthread_cond_t changed;
+    bool woken;
+    struct care_status status;
+
+    // Of the thread alone.
+    bool must_purge; // something was deleted whose bytes may stand in the log of writes
+    uint64_t seen_writes;
+    int64_t pruned_ns, trimmed_ns, looked_ns; // monotonic: when that was done last
+    struct retention retention;
+    int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
+};
+
+// --- waiting ------------------------------------------------------------------------------------
+
+static bool is_woken(const struct care *care)
+{
+    return care->woken || atomic_load(&care->stop);
+}
+
+// Waits so long, or, when that matters, until somebody wakes the thread. False when it must end.
+static bool wait_for(struct care *care, int64_t ns, bool until_woken)
+{
+    int64_t end_ns = clock_mono_ns() + ns;
+    struct timespec end = {end_ns / SECOND_NS, end_ns % SECOND_NS};
+    int rc = 0;
+    pthread_mutex_lock(&care->lock);
+    while (rc == 0 && !atomic_load(&care->stop) && !(until_woken && is_woken(care)))
+        rc = pthread_cond_timedwait(&care->changed, &care->lock, &end);
+    if (until_woken) {
+        care->must_purge = care->must_purge || care->woken;
+        care->woken = false;
+    }
+    pthread_mutex_unlock(&care->lock);
+    return !atomic_load(&care->stop);
+}
+
+static bool rest(void *context, int64_t ns)
+{
+    return wait_for(context, ns, false);
+}
+
+// --- the database -------------------------------------------------------------------------------
+
+static void set_checking(struct care *care, bool is_checking)
+{
+    pthread_mutex_lock(&care->lock);
+    care->status.is_checking = is_checking;
+    pthread_mutex_unlock(&care->lock);
+}
+
+static void tell_check(struct care *care, const struct store_check *found)
+{
+    pthread_mutex_lock(&care->lock);
+    care->status.check = *found;
+    pthread_mutex_unlock(&care->lock);
+    atomic_store(&care->has_damaged_database, found->damage[0] != '\0');
+    metrics_set(care->config.metrics, METRIC_DATABASE_OK, found->damage[0] == '\0');
+    if (!found->damage[0])
+        return;
+    metrics_add(care->config.metrics, METRIC_INTEGRITY_FAILURES, 1);
+    log_error("the database is damaged, restore a backup: %s", found->damage);
+}
+
+static void check_database(struct care *care, bool full)
+{
+    struct store *store = care->config.intake.store;
+    struct store_check found;
+    struct err err = {.pos = ERR_NO_POS};
+    care->looked_ns = clock_mono_ns();
+    set_checking(care, true);
+    bool ok = store_check_database(store, full, &care->stop, &found, &err);
+    if (ok) {
+        tell_check(care, &found);
+        ok = store_note_check(store, full, &found, &err);
+    }
+    set_checking(care, false);
+    if (!ok && err.code != ERR_CANCELLED)
+        log_warn("the check of the database: %s", err.msg);
+}
+
+static bool is_full_check_due(struct care *care)
+{
+    struct store_check last;
+    struct err err;
+    if (!store_last_check(care->config.intake.store, true, &last, &err))
+        return false;
+    return last.damage[0] || clock_wall_ns() - last.checked_ns > FULL_CHECK_NS;
+}
+
+// After a process that was killed all of it, else quickly; a new database counts as checked.
+static void check_at_start(struct care *care)
+{
+    struct store *store = care->config.intake.store;
+    check_database(care, store_was_unclean(store) || is_full_check_due(care));
+}
+
+// What was deleted goes from files, copies and the log; when nothing is written for a while the log
+// goes, too.
+static void tidy_up(struct care *care)
+{
+    const struct intake *intake = &care->config.intake;
+    struct store_sizes sizes;
+    struct err err;
+    bool done = true;
+    store_sizes(intake->store, &sizes);
+    bool is_idle = sizes.writes == care->seen_writes && sizes.wal_bytes > 0;
+    care->seen_writes = sizes.writes;
+    if (!care->must_purge && !is_idle)
+        return;
+    bool ok = (!care->must_purge ||
+               (intake_collect(intake, &err) && store_drop_schema_copies(intake->store, &err))) &&
+              store_empty_log(intake->store, &done, &err);
+    if (!ok)
+        log_warn("tidying up: %s", err.msg);
+    care->must_purge = care->must_purge && !(ok && done);
+}
+
+// --- what is old --------------------------------------------------------------------------------
+
+// What was believed before this process; nothing is too old for a new database.
+static void recall_clock(struct care *care)
+{
+    struct err err;
+    if (!store_believed_clock(care->config.intake.store, &care->noted_clock_ns, &err))
+        log_warn("reading when the clock was right: %s", err.msg);
+    int64_t believed_ns = care->noted_clock_ns ? care->noted_clock_ns : clock_wall_ns();
+    retention_init(&care->retention, believed_ns, clock_mono_ns());
+}
+
+static void note_clock(struct care *care)
+{
+    struct err err;
+    int64_t believed_ns = care->retention.believed_ns;
+    int64_t since_ns = believed_ns - care->noted_clock_ns;
+    if (since_ns >= 0 && since_ns < HOUR_NS)
+        return;
+    care->noted_clock_ns = believed_ns; // also where the disk is full: once an hour is often enough
+    if (!store_believe_clock(care->config.intake.store, believed_ns, &err))
+        log_warn("noting which time is believed: %s", err.msg);
+}
+
+static bool is_clock_believed(struct care *care)
+{
+    bool is_believed = retention_may_delete(&care->retention, clock_wall_ns(), clock_mono_ns());
+    note_clock(care);
+    return is_believed;
+}
+
+static void note_expiry(const struct care *care, struct str run_id)
+{
+    struct audit_entry entry = {.who = STR("retention"),
+                                .peer = STR(""),
+                                .action = STR("delete run"),
+                                .object = run_id,
+                                .request_id = STR(""),
+                                .status = 204};
+    log_info("deleted run %s: it is older than is kept", run_id.at);
+    audit_write(care->config.audit, &entry);
+}
+
+static bool expire(struct care *care, bool *more, struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    int64_t before_ns = clock_wall_ns() - care->config.retain_days * DAY_NS;
+    struct arena arena;
+    struct expired_run run;
+    arena_init(&arena, NULL);
+    bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run, more, err) &&
+              (!*more || intake_delete_run(intake, run.id, run.revision, err));
+    if (ok && *more)
+        note_expiry(care, run.id);
+    arena_free(&arena);
+    return ok;
+}
+
+static void expire_runs(struct care *care)
+{
+    struct err err;
+    bool more = care->config.retain_days > 0 && care->config.retain_days < MAX_DAYS;
+    for (int i = 0; more && i < RUNS_AT_ONCE && !atomic_load(&care->stop); i++) {
+        if (!expire(care, &more, &err)) {
+            log_warn("deleting old runs: %s", err.msg);
+            return;
+        }
+        care->must_purge = care->must_purge || more;
+    }
+}
+
+static void give_up_uploads(struct care *care)
+{
+    struct err err;
+    if (!resumable_sweep(&care->config.intake, &err))
+        log_warn("giving up uploads that came to a halt: %s", err.msg);
+}
+
+static bool prune_audit(struct care *care, uint64_t *pruned, struct err *err)
+{
+    int64_t days = care->config.audit_days;
+    *pruned = 0;
+    if (days <= 0 || days >= MAX_DAYS)
+        return true;
+    days = days > STORE_AUDIT_LEAST_DAYS ? days : STORE_AUDIT_LEAST_DAYS;
+    int64_t now_s = clock_wall_ns() / SECOND_NS; // the database, too, looks at whole seconds
+    return store_prune_audit(care->config.intake.store, now_s * SECOND_NS - days * DAY_NS, pruned,
+                             err);
+}
+
+static void forget_history(struct care *care)
+{
+    int64_t now_ns = clock_mono_ns();
+    uint64_t pruned = 0, entries = 0;
+    struct err err;
+    if (care->pruned_ns && now_ns - care->pruned_ns < HOUR_NS)
+        return;
+    bool ok = store_prune(care->config.intake.store, clock_wall_ns() - HISTORY_NS, &pruned, &err) &&
+              prune_audit(care, &entries, &err);
+    if (!ok)
+        log_warn("forgetting old jobs and entries of the audit log: %s", err.msg);
+    // Goes on at once while there is more, but not against a disk that is full.
+    care->pruned_ns = ok && (pruned || entries) ? 0 : now_ns;
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static void tell_damage(struct care *care, const struct store_blob *blob, const char *damage)
+{
+    metrics_add(care->config.metrics, METRIC_SCRUB_BLOBS, 1);
+    if (!damage[0])
+        return;
+    metrics_add(care->config.metrics, METRIC_SCRUB_DAMAGED, 1);
+    log_error("the stored file %s %s: upload it again", blob->sha256, damage);
+}
+
+static bool scrub_one(struct care *care, bool *more, struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    struct scrub_pace pace = {rest, care, SCRUB_BYTES_PS};
+    struct store_blob blob;
+    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    if (!store_next_to_scrub(intake->store, clock_wall_ns() - SCRUB_NS, &blob, more, err))
+        return false;
+    if (!*more)
+        return true;
+    blob_path(intake->blobs, blob.sha256, path);
+    if (!scrub_file(path, &blob, &pace, damage, err) ||
+        !store_note_scrub(intake->store, blob.sha256, damage, err))
+        return false;
+    tell_damage(care, &blob, damage);
+    return true;
+}
+
+static void count_damaged(struct care *care)
+{
+    struct arena arena;
+    struct damaged_blob *blobs;
+    struct err err;
+    size_t count;
+    arena_init(&arena, NULL);
+    if (store_list_damaged(care->config.intake.store, &arena, &blobs, &count, &err)) {
+        atomic_store(&care->has_damaged_files, count > 0);
+        metrics_set(care->config.metrics, METRIC_DAMAGED_BLOBS, count);
+    }
+    arena_free(&arena);
+}
+
+// As long as one is due, but the other duties come in between.
+static void scrub(struct care *care)
+{
+    int64_t end_ns = clock_mono_ns() + TICK_NS;
+    struct err err = {.pos = ERR_NO_POS};
+    bool more = true;
+    while (more && clock_mono_ns() < end_ns && !atomic_load(&care->stop)) {
+        if (!scrub_one(care, &more, &err)) {
+            if (err.code != ERR_CANCELLED)
+                log_warn("looking at stored files: %s", err.msg);
+            return;
+        }
+    }
+    count_damaged(care);
+}
+
+static void keep_ballast(struct care *care)
+{
+    uint64_t free_bytes;
+    struct err err;
+    if (!blob_free_bytes(care->config.intake.blobs, &free_bytes, &err) ||
+        !ballast_make(&care->ballast, free_bytes, care->config.min_free_bytes, &err))
+        log_warn("making the ballast: %s", err.msg);
+    pthread_mutex_lock(&care->lock);
+    care->status.has_ballast = atomic_load(&care->ballast.is_there);
+    pthread_mutex_unlock(&care->lock);
+}
+
+// Large comparisons leave freed memory behind in the allocator's arenas.
+static void give_memory_back(struct care *care)
+{
+    int64_t now_ns = clock_mono_ns();
+    if (now_ns - care->trimmed_ns < TRIM_NS)
+        return;
+    malloc_trim(0);
+    care->trimmed_ns = now_ns;
+}
+
+// --- the thread ---------------------------------------------------------------------------------
+
+static void do_duties(struct care *care)
+{
+    struct disk_fault *fault = blob_fault(care->config.intake.blobs);
+    bool can_write = disk_fault_check(fault, NULL);
+    metrics_set(care->config.metrics, METRIC_WRITES_OK, can_write);
+    give_memory_back(care);
+    if (!can_write) // a restart is needed
+        return;
+    keep_ballast(care);
+    if (is_clock_believed(care)) {
+        expire_runs(care);
+        forget_history(care);
+        give_up_uploads(care);
+    }
+    tidy_up(care);
+    scrub(care);
+    if (clock_mono_ns() - care->looked_ns > CHECK_AGAIN_NS && is_full_check_due(care))
+        check_database(care, true);
+}
+
+static void *run(void *context)
+{
+    struct care *care = context;
+    keep_ballast(care);
+    recall_clock(care);
+    check_at_start(care);
+    do
+        do_duties(care);
+    while (wait_for(care, TICK_NS, true));
+    return NULL;
+}
+
+static void init_waiting(struct care *care)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&care->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&care->lock, NULL);
+}
+
+struct care *care_open(const struct care_config *config, struct err *err)
+{
+    struct care *care = calloc(1, sizeof *care);
+    if (!care) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    care->config = *config;
+    care->trimmed_ns = clock_mono_ns();
+    care->must_purge = true; // what the process before this one deleted
+    ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
+    store_on_full(config->intake.store, ballast_drop, &care->ballast);
+    init_waiting(care);
+    count_damaged(care); // what was found before this process is known from the first request on
+    if (pthread_create(&care->thread, NULL, run, care) == 0)
+        return care;
+    err_set(err, ERR_LIMIT, "cannot start the thread that looks after the data");
+    store_on_full(config->intake.store, NULL, NULL);
+    free(care);
+    return NULL;
+}
+
+void care_close(struct care *care)
+{
+    if (!care)
+        return;
+    atomic_store(&care->stop, true);
+    pthread_mutex_lock(&care->lock);
+    pthread_cond_broadcast(&care->changed);
+    pthread_mutex_unlock(&care->lock);
+    pthread_join(care->thread, NULL);
+    store_on_full(care->config.intake.store, NULL, NULL);
+    pthread_cond_destroy(&care->changed);
+    pthread_mutex_destroy(&care->lock);
+    free(care);
+}
+
+void care_wake(struct care *care)
+{
+    if (!care)
+        return;
+    pthread_mutex_lock(&care->lock);
+    care->woken = true;
+    pthread_cond_broadcast(&care->changed);
+    pthread_mutex_unlock(&care->lock);
+}
+
+void care_status(struct care *care, struct care_status *status)
+{
+    pthread_mutex_lock(&care->lock);
+    *status = care->status;
+    pthread_mutex_unlock(&care->lock);
+}
+
+const char *care_storage_word(struct care *care)
+{
+    if (!care)
+        return "sound";
+    if (!blob_check_writable(care->config.intake.blobs, NULL))
+        return "disk";
+    if (atomic_load(&care->has_damaged_database))
+        return "database";
+    return atomic_load(&care->has_damaged_files) ? "files" : "sound";
+}
+
+bool care_check(struct care *care, struct err *err)
+{
+    struct care_status status;
+    if (!care)
+        return true;
+    care_status(care, &status);
+    return blob_check_writable(care->config.intake.blobs, err) &&
+           (!status.check.damage[0] ||
+            err_set(err, ERR_BUSY, "the database is damaged, restore a backup: %.150s",
+                    status.check.damage));
+}

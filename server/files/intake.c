@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders what happens to files and rows so that a crash at any point loses nothing acknowledged.
+#include "server/files/care.h"
+
+#include "ingest/base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" choose the folder
+#include "server/files/disk_fault.h"
+#include "server/files/resumable_sweep.h"
+
+// --- removing files that no row names -----------------------------------------------------------
+
+// Looks once more, alone: an upload may just have brought the same bytes.
+static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
+{
+    bool named;
+    blob_exclude(intake->blobs);
+    bool ok = store_names_blob(intake->store, sha256, &named, err) &&
+              (named || blob_remove(intake->blobs, sha256, err));
+    blob_include(intake->blobs);
+    return ok;
+}
+
+// *done false: a backup is being made; try again later. Or a flush failed: then rows that were
+// refused may be there at the next start, so their files stay until it has looked.
+static bool remove_blob(const struct intake *intake, const char *sha256, bool *done,
+                        struct err *err)
+{
+    bool named;
+    *done = disk_fault_check(blob_fault(intake->blobs), NULL);
+    if (!*done)
+        return true;
+    if (!store_names_blob(intake->store, sha256, &named, err))
+        return false;
+    if (named)
+        return true;
+    int lock = blob_begin_removals(intake->blobs);
+    *done = lock >= 0;
+    bool ok = lock < 0 || remove_unnamed(intake, sha256, err);
+    blob_end_removals(lock);
+    return ok;
+}
+
+static bool remove_trace(const struct intake *intake, const char *trace_id, struct err *err)
+{
+    bool named;
+    if (!store_names_trace(intake->store, trace_id, &named, err))
+        return false;
+    if (!named && intake->jobs)
+        jobs_cancel_trace(intake->jobs, str_of(trace_id));
+    return named || blob_remove_trace(intake->blobs, trace_id, err);
+}
+
+static bool collect(const struct intake *intake, struct arena *arena, struct err *err)
+{
+    struct garbage *items;
+    size_t count;
+    if (!store_list_garbage(intake->store, arena, &items, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool done = true;
+        bool ok = items[i].kind == GARBAGE_BLOB ? remove_blob(intake, items[i].name.at, &done, err)
+                                                : remove_trace(intake, items[i].name.at, err);
+        if (!ok || (done && !store_forget_garbage(intake->store, &items[i], err)))
+            return false;
+    }
+    return true;
+}
+
+bool intake_collect(const struct intake *intake, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    bool ok = collect(intake, &arena, err);
+    arena_free(&arena);
+    return ok;
+}
+
+// --- taking in ----------------------------------------------------------------------------------
+
+// Files first, then the rows that name them: a crash in between leaves a file that the next start
+// sweeps, never a row without its file.
+static bool keep_and_record(const struct intake *intake, const struct intake_request *request,
+                            struct trace_part *parts, struct arena *arena, struct upload *upload,
+                            struct err *err)
+{
+    for (size_t i = 0; i < request->count; i++) {
+        const struct intake_part *part = &request->parts[i];
+        if (!blob_spool_keep(part->spool, err))
+            return false;
+        parts[i] = (struct trace_part){
+            .sha256 = blob_spool_sha256(part->spool),
+            .bytes = (int64_t)blob_spool_bytes(part->spool),
+            .filename = part->filename,
+            .rank = part->rank,
+        };
+    }
+    struct upload_request rows = {.run = request->run,
+                                  .parts = parts,
+                                  .count = request->count,
+                                  .replace = request->replace,
+                                  .owner = request->owner,
+                                  .sent_bytes = request->sent_bytes,
+                                  .key = request->key,
+                                  .resumable_id = request->resumable_id};
+    return store_add_upload(intake->store, &rows, arena, upload, err);
+}
+
+// A refused upload leaves nothing: its files are named already, but perhaps by no row. What a
+// backup keeps goes at the next start.
+static void drop_files(const struct intake *intake, const struct intake_request *request)
+{
+    struct err err;
+    bool done;
+    for (size_t i = 0; i < request->count; i++)
+        if (!remove_blob(intake, blob_spool_sha256(request->parts[i].spool), &done, &err))
+            log_warn("a file of a refused upload remains: %s", err.msg);
+}
+
+bool intake_accept(const struct intake *intake, const struct intake_request *request,
+                   struct arena *arena, struct upload *upload, struct err *err)
+{
+    struct trace_part *parts = arena_array(arena, request->count + 1, sizeof *parts, err);
+    if (!parts)
+        return false;
+    blob_pin(intake->blobs);
+    bool ok = keep_and_record(intake, request, parts, arena, upload, err);
+    blob_unpin(intake->blobs);
+    if (!ok)
+        drop_files(intake, request);
+    else if (intake->jobs)
+        jobs_wake(intake->jobs);
+    struct err ignored; // also for what a job replaced since the last time
+    if (!intake_collect(intake, &ignored))
+        log_warn("files of replaced traces remain: %s", ignored.msg);
+    return ok;
+}
+
+// --- deleting -----------------------------------------------------------------------------------
+
+bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
+                       struct err *err)
+{
+    bool ok = store_delete_run(intake->store, run_id, expected, err);
+    if (!ok && err->code == ERR_SPACE) // deleting makes room, and the ballast just did
+        ok = store_delete_run(intake->store, run_id, expected, err);
+    if (!ok)
+        return false;
+    struct err ignored; // the run is gone; files that resist are tried again at the next start
+    if (!intake_collect(intake, &ignored))
+        log_warn("files of a deleted run remain: %s", ignored.msg);
+    care_wake(intake->care);
+    return true;
+}
+
+// --- at start -----------------------------------------------------------------------------------
+
+// Names of one folder "ab" at a time, as the files come in that order: far quicker than to ask for
+// each.
+struct sweep {
+    const struct intake *intake;
+    struct arena arena; // of the names
+    struct store_names names;
+    char prefix[8]; // with which they begin; "" before the first
+    unsigned removed;
+};
+
+static int compare_names(const void *key, const void *name)
+{
+    return strcmp(key, ((const struct str *)name)->at);
+}
+
+static bool look_up(struct sweep *sweep, const char *name, size_t prefix_len, bool *named,
+                    struct err *err)
+{
+    bool ok = true;
+    if (sweep->prefix[0] == '\0' || strncmp(sweep->prefix, name, prefix_len) != 0) {
+        arena_free(&sweep->arena);
+        arena_init(&sweep->arena, NULL);
+        snprintf(sweep->prefix, sizeof sweep->prefix, "%.*s", (int)prefix_len, name);
+        ok = (prefix_len == BLOB_PREFIX ? store_blobs_from : store_traces_from)(
+            sweep->intake->store, str_of(sweep->prefix), &sweep->arena, &sweep->names, err);
+    }
+    *named =
+        ok && sweep->names.count &&
+        bsearch(name, sweep->names.at, sweep->names.count, sizeof *sweep->names.at, compare_names);
+    return ok;
+}
+
+static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
+{
+    struct sweep *sweep = ctx;
+    bool named, done; // if not done, the next start tries again
+    if (!look_up(sweep, sha256, BLOB_PREFIX, &named, err))
+        return false;
+    sweep->removed += !named;
+    return named || remove_blob(sweep->intake, sha256, &done, err);
+}
+
+static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
+{
+    struct sweep *sweep = ctx;
+    bool named;
+    return look_up(sweep, trace_id, TRACE_PREFIX, &named, err) &&
+           (named || remove_trace(sweep->intake, trace_id, err));
+}
+
+static bool sweep_unnamed(const struct intake *intake, struct err *err)
+{
+    struct sweep sweep = {.intake = intake};
+    struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep};
+    arena_init(&sweep.arena, NULL);
+    bool ok = blob_each(intake->blobs, &visitor, err);
+    arena_free(&sweep.arena);
+    if (sweep.removed)
+        log_info("removed %u uploaded files that nothing names", sweep.removed);
+    return ok;
+}
+
+bool intake_sweep(const struct intake *intake, struct err *err)
+{
+    unsigned removed;
+    if (!blob_sweep_spool(intake->blobs, &removed, err))
+        return false;
+    if (removed)
+        log_info("removed %u unfinished files of an earlier process", removed);
+    return intake_collect(intake, err) && sweep_unnamed(intake, err) &&
+           resumable_sweep_files(intake, err);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where files and rows meet: an upload becomes blobs and rows so that nothing acknowledged is lost,
+// and a deleted run leaves neither. Handlers call this instead of the store or the blobs.
+#ifndef SERVER_INTAKE_H
+#define SERVER_INTAKE_H
+
+#include "server/files/blob.h"
+#include "server/jobs/jobs.h"
+#include "server/store/store.h"
+
+struct care;
+
+struct intake {
+    struct store *store;
+    struct blobs *blobs;
+    struct jobs *jobs; // NULL: nobody is told of new jobs
+    struct care *care; // NULL: nobody is told that there is something to tidy up
+};
+
+// One received file: its sealed spool and what the client said of it.
+struct intake_part {
+    struct spool *spool;
+    struct str filename; // display only, valid UTF-8
+    int64_t rank;        // as a field said, or STORE_NO_RANK
+};
+
+struct intake_request {
+    struct run_request run;
+    const struct intake_part *parts;
+    size_t count;
+    bool replace;
+    struct upload_key key;
+    struct str owner, resumable_id; // as in upload_request
+    uint64_t sent_bytes;            // this, too
+};
+
+// Names the blobs, adds all rows in one transaction and wakes the jobs. After true, answer 202 (200
+// when upload->all_existing). The spools stay the caller's to close. Failures as store_add_upload.
+MUST_CHECK bool intake_accept(const struct intake *intake, const struct intake_request *request,
+                              struct arena *arena, struct upload *upload, struct err *err);
+
+// Deletes a run for good: rows, then files. expected: its revision or STORE_ANY.
+MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
+                                  struct err *err);
+
+// Removes the files of deleted rows.
+MUST_CHECK bool intake_collect(const struct intake *intake, struct err *err);
+
+// At start, before jobs and handlers: also removes spool files and files that no row names.
+MUST_CHECK bool intake_sweep(const struct intake *intake, struct err *err);
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of uploads in pieces. What a row says was flushed is trusted; what came after counts as far
+// as its checksums agree.
+#include "server/files/pieces.h"
+
+#include "ingest/base/hash.h"
+#include "ingest/base/log.h"
+#include "ingest/base/str.h"
+#include "server/files/blob_dirs.h"
+#include "server/files/flush_behind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PART_SUFFIX ".part"
+#define SUMS_SUFFIX ".sums"
+#define NAME_SIZE   32 // of a file
+
+// One block that came since the file was flushed last, as it stands in the file of sums.
+struct sum {
+    uint64_t bytes;
+    uint64_t hash; // of its content and its place
+};
+
+struct pieces {
+    struct blobs *blobs;
+    int fd, sums_fd;
+    uint64_t bytes; // when complete
+    uint64_t offset;
+    uint64_t sums;     // in the file of sums
+    uint64_t begun;    // writing back, see flush_behind
+    uint64_t reserved; // on disk, up to here
+    bool has_rubbish;  // behind offset, which could not be cut off: nothing may follow it
+    char name[NAME_SIZE];
+};
+
+static bool name_file(const char *id, const char *suffix, char name[NAME_SIZE], struct err *err)
+{
+    int len = snprintf(name, NAME_SIZE, "%s%s", id, suffix);
+    return (len > 0 && len < NAME_SIZE && !strchr(id, '/')) ||
+           err_set(err, ERR_NOT_FOUND, "no upload in pieces has this name");
+}
+
+// The place is part of it: a block that was written elsewhere proves nothing here.
+static uint64_t hash_block(uint64_t offset, const void *bytes, size_t size)
+{
+    return hash_mix(hash_bytes(bytes, size), hash_u64(offset));
+}
+
+static int open_file(const struct blobs *blobs, const char *name, int flags)
+{
+    return openat(blobs->pieces_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+}
+
+bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
+{
+    char name[NAME_SIZE];
+    if (!name_file(id, PART_SUFFIX, name, err))
+        return false;
+    int fd = open_file(blobs, name, O_CREAT | O_EXCL);
+    if (fd < 0)
+        return err_set_errno(err, "file of an upload in pieces");
+    close(fd);
+    bool ok = disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, "a folder", err);
+    if (!ok)
+        unlinkat(blobs->pieces_fd, name, 0);
+    return ok;
+}
+
+// --- what survived ------------------------------------------------------------------------------
+
+// Whether the block at the end of what counts is as it was sent.
+static bool block_counts(struct pieces *pieces, char *block, uint64_t size_bytes)
+{
+    struct sum sum;
+    off_t at = (off_t)(pieces->sums * sizeof sum);
+    if (pread(pieces->sums_fd, &sum, sizeof sum, at) != (ssize_t)sizeof sum || sum.bytes == 0 ||
+        sum.bytes > PIECES_BLOCK_BYTES || sum.bytes > size_bytes - pieces->offset)
+        return false;
+    ssize_t got = pread(pieces->fd, block, (size_t)sum.bytes, (off_t)pieces->offset);
+    if (got != (ssize_t)sum.bytes ||
+        hash_block(pieces->offset, block, (size_t)sum.bytes) != sum.hash)
+        return false;
+    pieces->offset += sum.bytes;
+    pieces->sums++;
+    return true;
+}
+
+bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
+{
+    struct stat info;
+    if (fstat(pieces->fd, &info) != 0)
+        return err_set_errno(err, "file of an upload in pieces");
+    uint64_t size = (uint64_t)info.st_size;
+    pieces->offset = flushed < size ? flushed : size;
+    if (size > pieces->offset) {
+        char *block = malloc(PIECES_BLOCK_BYTES);
+        if (!block)
+            return err_set(err, ERR_MEMORY, "out of memory for an upload");
+        while (block_counts(pieces, block, size))
+            ;
+        free(block);
+    }
+    pieces->begun = pieces->offset;
+    if (ftruncate(pieces->sums_fd, (off_t)(pieces->sums * sizeof(struct sum))) != 0)
+        return err_set_errno(err, "checksums of an upload in pieces");
+    return size == pieces->offset || pieces_rewind(pieces, pieces->offset, err);
+}
+
+// --- open and close -----------------------------------------------------------------------------
+
+static bool open_files(struct pieces *pieces, const char *id, struct err *err)
+{
+    char sums[NAME_SIZE];
+    if (!name_file(id, PART_SUFFIX, pieces->name, err) || !name_file(id, SUMS_SUFFIX, sums, err))
+        return false;
+    pieces->fd = open_file(pieces->blobs, pieces->name, 0);
+    if (pieces->fd < 0 && errno == ENOENT)
+        return err_set(err, ERR_NOT_FOUND, "the bytes of this upload are gone");
+    if (pieces->fd < 0)
+        return err_set_errno(err, "file of an upload in pieces");
+    if (flock(pieces->fd, LOCK_EX | LOCK_NB) != 0)
+        return err_set(err, ERR_BUSY, "another request is sending a piece of this upload");
+    pieces->sums_fd = open_file(pieces->blobs, sums, O_CREAT);
+    return pieces->sums_fd >= 0 || err_set_errno(err, "checksums of an upload in pieces");
+}
+
+struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err)
+{
+    struct pieces *pieces = calloc(1, sizeof *pieces);
+    if (!pieces) {
+        err_set(err, ERR_MEMORY, "out of memory for an upload");
+        return NULL;
+    }
+    pieces->blobs = blobs;
+    pieces->bytes = bytes;
+    pieces->fd = pieces->sums_fd = -1;
+    if (open_files(pieces, id, err))
+        return pieces;
+    pieces_close(pieces);
+    return NULL;
+}
+
+// Cutting a file, also where it ends, gives back what was reserved behind.
+static void give_back(struct pieces *pieces)
+{
+    if (pieces->reserved > pieces->offset && ftruncate(pieces->fd, (off_t)pieces->offset) != 0)
+        log_warn("space that was reserved for an upload is not given back");
+}
+
+void pieces_close(struct pieces *pieces)
+{
+    if (!pieces)
+        return;
+    if (pieces->fd >= 0) {
+        give_back(pieces);
+        flock(pieces->fd, LOCK_UN); // a job's process that starts just now has the file open too
+        close(pieces->fd);
+    }
+    if (pieces->sums_fd >= 0)
+        close(pieces->sums_fd);
+    free(pieces);
+}
+
+uint64_t pieces_offset(const struct pieces *pieces)
+{
+    return pieces->offset;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static bool write_at(int fd, const char *at, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(fd, at, size, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+        offset += (uint64_t)written;
+    }
+    return true;
+}
+
+// A filesystem that cannot reserve is no failure.
+bool pieces_reserve(struct pieces *pieces, uint64_t bytes, struct err *err)
+{
+    uint64_t left = pieces->bytes - pieces->offset;
+    bytes = bytes < left ? bytes : left;
+    if (bytes == 0)
+        return true;
+    if (fallocate(pieces->fd, FALLOC_FL_KEEP_SIZE, (off_t)pieces->offset, (off_t)bytes) == 0)
+        pieces->reserved = pieces->offset + bytes;
+    else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+        return err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
+    return true;
+}
+
+static bool write_sum(struct pieces *pieces, const void *bytes, size_t size)
+{
+    struct sum sum = {size, hash_block(pieces->offset, bytes, size)};
+    if (!write_at(pieces->sums_fd, (const char *)&sum, sizeof sum, pieces->sums * sizeof sum))
+        return false;
+    pieces->sums++;
+    return true;
+}
+
+bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool checked,
+                  struct err *err)
+{
+    if (pieces->has_rubbish || size > PIECES_BLOCK_BYTES || size > pieces->bytes - pieces->offset)
+        return err_set(err, ERR_INTERNAL, "a block does not fit its upload");
+    if (!write_at(pieces->fd, bytes, size, pieces->offset) ||
+        (checked && !write_sum(pieces, bytes, size))) {
+        err_set_errno(err, "writing an uploaded file at byte %llu",
+                      (unsigned long long)pieces->offset);
+        if (!pieces_rewind(pieces, pieces->offset, NULL))
+            pieces->has_rubbish = true;
+        return false;
+    }
+    pieces->offset += size;
+    flush_behind(pieces->fd, pieces->offset, &pieces->begun);
+    return true;
+}
+
+bool pieces_flush(struct pieces *pieces, struct err *err)
+{
+    return disk_fault_flush_file(&pieces->blobs->fault, pieces->fd, "an uploaded file", err);
+}
+
+bool pieces_rewind(struct pieces *pieces, uint64_t offset, struct err *err)
+{
+    if (ftruncate(pieces->fd, (off_t)offset) != 0)
+        return err_set_errno(err, "cutting an uploaded file");
+    pieces->offset = offset;
+    if (pieces->begun > offset)
+        pieces->begun = offset;
+    return true;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+bool pieces_read_head(const struct pieces *pieces, char *bytes, size_t cap, size_t *got,
+                      struct err *err)
+{
+    ssize_t count = pread(pieces->fd, bytes, cap, 0);
+    *got = count > 0 ? (size_t)count : 0;
+    return count >= 0 || err_set_errno(err, "reading an uploaded file");
+}
+
+struct spool *pieces_seal(const struct pieces *pieces, struct err *err)
+{
+    if (pieces->offset != pieces->bytes) {
+        err_set(err, ERR_INTERNAL, "an upload in pieces is not complete");
+        return NULL;
+    }
+    return blob_spool_adopt(pieces->blobs, pieces->blobs->pieces_fd, pieces->name, err);
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static bool remove_file(struct blobs *blobs, const char *id, const char *suffix, struct err *err)
+{
+    char name[NAME_SIZE];
+    return name_file(id, suffix, name, err) &&
+           (unlinkat(blobs->pieces_fd, name, 0) == 0 || errno == ENOENT ||
+            err_set_errno(err, "removing %s", name));
+}
+
+bool pieces_remove(struct blobs *blobs, const char *id, struct err *err)
+{
+    return remove_file(blobs, id, SUMS_SUFFIX, err) && remove_file(blobs, id, PART_SUFFIX, err);
+}
+
+static bool visit_entry(const struct pieces_visitor *visitor, const char *name, struct err *err)
+{
+    char id[NAME_SIZE];
+    size_t len = strcspn(name, ".");
+    bool known = strcmp(name + len, PART_SUFFIX) == 0 || strcmp(name + len, SUMS_SUFFIX) == 0;
+    if (!known || len == 0 || len >= sizeof id)
+        return true;
+    memcpy(id, name, len);
+    id[len] = '\0';
+    return visitor->visit(visitor->ctx, id, err);
+}
+
+bool pieces_each(const struct blobs *blobs, const struct pieces_visitor *visitor, struct err *err)
+{
+    int fd = openat(blobs->pieces_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        err_set_errno(err, "folder pieces");
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *entry; ok && (entry = readdir(dir));)
+        ok = visit_entry(visitor, entry->d_name, err);
+    closedir(dir);
+    return ok;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hashes a stored file at a gentle rate, and leaves nothing of it in the page cache.
+#include "server/files/scrub.h"
+
+#include "server/files/hasher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+struct reading {
+    int fd;
+    const struct scrub_pace *pace;
+    struct hasher *hasher;
+    char *block;
+    uint64_t bytes; // so far
+    char *damage;
+};
+
+static bool rest(const struct reading *reading, size_t bytes, struct err *err)
+{
+    const struct scrub_pace *pace = reading->pace;
+    if (!pace->wait)
+        return true;
+    posix_fadvise(reading->fd, (off_t)reading->bytes, (off_t)bytes, POSIX_FADV_DONTNEED);
+    int64_t ns = (int64_t)((double)bytes * 1e9 / (double)pace->bytes_per_s);
+    return pace->wait(pace->context, ns) || err_set(err, ERR_CANCELLED, "stopped");
+}
+
+// A file that cannot be read any more is damaged; that is no failure of the look at it.
+static bool read_all(struct reading *reading, struct err *err)
+{
+    for (;;) {
+        ssize_t got = read(reading->fd, reading->block, BLOCK_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            snprintf(reading->damage, STORE_DAMAGE_SIZE, "cannot be read at byte %llu: %s",
+                     (unsigned long long)reading->bytes, strerrorname_np(errno));
+            return true;
+        }
+        if (got == 0)
+            return true;
+        if (!hasher_add(reading->hasher, reading->block, (size_t)got, err) ||
+            !rest(reading, (size_t)got, err))
+            return false;
+        reading->bytes += (uint64_t)got;
+    }
+}
+
+static bool compare(struct reading *reading, const struct store_blob *blob, struct err *err)
+{
+    char sha256[HASHER_TEXT_SIZE];
+    if (!read_all(reading, err) || !hasher_end(reading->hasher, sha256, err))
+        return false;
+    if (!reading->damage[0] && strcmp(sha256, blob->sha256) != 0)
+        snprintf(reading->damage, STORE_DAMAGE_SIZE, "has other bytes than were uploaded");
+    return true;
+}
+
+// What can be told without reading.
+static void look(int fd, const struct store_blob *blob, char damage[STORE_DAMAGE_SIZE])
+{
+    struct stat info;
+    if (fd < 0)
+        snprintf(damage, STORE_DAMAGE_SIZE, "cannot be opened: %s", strerrorname_np(errno));
+    else if (fstat(fd, &info) != 0 || info.st_size != blob->bytes)
+        snprintf(damage, STORE_DAMAGE_SIZE, "has %lld bytes, %lld were uploaded",
+                 (long long)info.st_size, (long long)blob->bytes);
+}
+
+static bool read_and_compare(struct reading *reading, const struct store_blob *blob,
+                             struct err *err)
+{
+    reading->hasher = hasher_new(err);
+    reading->block = malloc(BLOCK_BYTES);
+    bool ok = reading->hasher && (reading->block || err_set(err, ERR_MEMORY, "out of memory")) &&
+              compare(reading, blob, err);
+    hasher_free(reading->hasher);
+    free(reading->block);
+    return ok;
+}
+
+bool scrub_file(const char *path, const struct store_blob *blob, const struct scrub_pace *pace,
+                char damage[STORE_DAMAGE_SIZE], struct err *err)
+{
+    damage[0] = '\0';
+    struct reading reading = {
+        .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), .pace = pace, .damage = damage};
+    look(reading.fd, blob, damage);
+    bool ok = damage[0] || read_and_compare(&reading, blob, err);
+    if (reading.fd >= 0)
+        close(reading.fd);
+    return ok;
+}

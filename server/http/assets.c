@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dashboard's pages and files: as built in, or from a folder while developing.
+#include "server/api/api.h"
+#include "server/http/assets_data.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX_BYTES ((off_t)16 << 20) // of a file in --web-dir
+
+// --- built in -----------------------------------------------------------------------------------
+
+static int compare_path(const void *key, const void *element)
+{
+    const struct str *path = key;
+    return str_compare(*path, str_of(((const struct asset *)element)->path));
+}
+
+static const struct asset *find_asset(struct str path)
+{
+    return bsearch(&path, assets_table, assets_count, sizeof(*assets_table), compare_path);
+}
+
+static void fill_asset(const struct request *request, struct response *response,
+                       const struct asset *asset)
+{
+    bool gzip = request_accepts(request, "Accept-Encoding", "gzip") && asset->gz_size < asset->size;
+    response->type = asset->type;
+    response->gzipped = gzip;
+    response->borrowed = gzip ? (struct str){(const char *)asset->gz, asset->gz_size}
+                              : (struct str){(const char *)asset->data, asset->size};
+}
+
+// --- from a folder ------------------------------------------------------------------------------
+
+// No segment may be empty or begin with a dot, so that nothing leads out of the folder.
+static bool is_plain_path(struct str path)
+{
+    bool begins = true;
+    for (size_t i = 0; i < path.len; i++) {
+        if (begins && (path.at[i] == '.' || path.at[i] == '/'))
+            return false;
+        begins = path.at[i] == '/';
+    }
+    return !begins;
+}
+
+static const char *type_of(struct str path)
+{
+    static const struct {
+        const char *suffix, *type;
+    } types[] = {
+        {".html", "text/html; charset=utf-8"},
+        {".mjs", "text/javascript; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},
+        {".svg", "image/svg+xml"},
+        {".py", "text/x-python; charset=utf-8"},
+        {".ipynb", "application/x-ipynb+json"},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        struct str suffix = str_of(types[i].suffix);
+        if (path.len > suffix.len &&
+            str_equal((struct str){path.at + path.len - suffix.len, suffix.len}, suffix))
+            return types[i].type;
+    }
+    return NULL;
+}
+
+// Opens a file of the folder; false for everything that is not one.
+static bool open_file(struct request *request, struct str path, int *fd, size_t *size)
+{
+    const char *folder = request->services->web_dir;
+    char *full = is_plain_path(path)
+                     ? arena_printf(request->arena, NULL, "%s/%.*s", folder, (int)path.len, path.at)
+                     : NULL;
+    struct stat info = {0};
+    *fd = full ? open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (*fd >= 0 && fstat(*fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_size <= FILE_MAX_BYTES) {
+        *size = (size_t)info.st_size;
+        return true;
+    }
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return false;
+}
+
+static bool read_file(struct request *request, struct str path, struct str *content)
+{
+    int fd = -1;
+    size_t size = 0, len = 0;
+    if (!open_file(request, path, &fd, &size))
+        return false;
+    char *at = arena_alloc(request->arena, size + 1, NULL);
+    ssize_t got = at ? 1 : 0;
+    while (got > 0 && len < size) {
+        got = read(fd, at + len, size - len);
+        len += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    *content = (struct str){at, len};
+    return at != NULL;
+}
+
+// --- handlers -----------------------------------------------------------------------------------
+
+static bool answer_file(struct request *request, struct response *response, struct str path,
+                        struct err *err)
+{
+    if (request->services->web_dir) {
+        size_t size = 0;
+        response->type = type_of(path);
+        response->cache = CACHE_NEVER;
+        if (response->type && open_file(request, path, &response->fd, &size)) {
+            response->file_bytes = size;
+            return true;
+        }
+        return err_set(err, ERR_NOT_FOUND, "found no such file in the dashboard's folder");
+    }
+    const struct asset *asset = find_asset(path);
+    if (!asset)
+        return err_set(err, ERR_NOT_FOUND, "found no such file in the dashboard");
+    struct str own = {asset->etag + 1, strlen(asset->etag) - 2}; // without quotes
+    if (!response_unchanged(request, response, "%.*s", (int)own.len, own.at))
+        fill_asset(request, response, asset);
+    return true;
+}
+
+bool assets_get_static(struct request *request, struct response *response, struct err *err)
+{
+    struct str tree = request->captures[0];
+    if (!answer_file(request, response, request->captures[1], err))
+        return false;
+    // A page of an older build may still ask for its files; they must not be kept as that build's.
+    if (!request->services->web_dir && str_equal(tree, str_of(assets_tree_hash)))
+        response->cache = CACHE_IMMUTABLE;
+    return true;
+}
+
+bool assets_get_client(struct request *request, struct response *response, struct err *err)
+{
+    struct str name = request->captures[0];
+    char *path = arena_printf(request->arena, err, "client/%.*s", (int)name.len, name.at);
+    return path && answer_file(request, response, str_of(path), err);
+}
+
+// The page with every {{tree}} replaced, so that its files' addresses change with their content.
+static void fill_page(struct response *response, struct str page, const char *tree)
+{
+    const struct str mark = STR("{{tree}}");
+    size_t at = 0;
+    while ((at = str_find(page, mark)) != SIZE_MAX) {
+        buf_add(&response->body, page.at, at);
+        buf_puts(&response->body, tree);
+        page = (struct str){page.at + at + mark.len, page.len - at - mark.len};
+    }
+    buf_add_str(&response->body, page);
+}
+
+bool assets_get_page(struct request *request, struct response *response, struct err *err)
+{
+    struct str page = {NULL, 0};
+    const struct asset *asset = find_asset(STR("index.html"));
+    response->type = "text/html; charset=utf-8";
+    if (request->services->web_dir) {
+        response->cache = CACHE_NEVER;
+        if (!read_file(request, STR("index.html"), &page))
+            return err_set(err, ERR_NOT_FOUND, "found no index.html in the dashboard's folder");
+        fill_page(response, page, "dev");
+        return buf_ok(&response->body, err);
+    }
+    if (!asset)
+        return err_set(err, ERR_NOT_FOUND, "this build has no dashboard");
+    // Without a route this is the page of an error, which nobody is to keep.
+    if (request->route && response_unchanged(request, response, "page-%s", assets_tree_hash))
+        return true;
+    fill_page(response, (struct str){(const char *)asset->data, asset->size}, assets_tree_hash);
+    return buf_ok(&response->body, err);
+}

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// CivetWeb behind a narrow interface: every request goes through one callback, which reads headers,
+// checks them, lets routes.c answer, and sends the answer. Of the library's own features (files,
+// scripts, forms, TLS) none is used.
+#include "server/http/http.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+#include "server/http/http_head.h"
+#include "server/http/http_send.h"
+#include "server/http/pace.h"
+#include "server/http/precheck.h"
+#include "server/http/problem.h"
+#include "server/http/reply_room.h"
+#include "server/http/request_log.h"
+#include "server/routes.h"
+#include "server/services.h"
+
+#include <civetweb.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define DEFAULT_THREADS   1100
+#define SLOW_WINDOW_MS    20000
+#define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
+#define START_ERROR_BYTES 160
+#define REPLY_ROOM_BYTES  ((uint64_t)1 << 30)
+#define REPLY_TURNS       4 // the largest answer that there may be takes a gigabyte for seconds
+#define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
+
+struct http {
+    struct services services;
+    struct precheck precheck;
+    struct pace *pace;
+    struct mg_context *context;
+    atomic_bool started;
+    atomic_bool deaf;                    // its socket is shut, of which the library complains
+    char start_error[START_ERROR_BYTES]; // what the library said while starting
+    atomic_uint uploads;
+    atomic_bool draining;
+    sem_t comparing;
+    struct reply_room room;
+    pthread_mutex_t lock; // of active
+    pthread_cond_t idle;
+    unsigned active; // requests being answered
+};
+
+// --- the body -----------------------------------------------------------------------------------
+
+// One request on its connection.
+struct exchange {
+    struct http *http;
+    struct mg_connection *connection;
+    int fd;       // of the connection, -1 unknown
+    int slot;     // of the watch on its pace
+    bool chunked; // the body's length is unknown
+};
+
+// The library returns -1 for a peer that went, 0 both for "too slow" and for the end of chunks, and
+// body.c asks for no byte behind an announced length: so 0 is the end only of a chunked body.
+static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct exchange *exchange = ctx;
+    int count = mg_read(exchange->connection, bytes, cap);
+    *got = count > 0 ? (size_t)count : 0;
+    if (pace_was_cut(exchange->http->pace, exchange->slot))
+        return err_set(err, ERR_CANCELLED,
+                       "the client sent less than %d bytes in %d s, which is too slow",
+                       (int)SLOW_WINDOW_BYTES, SLOW_WINDOW_MS / 1000);
+    if (count < 0 && exchange->chunked)
+        return err_set(err, ERR_USAGE, "the client stopped sending, or sent chunks that are none");
+    return count >= 0 || err_set(err, ERR_CANCELLED, "the client stopped sending");
+}
+
+static bool proceed(void *ctx, struct err *err)
+{
+    struct exchange *exchange = ctx;
+    static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (mg_write(exchange->connection, line, sizeof(line) - 1) == sizeof(line) - 1)
+        return true;
+    return err_set(err, ERR_CANCELLED, "the client went away");
+}
+
+static void begin_body(struct exchange *exchange, struct request *request)
+{
+    const struct mg_request_info *info = mg_get_request_info(exchange->connection);
+    bool expects = request_header(request, "Expect").at && // before 1.1 nobody can mean it
+                   strcmp(info->http_version, "1.1") == 0;
+    *request->body = (struct body){.pull = pull,
+                                   .proceed = expects ? proceed : NULL,
+                                   .ctx = exchange,
+                                   .length = precheck_length(request),
+                                   .limit = UINT64_MAX};
+    exchange->chunked = request->body->length == BODY_UNKNOWN;
+    if (request->body->length == 0)
+        request->body->ended = true;
+    else
+        exchange->fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    exchange->slot = pace_enter(exchange->http->pace, exchange->fd, PACE_BODY);
+}
+
+// --- the request --------------------------------------------------------------------------------
+
+static bool is_plain_id(struct str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+            return false;
+    }
+    return id.len > 0 && id.len < REQUEST_ID_SIZE;
+}
+
+// The client's own id when it has a harmless one, else a random one.
+static void name_request(struct request *request)
+{
+    struct str given = request_header(request, "X-Request-Id");
+    if (given.at && is_plain_id(given)) {
+        memcpy(request->id, given.at, given.len);
+        return;
+    }
+    unsigned char random[8] = {0};
+    if (getrandom(random, sizeof(random), 0) < 0)
+        memcpy(random, &(int64_t){clock_mono_ns()}, sizeof(random));
+    str_hex(request->id, random, sizeof(random));
+}
+
+// As the library decides it, so that the Connection header tells the truth: of several lines it
+// reads the first alone. And "close" is obeyed whatever stands beside it.
+static bool stays_open(const struct request *request, const struct mg_request_info *info)
+{
+    if (request_header_count(request, "Connection") > 1 ||
+        request_accepts(request, "Connection", "close"))
+        return false;
+    if (request_header(request, "Connection").at)
+        return request_accepts(request, "Connection", "keep-alive");
+    return info->http_version && strcmp(info->http_version, "1.1") == 0;
+}
+
+static bool check(struct http *http, const struct mg_request_info *info, struct request *request,
+                  struct response *response, struct err *err)
+{
+    if (!atomic_load(http->services.draining))
+        return http_head_check(info, request, response, err) &&
+               precheck_request(&http->precheck, request, response, err);
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){503, "stopping"},
+                           "the service is about to stop");
+}
+
+// False when the request was not fit to be looked at: what follows it on the connection may be
+// anything.
+static bool answer(struct http *http, const struct mg_request_info *info, struct request *request,
+                   struct response *response)
+{
+    struct err err = {0};
+    bool ok = check(http, info, request, response, &err);
+    if (ok)
+        routes_answer(request, response);
+    else
+        problem_write(request, response, &err);
+    return ok;
+}
+
+static void note_answer(struct http *http, const struct request *request,
+                        const struct response *response, struct request_cost cost)
+{
+    metrics_answer(http->services.metrics, response->status, response->word);
+    metrics_time(http->services.metrics, METRIC_TIME_REQUEST, cost.ns);
+    request_log(request, response, cost);
+}
+
+static void send_watched(struct exchange *exchange, struct http_send *send,
+                         const struct request *request, struct response *response)
+{
+    const struct mg_request_info *info = mg_get_request_info(exchange->connection);
+    int fd = exchange->fd;
+    if (fd < 0 && http_send_bytes(response) >= REPLY_ROOM_SMALL_BYTES)
+        fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    int slot = pace_enter(exchange->http->pace, fd, PACE_ANSWER);
+    http_send(send, request, response);
+    pace_leave(exchange->http->pace, slot);
+}
+
+// Sends the answer if there is room for it until the client has taken it. What changed something
+// is told in any case.
+static void send_in_room(struct exchange *exchange, struct http_send *send, struct request *request,
+                         struct response *response)
+{
+    struct reply_room *room = &exchange->http->room;
+    uint64_t bytes = arena_bytes(request->arena) + response->body.cap;
+    struct err err = {.pos = ERR_NO_POS};
+    bool counts = str_equal(request->method, STR("GET"));
+    bool fits = !counts || reply_room_enter(room, bytes);
+    if (!fits) {
+        response_free(response);
+        response_init(response);
+        response_retry_later(response, request);
+        response_refuse(response, &err, (struct refusal){503, "too-many-answers"}, "%s",
+                        "others are still taking large answers, there is no room for one more");
+        problem_write(request, response, &err);
+    }
+    send_watched(exchange, send, request, response);
+    if (counts && fits)
+        reply_room_leave(room, bytes);
+}
+
+static int handle(struct http *http, struct mg_connection *connection)
+{
+    int64_t begin_ns = clock_mono_ns();
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    struct request_header headers[MG_MAX_HEADERS];
+    struct arena arena;
+    struct body body = {0};
+    struct request request = {.services = &http->services, .arena = &arena, .body = &body};
+    struct exchange exchange = {.http = http, .connection = connection, .fd = -1, .slot = -1};
+    struct response response;
+    arena_init(&arena, NULL);
+    response_init(&response);
+    http_head_read(info, headers, &request);
+    name_request(&request);
+    begin_body(&exchange, &request);
+    bool fit = answer(http, info, &request, &response);
+    struct http_send send = {.connection = connection, .fd = exchange.fd};
+    // Behind chunks may stand trailers, with which the library loses the next request.
+    send.closes = !fit || !body.ended || exchange.chunked || !stays_open(&request, info) ||
+                  atomic_load(&http->draining);
+    send.discards = !body.ended;
+    pace_leave(http->pace, exchange.slot);
+    send_in_room(&exchange, &send, &request, &response);
+    struct request_cost cost = {clock_mono_ns() - begin_ns, send.sent_bytes};
+    note_answer(http, &request, &response, cost);
+    int status = response.status;
+    response_free(&response);
+    arena_free(&arena);
+    return status;
+}
+
+// --- callbacks ----------------------------------------------------------------------------------
+
+static struct http *http_of(const struct mg_connection *connection)
+{
+    return mg_get_user_data(mg_get_context(connection));
+}
+
+// For close_connection to know that the connection's first request was answered.
+static void mark_answered(const struct mg_connection *connection)
+{
+    mg_set_user_connection_data(connection, http_of(connection));
+}
+
+static void count_active(struct http *http, int change)
+{
+    pthread_mutex_lock(&http->lock);
+    http->active += (unsigned)change;
+    if (http->active == 0)
+        pthread_cond_broadcast(&http->idle);
+    pthread_mutex_unlock(&http->lock);
+}
+
+static int begin_request(struct mg_connection *connection)
+{
+    struct http *http = http_of(connection);
+    mark_answered(connection);
+    count_active(http, 1);
+    int status = handle(http, connection);
+    count_active(http, -1);
+    return status;
+}
+
+// What is wrong is the head, or a Content-Length that is no number.
+static int error_status(int status)
+{
+    return status == 413 ? 431 : status == 411 ? 400 : status;
+}
+
+// The library could not read a request; it closes the connection afterwards.
+static int http_error(struct mg_connection *connection, int status, const char *message)
+{
+    struct http *http = http_of(connection);
+    struct request request = {0};
+    struct response response;
+    struct err err = {0};
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    mark_answered(connection);
+    response_init(&response);
+    name_request(&request);
+    request.peer = str_of(info->remote_addr);
+    response_refuse(&response, &err, (struct refusal){error_status(status), "request"},
+                    "the request cannot be read: %s", message);
+    problem_write(&request, &response, &err);
+    struct http_send send = {.connection = connection, .closes = true, .discards = true};
+    send.fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    http_send(&send, &request, &response);
+    note_answer(http, &request, &response, (struct request_cost){0, send.sent_bytes});
+    response_free(&response);
+    return 0;
+}
+
+// Of "OPTIONS *" and of addresses of other hosts the library tells nobody, and just hangs up.
+static void close_connection(const struct mg_connection *closing)
+{
+    const struct mg_request_info *info = mg_get_request_info(closing);
+    struct mg_connection *connection; // as the other callbacks have it
+    memcpy(&connection, &closing, sizeof(connection));
+    if (!mg_get_user_connection_data(closing) && info && info->request_uri && !info->local_uri)
+        http_error(connection, 400, "its address is none of this service");
+}
+
+static int log_message(const struct mg_connection *connection, const char *message)
+{
+    const struct mg_context *context = mg_get_context(connection);
+    struct http *http = context ? mg_get_user_data(context) : NULL;
+    if (http && !atomic_load(&http->started))
+        snprintf(http->start_error, sizeof(http->start_error), "%s", message);
+    else if (!http || !atomic_load(&http->deaf))
+        log_warn("http: %s", message);
+    return 1;
+}
+
+// --- start and stop -----------------------------------------------------------------------------
+
+// Only "host:port": the library would read more into suffixes and commas, and "everywhere" into a
+// port alone.
+static bool check_listen(const char *listen, struct err *err)
+{
+    const char *colon = strrchr(listen, ':');
+    const char *port = colon && colon > listen ? colon + 1 : "";
+    size_t digits = strspn(port, "0123456789");
+    if (digits > 0 && digits <= 5 && port[digits] == '\0' && strtol(port, NULL, 10) <= 65535 &&
+        !strpbrk(listen, ", \t"))
+        return true;
+    return err_set(err, ERR_USAGE, "found '%s' to listen on, expected ADDRESS:PORT", listen);
+}
+
+static bool start_library(struct http *http, const struct http_config *config, struct err *err)
+{
+    char threads[12];
+    snprintf(threads, sizeof(threads), "%u", config->threads ? config->threads : DEFAULT_THREADS);
+    // Addresses stay encoded: we decode them ourselves and see what decoding would hide.
+    const char *options[] = {"listening_ports",
+                             config->listen,
+                             "num_threads",
+                             threads,
+                             "connection_queue",
+                             "256",
+                             "request_timeout_ms",
+                             "10000",
+                             "enable_keep_alive",
+                             "yes",
+                             "keep_alive_timeout_ms",
+                             "500",
+                             "max_request_size",
+                             "16384",
+                             "tcp_nodelay",
+                             "1",
+                             "decode_url",
+                             "no",
+                             "enable_auth_domain_check",
+                             "no",
+                             "enable_directory_listing",
+                             "no",
+                             "cgi_pattern",
+                             "",
+                             "access_control_allow_origin",
+                             "",
+                             "access_control_allow_methods",
+                             "",
+                             "access_control_allow_headers",
+                             "",
+                             NULL};
+    struct mg_callbacks callbacks = {.begin_request = begin_request,
+                                     .http_error = http_error,
+                                     .connection_close = close_connection,
+                                     .log_message = log_message};
+    http->context = mg_start(&callbacks, http, options);
+    atomic_store(&http->started, true);
+    if (!http->context)
+        return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
+    // It starts without threads that it cannot have, and gives them connections all the same.
+    return !strstr(http->start_error, "thread") ||
+           err_set(err, ERR_LIMIT,
+                   "cannot start %s threads (%s): choose fewer --connections, or raise the limit "
+                   "of processes (ulimit -u, TasksMax, pids.max) or of memory",
+                   threads, http->start_error);
+}
+
+static void init(struct http *http, const struct http_config *config)
+{
+    sem_init(&http->comparing, 0, COMPARISONS);
+    reply_room_init(&http->room, REPLY_ROOM_BYTES, REPLY_TURNS);
+    pthread_mutex_init(&http->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&http->idle, &attributes);
+    pthread_condattr_destroy(&attributes);
+    http->services = (struct services){.intake = config->intake,
+                                       .metrics = config->metrics,
+                                       .access = config->access,
+                                       .quota = config->quota,
+                                       .audit = config->audit,
+                                       .public_url = config->public_url,
+                                       .web_dir = config->web_dir,
+                                       .max_upload_bytes = config->max_upload_bytes,
+                                       .min_free_bytes = config->min_free_bytes,
+                                       .uploads_in_flight = config->uploads_in_flight,
+                                       .queue_limit = config->queue_limit,
+                                       .resume_ns = config->resume_ns,
+                                       .uploads = &http->uploads,
+                                       .draining = &http->draining,
+                                       .room = &http->room,
+                                       .comparing = &http->comparing};
+    http->precheck = (struct precheck){str_of(config->listen),
+                                       str_of(config->public_url ? config->public_url : ""),
+                                       str_of(config->allow_hosts ? config->allow_hosts : "")};
+}
+
+// Every connection and every file of an upload takes a descriptor; the usual soft limit of 1,024 is
+// less than the threads we have.
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+struct http *http_start(const struct http_config *config, struct err *err)
+{
+    raise_file_limit();
+    if (!check_listen(config->listen, err))
+        return NULL;
+    struct http *http = calloc(1, sizeof(*http));
+    if (!http) {
+        err_set(err, ERR_MEMORY, "out of memory for the HTTP server");
+        return NULL;
+    }
+    init(http, config);
+    struct pace_config pace = {.slots = config->threads ? config->threads : DEFAULT_THREADS,
+                               .window_ms = SLOW_WINDOW_MS,
+                               .window_bytes = SLOW_WINDOW_BYTES};
+    http->pace = pace_start(&pace, err);
+    if (http->pace && start_library(http, config, err))
+        return http;
+    http_stop(http, 0);
+    return NULL;
+}
+
+unsigned http_port(const struct http *http)
+{
+    struct mg_server_port port = {0};
+    return mg_get_server_ports(http->context, 1, &port) == 1 ? (unsigned)port.port : 0;
+}
+
+void http_drain(struct http *http)
+{
+    atomic_store(&http->draining, true);
+}
+
+static void wait_idle(struct http *http, uint64_t grace_ms)
+{
+    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
+    struct timespec at = {until / 1000000000, until % 1000000000};
+    pthread_mutex_lock(&http->lock);
+    while (http->active && pthread_cond_timedwait(&http->idle, &http->lock, &at) == 0)
+        ;
+    pthread_mutex_unlock(&http->lock);
+}
+
+// Whether a descriptor is the socket that listens on a port.
+static bool listens_on(int fd, unsigned port)
+{
+    int listens = 0;
+    struct sockaddr_storage address;
+    char service[NI_MAXSERV];
+    socklen_t size = sizeof listens, address_size = sizeof address;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
+           getsockname(fd, (struct sockaddr *)&address, &address_size) == 0 &&
+           getnameinfo((struct sockaddr *)&address, address_size, NULL, 0, service, sizeof service,
+                       NI_NUMERICSERV) == 0 &&
+           strtoul(service, NULL, 10) == port;
+}
+
+// The library sees that it shall stop within two seconds, or at once when its socket has news.
+static void stop_listening(struct http *http)
+{
+    enum { EARLY_DESCRIPTORS = 256 };
+    unsigned port = http_port(http);
+    atomic_store(&http->deaf, true);
+    for (int fd = 0; fd < EARLY_DESCRIPTORS; fd++)
+        if (listens_on(fd, port))
+            shutdown(fd, SHUT_RDWR);
+}
+
+void http_stop(struct http *http, uint64_t grace_ms)
+{
+    if (!http)
+        return;
+    http_drain(http);
+    wait_idle(http, grace_ms);
+    stop_listening(http);
+    mg_stop(http->context);
+    pace_stop(http->pace);
+    pthread_cond_destroy(&http->idle);
+    pthread_mutex_destroy(&http->lock);
+    sem_destroy(&http->comparing);
+    reply_room_destroy(&http->room);
+    free(http);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Status line, headers and content; and closing so that the client sees them.
+#include "server/http/http_send.h"
+
+#include "ingest/base/clock.h"
+
+#include <civetweb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES     ((size_t)256 * 1024)
+#define LINGER_NS       ((int64_t)2 * 1000000000)
+#define ONE_WRITE_BYTES 16384 // a small answer goes out with its headers
+
+static const char fixed_headers[] =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'\r\n"
+    "Cross-Origin-Opener-Policy: same-origin-allow-popups\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Referrer-Policy: same-origin\r\n"
+    "Permissions-Policy: accelerometer=(), camera=(), display-capture=(), geolocation=(), "
+    "gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()\r\n";
+
+uint64_t http_send_bytes(const struct response *response)
+{
+    if (response->fd >= 0)
+        return response->file_bytes;
+    return response->borrowed.at ? response->borrowed.len : response->body.len;
+}
+
+static const char *cache_control(enum response_cache cache)
+{
+    switch (cache) {
+    case CACHE_REVALIDATE: return "private, no-cache";
+    case CACHE_IMMUTABLE: return "public, max-age=31536000, immutable";
+    case CACHE_NEVER: return "no-store";
+    }
+    return "no-store";
+}
+
+static void add_date(struct buf *head)
+{
+    char text[40];
+    time_t now = (time_t)(clock_wall_ns() / 1000000000);
+    struct tm parts;
+    if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &parts))
+        buf_printf(head, "Date: %s\r\n", text);
+}
+
+static void add_content_headers(struct buf *head, const struct response *response)
+{
+    if (response->status == 304)
+        return;
+    buf_printf(head, "Content-Length: %llu\r\n", (unsigned long long)http_send_bytes(response));
+    if (response->type)
+        buf_printf(head, "Content-Type: %s\r\n", response->type);
+    if (response->gzipped)
+        buf_puts(head, "Content-Encoding: gzip\r\n");
+}
+
+static void build_head(const struct http_send *send, const struct request *request,
+                       const struct response *response, struct buf *head)
+{
+    buf_printf(head, "HTTP/1.1 %d %s\r\n", response->status, response_phrase(response->status));
+    add_date(head);
+    add_content_headers(head, response);
+    buf_printf(head, "Cache-Control: %s\r\nVary: Accept, Accept-Encoding\r\n",
+               cache_control(response->cache));
+    if (response->etag.len)
+        buf_printf(head, "ETag: %.*s\r\n", (int)response->etag.len, response->etag.at);
+    for (size_t i = 0; i < response->header_count; i++) {
+        buf_add_str(head, response->headers[i].name);
+        buf_puts(head, ": ");
+        buf_add_str(head, response->headers[i].value);
+        buf_puts(head, "\r\n");
+    }
+    buf_puts(head, fixed_headers);
+    buf_printf(head, "X-Request-Id: %s\r\n", request->id);
+    buf_puts(head, send->closes ? "Connection: close\r\n\r\n" : "Connection: keep-alive\r\n\r\n");
+}
+
+static bool write_all(struct mg_connection *connection, const char *at, size_t len)
+{
+    while (len) {
+        size_t step = len < BLOCK_BYTES ? len : BLOCK_BYTES;
+        if (mg_write(connection, at, step) != (int)step)
+            return false;
+        at += step;
+        len -= step;
+    }
+    return true;
+}
+
+static bool write_file(struct mg_connection *connection, int fd, uint64_t left)
+{
+    char *block = malloc(BLOCK_BYTES);
+    bool ok = block != NULL;
+    while (ok && left) {
+        ssize_t got = read(fd, block, left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES);
+        ok = got > 0 && write_all(connection, block, (size_t)got);
+        left -= ok ? (uint64_t)got : 0;
+    }
+    free(block);
+    return ok;
+}
+
+static bool write_content(struct mg_connection *connection, const struct response *response)
+{
+    if (response->fd >= 0)
+        return write_file(connection, response->fd, response->file_bytes);
+    if (response->borrowed.at)
+        return write_all(connection, response->borrowed.at, response->borrowed.len);
+    return write_all(connection, response->body.at, response->body.len);
+}
+
+// A socket closed with bytes unread resets, and the answer may be lost on its way. So say that we
+// are done and take in what the client still sends, for a while.
+static void linger(int fd)
+{
+    char scrap[16384];
+    int64_t until_ns = clock_mono_ns() + LINGER_NS;
+    shutdown(fd, SHUT_WR);
+    for (;;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        int64_t left_ms = (until_ns - clock_mono_ns()) / 1000000;
+        if (left_ms <= 0 || poll(&wait, 1, (int)left_ms) <= 0 ||
+            recv(fd, scrap, sizeof(scrap), 0) <= 0)
+            return;
+    }
+}
+
+void http_send(struct http_send *send, const struct request *request, struct response *response)
+{
+    struct buf head = {0};
+    if (response->status == 0)
+        response->status = 200;
+    response_compress(request, response);
+    build_head(send, request, response, &head);
+    bool with_content = !str_equal(request->method, STR("HEAD")) && response->status != 304;
+    bool in_one = with_content && response->fd < 0 && http_send_bytes(response) < ONE_WRITE_BYTES;
+    if (in_one && response->borrowed.at)
+        buf_add_str(&head, response->borrowed);
+    else if (in_one)
+        buf_add(&head, response->body.at, response->body.len);
+    bool sent = !head.failed && write_all(send->connection, head.at, head.len) &&
+                (!with_content || in_one || write_content(send->connection, response));
+    send->sent_bytes = sent && with_content ? http_send_bytes(response) : 0;
+    if (send->closes || !sent)
+        mg_disable_connection_keep_alive(send->connection);
+    if (send->discards && sent && send->fd >= 0)
+        linger(send->fd);
+    buf_free(&head);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes an answer to a connection.
+#ifndef SERVER_HTTP_SEND_H
+#define SERVER_HTTP_SEND_H
+
+#include "server/http/response.h"
+
+struct mg_connection;
+
+struct http_send {
+    struct mg_connection *connection;
+    int fd;              // the connection's socket, -1 unknown
+    bool closes;         // the connection ends with this answer
+    bool discards;       // the client may still be sending: let it see the answer before it ends
+    uint64_t sent_bytes; // of content; set by http_send when all of it went out
+};
+
+// Bytes of an answer's content.
+uint64_t http_send_bytes(const struct response *response);
+
+// Compresses where it pays, adds the headers that every answer has, and sends.
+void http_send(struct http_send *send, const struct request *request, struct response *response);
+
+#endif

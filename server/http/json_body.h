@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON in the body of a request.
+#ifndef SERVER_JSON_BODY_H
+#define SERVER_JSON_BODY_H
+
+#include "server/http/response.h"
+
+#include <jansson.h>
+
+// The body as a JSON object; free it with json_decref. NULL when it is none (ERR_USAGE), too long
+// or too deep, of another media type, or when there is no memory for it (ERR_MEMORY).
+MUST_CHECK json_t *json_body_read(struct request *request, struct response *response,
+                                  struct err *err);
+
+// Refuses members that are not in the NULL-terminated list. ERR_USAGE.
+MUST_CHECK bool json_body_allow(json_t *object, const char *const *known, struct err *err);
+
+// A text member, copied into the arena; "" when it is not there or null. ERR_USAGE.
+MUST_CHECK bool json_body_text(json_t *object, const char *name, struct arena *arena,
+                               struct str *text, struct err *err);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// An answer in the making: handlers fill it, http.c sends it.
+#ifndef SERVER_RESPONSE_H
+#define SERVER_RESPONSE_H
+
+#include "server/http/request.h"
+
+#define RESPONSE_MAX_HEADERS 12
+
+enum response_cache {
+    CACHE_REVALIDATE, // private, no-cache: kept, but asked for again each time
+    CACHE_IMMUTABLE,  // the address changes with the content
+    CACHE_NEVER,
+};
+
+struct response {
+    int status;          // 0: 200, or what the error says
+    const char *type;    // Content-Type, with charset where it is text
+    struct buf body;     // what to send, or
+    struct str borrowed; // what to send, outliving the request, or
+    int fd;              // a file to send, closed afterwards; -1 none
+    uint64_t file_bytes; // of fd
+    bool gzipped;        // the content is one gzip member already
+    struct str etag;     // with its quotes; "" none
+    enum response_cache cache;
+    const char *word; // of the problem type; NULL: as the error code says
+    struct str fix;   // what to do about the problem; "" none
+    struct request_header headers[RESPONSE_MAX_HEADERS];
+    size_t header_count;
+};
+
+void response_init(struct response *response);
+void response_free(struct response *response);
+
+// Adds a header line; control characters in the value become '?'. Failing memory leaves it out.
+void response_header(struct response *response, struct arena *arena, const char *name,
+                     const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+// Sets the ETag to "fmt" in quotes. True when the client has exactly that: the answer is then
+// complete (304) and the handler is done.
+bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
+                        ...) PRINTF_LIKE(3, 4);
+
+// An answer's status and the word of its problem type.
+struct refusal {
+    int status;
+    const char *word;
+};
+
+// Fails with a status and problem word of its own; returns false as err_set does.
+bool response_refuse(struct response *response, struct err *err, struct refusal refusal,
+                     const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+// "Retry-After" of a few seconds, spread so that clients do not come back all at once; unless there
+// is one already.
+void response_retry_later(struct response *response, struct request *request);
+
+// Whether the client's If-None-Match or If-Match list holds the tag (or "*"); weak marks ignored.
+bool response_tag_matches(struct str list, struct str etag);
+
+// Replaces the body by its gzip form when the client takes it and it pays.
+void response_compress(const struct request *request, struct response *response);
+
+// "200 OK" and the like: the standard phrase.
+const char *response_phrase(int status);
+
+#endif

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process per trace job: started from the program that runs, it gets descriptors and nothing
+// else.
+#include "server/jobs/job_child.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 50, // how soon a cancellation is noticed
+    READ_BYTES = 64 << 10,
+    LOG_MAX_BYTES = 64 << 10,
+    FIRST_SAFE_FD = 32, // above every number that the process will use
+};
+#define REPLY_MAX_BYTES ((size_t)1 << 30) // of jobs without a budget
+
+// What a process answered so far, counted in the budget of its job: it made it within the same.
+struct answer {
+    char *at;
+    size_t len, cap;
+    struct budget *budget;
+    struct err refused; // why it is not read on
+};
+
+// A process at work.
+struct child {
+    const struct job_child_task *task;
+    struct job_page *page;
+    int fds[JOB_FD_COUNT]; // what it gets; -1: nothing
+    int page_fd;
+    int reply_fd, log_fd; // our ends
+    pid_t pid;
+    struct answer reply;
+    struct buf log;
+    const char *stopped; // why we ended it; NULL: we did not
+};
+
+// --- starting -----------------------------------------------------------------------------------
+
+static bool no_resources(const char *what, struct err *err)
+{
+    return err_set(err, ERR_BUSY, "%s: %s", what, strerror(errno));
+}
+
+// A copy whose number is none of those that the process will use.
+static int lift(int fd)
+{
+    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_SAFE_FD);
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+// A file without a name that holds the order, at its begin.
+static int order_file(const struct job_order *order)
+{
+    struct buf text = {0};
+    job_wire_put_order(order, &text);
+    int fd = text.failed ? -1 : memfd_create("stepscope-order", MFD_CLOEXEC);
+    for (size_t at = 0; fd >= 0 && at < text.len;) {
+        ssize_t wrote = pwrite(fd, text.at + at, text.len - at, (off_t)at);
+        if (wrote < 0)
+            close_fd(&fd);
+        else
+            at += (size_t)wrote;
+    }
+    buf_free(&text);
+    return fd;
+}
+
+// A pipe whose writing end the process gets.
+static bool open_pipe(int *ours, int *theirs)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    *ours = ends[0];
+    *theirs = lift(ends[1]);
+    close(ends[1]);
+    return *theirs >= 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
+}
+
+static bool open_fds(struct child *child, struct err *err)
+{
+    const struct pipeline_files *files = &child->task->files;
+    int order_fd = order_file(&child->task->order);
+    child->page = shared_page_new(&child->page_fd, err);
+    const int given[JOB_FD_COUNT] = {[JOB_FD_ORDER] = order_fd,
+                                     [JOB_FD_REPLY] = -1,
+                                     [JOB_FD_LOG] = -1,
+                                     [JOB_FD_INPUT] = files->input,
+                                     [JOB_FD_KEPT] = files->kept,
+                                     [JOB_FD_KEEP] = files->keep,
+                                     [JOB_FD_CORES] = child->task->cores_fd,
+                                     [JOB_FD_PAGE] = child->page_fd};
+    bool ok = order_fd >= 0 && child->page;
+    for (int i = 0; i < JOB_FD_COUNT; i++) {
+        child->fds[i] = lift(given[i]);
+        ok = ok && (given[i] < 0 || child->fds[i] >= 0);
+    }
+    close_fd(&order_fd);
+    ok = ok && open_pipe(&child->reply_fd, &child->fds[JOB_FD_REPLY]) &&
+         open_pipe(&child->log_fd, &child->fds[JOB_FD_LOG]);
+    return ok || no_resources("cannot prepare a process for the analysis", err);
+}
+
+static void close_given(struct child *child)
+{
+    for (int i = 0; i < JOB_FD_COUNT; i++)
+        close_fd(&child->fds[i]);
+}
+
+static bool is_for_loader(const char *variable)
+{
+    static const char *const prefixes[] = {"LD_",   "MALLOC_", "GLIBC_TUNABLES=", "ASAN_", "UBSAN_",
+                                           "LSAN_", "TSAN_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+// What the loader and the memory allocator are told, and nothing else of ours.
+static void choose_environment(char *chosen[], size_t room)
+{
+    size_t count = 0;
+    for (char **at = environ; *at && count + 1 < room; at++)
+        if (is_for_loader(*at))
+            chosen[count++] = *at;
+    chosen[count] = NULL;
+}
+
+static int give_fds(posix_spawn_file_actions_t *actions, const struct child *child)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < JOB_FD_COUNT; i++)
+        rc = child->fds[i] >= 0 ? posix_spawn_file_actions_adddup2(actions, child->fds[i], i)
+                                : posix_spawn_file_actions_addclose(actions, i);
+    return rc ? rc : posix_spawn_file_actions_addclosefrom_np(actions, JOB_FD_COUNT);
+}
+
+// Signals are as at the start of a program, and those of a terminal go to the service alone.
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                    POSIX_SPAWN_SETPGROUP);
+}
+
+static bool spawn(struct child *child, struct err *err)
+{
+    enum { MAX_VARIABLES = 32 };
+    char name[] = "stepscope", command[] = "_job";
+    char *arguments[] = {name, command, NULL}, *environment[MAX_VARIABLES];
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    choose_environment(environment, MAX_VARIABLES);
+    int rc = give_fds(&actions, child);
+    if (rc == 0)
+        rc = set_attributes(&attributes);
+    if (rc == 0)
+        rc = posix_spawn(&child->pid, "/proc/self/exe", &actions, &attributes, arguments,
+                         environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close_given(child); // so that our ends see when the process is gone
+    errno = rc;
+    return rc == 0 || no_resources("cannot start a process for the analysis", err);
+}
+
+// --- watching -----------------------------------------------------------------------------------
+
+// Reads what is there. Past the limit bytes are read and dropped. Closes at the end.
+static void read_some(int *fd, struct buf *into, size_t most)
+{
+    char bytes[READ_BYTES];
+    ssize_t got = *fd < 0 ? -1 : read(*fd, bytes, sizeof bytes);
+    if (got > 0)
+        buf_add(into, bytes, into->len + (size_t)got <= most ? (size_t)got : 0);
+    else if (*fd >= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR)))
+        close_fd(fd);
+}
+
+static bool make_room(struct answer *answer)
+{
+    if (answer->cap - answer->len >= READ_BYTES)
+        return true;
+    size_t cap = answer->cap + answer->cap / 2 + READ_BYTES;
+    cap = cap < REPLY_MAX_BYTES ? cap : REPLY_MAX_BYTES;
+    if (cap - answer->len < READ_BYTES)
+        return err_set(&answer->refused, ERR_LIMIT, "its result is larger than %zu MiB",
+                       REPLY_MAX_BYTES >> 20);
+    char *at = budget_realloc(answer->budget, answer->at, answer->cap, cap, &answer->refused);
+    if (!at)
+        return err_wrap(&answer->refused, "its result");
+    answer->at = at;
+    answer->cap = cap;
+    return true;
+}
+
+// Reads what is there of the answer. Closes at the end, and when there is no room for more.
+static void read_answer(int *fd, struct answer *answer)
+{
+    ssize_t got = make_room(answer) ? read(*fd, answer->at + answer->len, READ_BYTES) : 0;
+    if (got > 0)
+        answer->len += (size_t)got;
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_fd(fd);
+}
+
+static const char *reason_to_stop(const struct child *child, int64_t deadline_ns)
+{
+    if (child->task->progress->cancel)
+        return "cancelled";
+    return clock_mono_ns() > deadline_ns ? "time" : NULL;
+}
+
+// Until the process closes its end of the reply: then it is done, or it is dead.
+static void watch(struct child *child)
+{
+    int64_t deadline_ns = clock_mono_ns() + child->task->limit_ns;
+    while (child->reply_fd >= 0 && !child->stopped) {
+        struct pollfd ends[] = {{.fd = child->reply_fd, .events = POLLIN},
+                                {.fd = child->log_fd, .events = POLLIN}};
+        poll(ends, 2, TICK_MS);
+        if (ends[0].revents)
+            read_answer(&child->reply_fd, &child->reply);
+        if (ends[1].revents)
+            read_some(&child->log_fd, &child->log, LOG_MAX_BYTES);
+        child->task->progress->done_bytes = child->page->progress.done_bytes;
+        child->stopped = reason_to_stop(child, deadline_ns);
+    }
+}
+
+// Gives back the cores that it had beyond its own, or takes its own back that it lent while it
+// waited. What it says it has is believed up to the most that a job can have.
+static void settle_cores(const struct child *child)
+{
+    enum { MOST = 64 };
+    int held = atomic_load(&child->page->held);
+    if (held > 0)
+        cores_give(child->task->cores, held < MOST ? (unsigned)held : MOST);
+    else if (held < 0)
+        cores_hold(child->task->cores);
+}
+
+// It has nothing to say any more; a signal changes nothing of how a process ended that is ending.
+static int end(struct child *child)
+{
+    int status = 0;
+    kill(child->pid, SIGKILL);
+    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    settle_cores(child);
+    return status;
+}
+
+// --- judging ------------------------------------------------------------------------------------
+
+static void tell_log(const struct child *child)
+{
+    struct str left = {child->log.at, child->log.len};
+    while (left.len) {
+        const char *line_end = memchr(left.at, '\n', left.len);
+        size_t len = line_end ? (size_t)(line_end - left.at) : left.len;
+        if (len)
+            log_info("job %lld: %.*s", (long long)child->task->job_id, (int)len, left.at);
+        left.at += len + (line_end != NULL);
+        left.len -= len + (line_end != NULL);
+    }
+}
+
+static void blame(struct job_death *death, const char *verb, const char *detail)
+{
+    death->verb = verb;
+    snprintf(death->detail, sizeof death->detail, "%s", detail);
+}
+
+static void blame_signal(struct job_death *death, int number)
+{
+    const char *name = sigabbrev_np(number);
+    blame(death, number == SIGXCPU ? "was stopped" : "crashed", "");
+    snprintf(death->detail, sizeof death->detail, "SIG%s%s", name ? name : "?",
+             number == SIGKILL   ? ", which the system sends when memory runs out"
+             : number == SIGSYS  ? ", a system call that is forbidden"
+             : number == SIGXCPU ? ", its limit of processor time"
+                                 : "");
+}
+
+// Whether there is an answer to look at.
+static bool judge_end(const struct child *child, int status, struct job_death *death,
+                      struct err *err)
+{
+    const char *stopped = child->stopped;
+    if (stopped && strcmp(stopped, "cancelled") == 0)
+        return err_set(err, ERR_CANCELLED, "cancelled");
+    if (stopped && strcmp(stopped, "time") == 0) {
+        blame(death, "was stopped", "");
+        snprintf(death->detail, sizeof death->detail, "it took longer than %lld s",
+                 (long long)(child->task->limit_ns / 1000000000));
+        return false;
+    }
+    if (child->reply.refused.code != ERR_NONE) {
+        *err = child->reply.refused;
+        return false;
+    }
+    if (WIFSIGNALED(status) && (WTERMSIG(status) != SIGKILL || child->reply.len == 0))
+        blame_signal(death, WTERMSIG(status));
+    else if (child->reply.len == 0) {
+        blame(death, "ended without a result", "");
+        snprintf(death->detail, sizeof death->detail, "exit code %d", WEXITSTATUS(status));
+    }
+    return !death->verb;
+}
+
+static bool judge(const struct child *child, int status, struct job_reply *reply,
+                  struct report *report, struct job_death *death, struct err *err)
+{
+    if (!judge_end(child, status, death, err))
+        return false;
+    struct err why = {.pos = ERR_NO_POS};
+    if (job_wire_take_reply((struct str){child->reply.at, child->reply.len}, reply, report, &why))
+        return true;
+    if (why.code == ERR_FORMAT)
+        blame(death, "ended without a result", why.msg);
+    else
+        *err = why;
+    return false;
+}
+
+static void release(struct child *child)
+{
+    close_given(child);
+    close_fd(&child->reply_fd);
+    close_fd(&child->log_fd);
+    shared_page_close(child->page, child->page_fd);
+    budget_free(child->reply.budget, child->reply.at, child->reply.cap);
+    buf_free(&child->log);
+}
+
+bool job_child_run(const struct job_child_task *task, struct job_reply *reply,
+                   struct report *report, struct job_death *death, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
+    struct child child = {.task = task,
+                          .page_fd = -1,
+                          .reply_fd = -1,
+                          .log_fd = -1,
+                          .reply = {.budget = budget, .refused = {.pos = ERR_NO_POS}}};
+    for (int i = 0; i < JOB_FD_COUNT; i++)
+        child.fds[i] = -1;
+    *death = (struct job_death){0};
+    bool ok = open_fds(&child, err) && spawn(&child, err);
+    if (ok) {
+        watch(&child);
+        int status = end(&child);
+        read_some(&child.log_fd, &child.log, LOG_MAX_BYTES);
+        tell_log(&child);
+        ok = judge(&child, status, reply, report, death, err);
+    }
+    release(&child);
+    return ok;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files and rows of a trace job. The process that reads the file sees descriptors only.
+#include "server/jobs/job_trace.h"
+
+#include "server/http/metrics.h"
+#include "server/jobs/sandbox.h"
+
+#include "ingest/base/log.h"
+#include "ingest/trace/trace_file_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define GIB ((uint64_t)1 << 30)
+#define MIB ((uint64_t)1 << 20)
+
+// One attempt at a job.
+struct attempt {
+    struct job_site *site;
+    const struct job *job;
+    struct progress *progress;
+    char kept_path[BLOB_PATH_SIZE], part_path[BLOB_PATH_SIZE + 8];
+    struct pipeline_files files;
+    struct job_reply reply;
+    struct report report;
+};
+
+// --- files --------------------------------------------------------------------------------------
+
+// What is gone stays gone, but descriptors and memory come back.
+static bool passes(int number)
+{
+    return number == EMFILE || number == ENFILE || number == ENOMEM;
+}
+
+// The upload may be missing while there is a kept trace.
+static bool open_input(struct attempt *attempt, struct err *err)
+{
+    uint64_t bytes;
+    errno = 0;
+    if (blob_open_read(attempt->site->config->blobs, attempt->job->sha256.at, &attempt->files.input,
+                       &bytes, err))
+        return true;
+    attempt->files.input = -1;
+    if (passes(errno))
+        err->code = ERR_BUSY;
+    return err->code == ERR_NOT_FOUND && attempt->files.kept >= 0;
+}
+
+static bool open_files(struct attempt *attempt, struct err *err)
+{
+    struct pipeline_files *files = &attempt->files;
+    blob_trace_path(attempt->site->config->blobs, attempt->job->trace_id.at, attempt->kept_path);
+    snprintf(attempt->part_path, sizeof attempt->part_path, "%s.part", attempt->kept_path);
+    files->kept = open(attempt->kept_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (!open_input(attempt, err))
+        return false;
+    unlink(attempt->part_path); // of a job that was interrupted
+    files->keep =
+        open(attempt->part_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (files->keep < 0)
+        log_warn("job %lld: its trace will not be kept, %s cannot be made",
+                 (long long)attempt->job->id, attempt->part_path);
+    return true;
+}
+
+static void close_files(const struct pipeline_files *files)
+{
+    const int fds[] = {files->input, files->kept, files->keep};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+// A kept trace gets its name when it looks like one. Without it a later analysis reads the upload.
+static void name_kept(const struct attempt *attempt)
+{
+    struct err err;
+    struct trace_file *file = trace_file_open(attempt->part_path, &err);
+    bool ok = file && (rename(attempt->part_path, attempt->kept_path) == 0 ||
+                       err_set_errno(&err, "naming %s", attempt->kept_path));
+    trace_file_close(file);
+    if (!ok)
+        log_warn("job %lld: its trace is not kept for later: %s", (long long)attempt->job->id,
+                 err.msg);
+}
+
+// --- the process --------------------------------------------------------------------------------
+
+// By default 5 minutes and 2 seconds more per megabyte, some hundred times what it takes.
+static int64_t limit_seconds(const struct job_site *site, const struct job *job)
+{
+    enum { MOST = 366 * 24 * 3600 };
+    int64_t chosen = site->config->job_seconds;
+    return chosen ? (chosen < MOST ? chosen : MOST) : 300 + job->bytes / 500000;
+}
+
+struct job_order job_trace_order(const struct jobs_config *config,
+                                 const struct pipeline_files *files, int64_t seconds, int64_t bytes)
+{
+    uint64_t memory = config->memory_bytes, cores = config->cores;
+    return (struct job_order){
+        .service_pid = getpid(),
+        .memory_bytes = memory,
+        // Beside the budget: what is not counted in it, stacks, the allocator's places of threads.
+        .address_bytes = memory ? memory + memory / 4 + GIB + cores * 80 * MIB : 0,
+        .cpu_seconds = (uint64_t)seconds * (cores + 1) + 10,
+        .file_bytes = GIB + 16 * (uint64_t)bytes,
+        .has_input = files->input >= 0,
+        .has_kept = files->kept >= 0,
+        .has_keep = files->keep >= 0,
+        .options = {.warmup_steps = -1, .peaks = config->peaks},
+    };
+}
+
+static struct job_order order_of(const struct attempt *attempt)
+{
+    const struct job *job = attempt->job;
+    struct job_order order = job_trace_order(attempt->site->config, &attempt->files,
+                                             limit_seconds(attempt->site, job), job->bytes);
+    order.options.step_pattern = job->step_pattern.len ? job->step_pattern.at : NULL;
+    order.options.warmup_steps = (int)job->warmup_steps;
+    return order;
+}
+
+// Once per service: what protects it less than it could.
+static void tell_walls(struct job_site *site, unsigned walls)
+{
+    if (walls == SANDBOX_ALL || atomic_exchange(&site->told_walls, true))
+        return;
+    log_warn("analyses run in processes without%s%s%s: %s",
+             walls & SANDBOX_SECCOMP ? "" : " seccomp", walls & SANDBOX_LANDLOCK ? "" : " landlock",
+             walls & SANDBOX_LIMITS ? "" : " limits",
+             "this kernel has them not, or this build has sanitizers");
+}
+
+static bool read_files(struct attempt *attempt, struct job_death *death, struct err *err)
+{
+    struct job_child_task task = {.order = order_of(attempt),
+                                  .files = attempt->files,
+                                  .cores = attempt->site->cores,
+                                  .cores_fd = attempt->site->cores_fd,
+                                  .limit_ns =
+                                      limit_seconds(attempt->site, attempt->job) * 1000000000,
+                                  .progress = attempt->progress,
+                                  .job_id = attempt->job->id};
+    if (!job_child_run(&task, &attempt->reply, &attempt->report, death, err))
+        return false;
+    tell_walls(attempt->site, attempt->reply.walls);
+    if (!attempt->reply.ok)
+        *err = attempt->reply.err;
+    return attempt->reply.ok;
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static bool store_found(const struct attempt *attempt, struct err *err)
+{
+    const struct jobs_config *config = attempt->site->config;
+    const struct pipeline_result *found = &attempt->reply.found;
+    struct trace_result result = {
+        .report = &attempt->report,
+        .rank = found->identity.rank,
+        .world_size = found->identity.world_size,
+        .events = found->events,
+        .text_bytes = found->text_bytes,
+        .parse_ns = found->parse_ns,
+        .analyse_ns = found->analyse_ns,
+    };
+    metrics_add(config->metrics, METRIC_PARSE_BYTES, (uint64_t)found->text_bytes);
+    metrics_add(config->metrics, METRIC_PARSE_NS, (uint64_t)found->parse_ns);
+    return store_finish_trace(config->store, attempt->job, &result, err);
+}
+
+bool job_trace_run(struct job_site *site, const struct job *job, struct progress *progress,
+                   struct job_death *death, struct err *err)
+{
+    struct budget budget = {.limit = site->config->memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    struct attempt attempt = {.site = site,
+                              .job = job,
+                              .progress = progress,
+                              .files = {-1, -1, -1},
+                              .report = {.arena = &arena}};
+    bool ok = open_files(&attempt, err) && read_files(&attempt, death, err);
+    close_files(&attempt.files);
+    if (ok && attempt.reply.found.kept)
+        name_kept(&attempt);
+    unlink(attempt.part_path);
+    ok = ok && store_found(&attempt, err);
+    arena_free(&arena);
+    return ok;
+}

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes jobs from the store's queue, runs them on libuv's pool and writes what they found.
+#include "server/jobs/jobs.h"
+
+#include "server/http/metrics.h"
+#include "server/jobs/job_trace.h"
+#include "server/store/store_tracking.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <uv.h>
+
+enum {
+    RETRY_MS = 2000, // after the queue could not be read or written, or a process not be started
+    LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
+    MAX_WORKING = 256,
+};
+
+// One job at work. The loop's thread owns it; a pool thread runs it.
+struct work {
+    uv_work_t request;
+    struct jobs *jobs;
+    struct work *next;
+    struct arena arena; // of job
+    struct job job;
+    struct progress progress;
+};
+
+struct jobs {
+    struct jobs_config config;
+    struct cores cores; // each job at work holds one; the others may help any of them
+    struct cores_page *cores_page;
+    struct job_site site; // of trace jobs
+    uv_loop_t *loop;
+    uv_async_t wake;
+    uv_timer_t timer; // to try again; once stopping: to cancel
+    uv_timer_t leases;
+
+    pthread_mutex_t lock; // guards what follows; work->job and arena never change while listed
+    pthread_cond_t changed;
+    struct work *working;
+    unsigned count;      // of working
+    uint64_t generation; // counts ended jobs
+    unsigned waiting;    // in jobs_wait_upload
+    bool stopping;
+};
+
+// --- one job, on a pool thread ------------------------------------------------------------------
+
+// The ranks of a run job, which are loaded as they are needed.
+struct rank_tables {
+    struct work *work;
+    struct rank_trace *traces;
+};
+
+static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    const struct rank_tables *tables = context;
+    if (tables->work->progress.cancel)
+        return err_set(err, ERR_CANCELLED, "cancelled while the ranks were joined");
+    return store_load_trace_tables(tables->work->jobs->config.store, tables->traces[index].trace_id,
+                                   known, report, err);
+}
+
+static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
+{
+    struct store *store = work->jobs->config.store;
+    struct rank_tables tables = {.work = work};
+    struct rank_source source = {
+        .context = &tables, .load = load_rank, .cores = &work->jobs->cores};
+    if (!store_done_ranks(store, work->job.run_id, arena, &tables.traces, &source.count, err))
+        return false;
+    int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
+    for (size_t i = 0; ranks && i < source.count; i++)
+        ranks[i] = tables.traces[i].rank;
+    source.ranks = ranks;
+    struct report report = {.arena = arena};
+    return ranks && pipeline_run(&source, &report, err) &&
+           store_finish_run(store, &work->job, &report, err);
+}
+
+// What a run that ended means for its series. It is done though this fails; then the next one that
+// ends, or a look at the series, catches up.
+static void judge_series(const struct work *work)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (work->job.kind == JOB_RUN && !store_judge_series(work->jobs->config.store, &err))
+        log_warn("series of %s: %s", work->job.run_id.at, err.msg);
+}
+
+static bool is_stopping(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return stopping;
+}
+
+static struct timespec deadline_in(uint64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += (time_t)(ms / 1000);
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_nsec -= 1000000000;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+// False at once when the service stops.
+static bool wait_to_retry(struct jobs *jobs)
+{
+    struct timespec deadline = deadline_in(RETRY_MS);
+    int rc = 0;
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && rc == 0)
+        rc = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &deadline);
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return !stopping;
+}
+
+// A job that waits for the next start, or for its next turn, and not one that somebody ended.
+static bool is_put_back(struct work *work, const struct err *why)
+{
+    return why->code == ERR_BUSY || (why->code == ERR_CANCELLED && is_stopping(work->jobs));
+}
+
+// Cancelled jobs wait for the next start, others say why they ended. On a full disk this is tried
+// until there is room: a job that stays marked as running would run never again.
+static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
+{
+    struct store *store = work->jobs->config.store;
+    do {
+        if (is_put_back(work, why) ? store_requeue_job(store, &work->job, err)
+                                   : store_fail_job(store, &work->job, reason, err))
+            return true;
+    } while ((err->code == ERR_SPACE || err->code == ERR_IO) && wait_to_retry(work->jobs));
+    return false;
+}
+
+// The trace, or its run, was deleted meanwhile: then its file goes too.
+static void drop_trace_file(const struct work *work)
+{
+    const struct jobs_config *config = &work->jobs->config;
+    const char *trace_id = work->job.trace_id.at;
+    struct err err;
+    bool named = true;
+    if (work->job.kind == JOB_TRACE &&
+        (!store_names_trace(config->store, trace_id, &named, &err) ||
+         (!named && !blob_remove_trace(config->blobs, trace_id, &err))))
+        log_warn("a deleted trace's file remains: %s", err.msg);
+}
+
+static void tell_end(const struct work *work, bool written, const char *reason,
+                     const struct err *err)
+{
+    const struct job *job = &work->job;
+    if (written)
+        log_info("job %lld of %s: %s", (long long)job->id, job->run_id.at, reason);
+    else if (err->code != ERR_NOT_FOUND)
+        log_error("job %lld of %s: %s; and then: %s", (long long)job->id, job->run_id.at, reason,
+                  err->msg);
+    else
+        drop_trace_file(work);
+}
+
+// A job did not end well.
+static void settle(struct work *work, const struct err *why)
+{
+    struct err err = {0};
+    char reason[sizeof why->msg + 32];
+    if (why->pos == ERR_NO_POS)
+        snprintf(reason, sizeof reason, "%s", why->msg);
+    else
+        snprintf(reason, sizeof reason, "%s (byte %llu)", why->msg, (unsigned long long)why->pos);
+    if (why->code == ERR_BUSY)
+        wait_to_retry(work->jobs);
+    tell_end(work, write_end(work, why, reason, &err), reason, &err);
+}
+
+// The process of a job died: that is the fault of this very file.
+static void settle_death(struct work *work, const struct job_death *death)
+{
+    struct store *store = work->jobs->config.store;
+    struct job_strike why = {death->verb, death->detail};
+    struct err err = {0};
+    char reason[200];
+    bool again = true, written;
+    metrics_add(work->jobs->config.metrics, METRIC_JOBS_CRASHED, 1);
+    snprintf(reason, sizeof reason, "its process %s (%s)", death->verb, death->detail);
+    do
+        written = store_strike_job(store, &work->job, &why, &again, &err);
+    while (!written && (err.code == ERR_SPACE || err.code == ERR_IO) && wait_to_retry(work->jobs));
+    tell_end(work, written, reason, &err);
+}
+
+static bool do_job(struct work *work, struct job_death *death, struct err *err)
+{
+    struct jobs *jobs = work->jobs;
+    if (work->job.kind == JOB_TRACE)
+        return job_trace_run(&jobs->site, &work->job, &work->progress, death, err);
+    struct budget budget = {.limit = jobs->config.memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    bool ok = run_run_job(work, &arena, err);
+    arena_free(&arena);
+    return ok;
+}
+
+static void count_end(const struct work *work, bool ok, const struct err *err, int64_t took_ns)
+{
+    struct metrics *metrics = work->jobs->config.metrics;
+    bool is_trace = work->job.kind == JOB_TRACE;
+    metrics_time(metrics, is_trace ? METRIC_TIME_TRACE_JOB : METRIC_TIME_RUN_JOB, took_ns);
+    metrics_add(metrics,
+                ok                           ? METRIC_JOBS_DONE
+                : err->code == ERR_CANCELLED ? METRIC_JOBS_CANCELLED
+                                             : METRIC_JOBS_FAILED,
+                1);
+}
+
+static void run_job(uv_work_t *request)
+{
+    struct work *work = request->data;
+    struct cores *cores = &work->jobs->cores;
+    struct job_death death = {0};
+    struct err err = {.pos = ERR_NO_POS};
+    int64_t begin_ns = clock_mono_ns();
+    cores_hold(cores);
+    bool ok = do_job(work, &death, &err);
+    cores_release(cores);
+    if (death.verb)
+        settle_death(work, &death);
+    else if (!ok)
+        settle(work, &err);
+    if (!death.verb && err.code != ERR_BUSY)
+        count_end(work, ok, &err, clock_mono_ns() - begin_ns);
+    judge_series(work);
+}
+
+// --- dispatch, on the loop's thread -------------------------------------------------------------
+
+// Huge files leave a worker to the small ones, which would wait for minutes else. It costs little:
+// cores that no job uses help the huge file's.
+static bool may_take_huge(const struct jobs *jobs)
+{
+    unsigned huge = 0;
+    for (const struct work *work = jobs->working; work; work = work->next)
+        huge += work->job.bytes > STORE_SMALL_BYTES;
+    return huge == 0 || huge + 1 < jobs->config.workers;
+}
+
+static bool claim(struct jobs *jobs, struct work *work, bool *found, struct err *err)
+{
+    struct store *store = jobs->config.store;
+    return may_take_huge(jobs) ? store_claim_job(store, &work->arena, &work->job, found, err)
+                               : store_claim_small_job(store, &work->arena, &work->job, found, err);
+}
+
+static void dispatch(struct jobs *jobs);
+
+static void free_work(struct work *work)
+{
+    if (!work)
+        return;
+    arena_free(&work->arena);
+    free(work);
+}
+
+static void unlist(struct jobs *jobs, const struct work *work)
+{
+    pthread_mutex_lock(&jobs->lock);
+    struct work **at = &jobs->working;
+    while (*at != work)
+        at = &(*at)->next;
+    *at = work->next;
+    jobs->count--;
+    jobs->generation++;
+    pthread_cond_broadcast(&jobs->changed);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static void close_handles(struct jobs *jobs)
+{
+    uv_close((uv_handle_t *)&jobs->wake, NULL);
+    uv_close((uv_handle_t *)&jobs->timer, NULL);
+    uv_close((uv_handle_t *)&jobs->leases, NULL);
+}
+
+// Processes that died may have miscounted; when none is there the count is known.
+static void recount_cores(struct jobs *jobs)
+{
+    if (!jobs->working)
+        atomic_store(&jobs->cores_page->free, (int)jobs->config.cores);
+}
+
+static void job_ended(uv_work_t *request, int status)
+{
+    (void)status; // nobody cancels a request: a dispatched job always runs
+    struct work *work = request->data;
+    struct jobs *jobs = work->jobs;
+    unlist(jobs, work);
+    free_work(work);
+    recount_cores(jobs);
+    if (!is_stopping(jobs))
+        dispatch(jobs);
+    else if (!jobs->working)
+        close_handles(jobs);
+}
+
+static void enlist(struct jobs *jobs, struct work *work)
+{
+    pthread_mutex_lock(&jobs->lock);
+    work->next = jobs->working;
+    jobs->working = work;
+    jobs->count++;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static void retry(uv_timer_t *timer)
+{
+    dispatch(timer->data);
+}
+
+static struct work *new_work(struct jobs *jobs)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work)
+        return NULL;
+    work->jobs = jobs;
+    work->request.data = work;
+    work->progress.cores = &jobs->cores;
+    arena_init(&work->arena, NULL);
+    return work;
+}
+
+// Starts one job. False when there is none, or none can be had now.
+static bool start_next(struct jobs *jobs)
+{
+    struct work *work = new_work(jobs);
+    struct err err = {.code = ERR_MEMORY, .msg = "out of memory"};
+    bool found = false;
+    if (!work || !claim(jobs, work, &found, &err)) {
+        log_error("cannot take a job, will try again: %s", err.msg);
+        uv_timer_start(&jobs->timer, retry, RETRY_MS, 0);
+        found = false;
+    }
+    if (!found) {
+        free_work(work);
+        return false;
+    }
+    enlist(jobs, work);
+    uv_queue_work(jobs->loop, &work->request, run_job, job_ended);
+    return true;
+}
+
+static void dispatch(struct jobs *jobs)
+{
+    while (!is_stopping(jobs) && jobs->count < jobs->config.workers && start_next(jobs))
+        continue;
+}
+
+static void woken(uv_async_t *async)
+{
+    dispatch(async->data);
+}
+
+// Jobs at work stay theirs who work; those that nobody works on any more go back.
+static void keep_leases(uv_timer_t *timer)
+{
+    struct jobs *jobs = timer->data;
+    int64_t ids[MAX_WORKING];
+    size_t count = 0, lost = 0;
+    struct err err;
+    for (const struct work *work = jobs->working; work && count < MAX_WORKING; work = work->next)
+        ids[count++] = work->job.id;
+    if (!store_keep_leases(jobs->config.store, ids, count, &lost, &err))
+        log_warn("leases of jobs are not renewed: %s", err.msg);
+    if (lost)
+        log_warn("jobs without a worker: %zu, back in the queue", lost);
+    dispatch(jobs);
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+static void init_lock(struct jobs *jobs)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&jobs->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&jobs->lock, NULL);
+}
+
+static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, struct err *err)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (!jobs) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    jobs->config = *config;
+    if (!config->cores)
+        jobs->config.cores = uv_available_parallelism();
+    jobs->cores_page = shared_page_new(&jobs->site.cores_fd, err);
+    if (!jobs->cores_page) {
+        free(jobs);
+        return NULL;
+    }
+    cores_share(&jobs->cores, &jobs->cores_page->free, NULL);
+    recount_cores(jobs);
+    jobs->site.config = &jobs->config;
+    jobs->site.cores = &jobs->cores;
+    init_lock(jobs);
+    jobs->loop = loop;
+    jobs->wake.data = jobs->timer.data = jobs->leases.data = jobs;
+    return jobs;
+}
+
+struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config, struct err *err)
+{
+    if (!store_recover_jobs(config->store, config->crashed, err))
+        return NULL;
+    struct jobs *jobs = new_jobs(loop, config, err);
+    if (!jobs)
+        return NULL;
+    if (uv_async_init(loop, &jobs->wake, woken) != 0) {
+        err_set(err, ERR_INTERNAL, "cannot watch for jobs");
+        jobs_close(jobs);
+        return NULL;
+    }
+    uint64_t check_ms = config->lease_check_ms ? config->lease_check_ms : LEASE_CHECK_MS;
+    uv_timer_init(loop, &jobs->timer);
+    uv_timer_init(loop, &jobs->leases);
+    uv_timer_start(&jobs->leases, keep_leases, check_ms, check_ms);
+    dispatch(jobs);
+    return jobs;
+}
+
+static void cancel_all(uv_timer_t *timer)
+{
+    struct jobs *jobs = timer->data;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct work *work = jobs->working; work; work = work->next)
+        work->progress.cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+void jobs_stop(struct jobs *jobs, uint64_t grace_ms)
+{
+    pthread_mutex_lock(&jobs->lock);
+    bool was_stopping = jobs->stopping;
+    jobs->stopping = true;
+    pthread_cond_broadcast(&jobs->changed);
+    pthread_mutex_unlock(&jobs->lock);
+    if (was_stopping)
+        return;
+    if (jobs->working)
+        uv_timer_start(&jobs->timer, cancel_all, grace_ms, 0);
+    else
+        close_handles(jobs);
+}
+
+void jobs_close(struct jobs *jobs)
+{
+    if (!jobs)
+        return;
+    pthread_mutex_destroy(&jobs->lock);
+    pthread_cond_destroy(&jobs->changed);
+    shared_page_close(jobs->cores_page, jobs->site.cores_fd);
+    free(jobs);
+}
+
+// --- from any thread ----------------------------------------------------------------------------
+
+void jobs_wake(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    if (!jobs->stopping) // else the handle may be closed already
+        uv_async_send(&jobs->wake);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share)
+{
+    bool found = false;
+    pthread_mutex_lock(&jobs->lock);
+    for (const struct work *work = jobs->working; work && !found; work = work->next) {
+        found = str_equal(work->job.trace_id, trace_id);
+        double bytes = work->job.bytes > 0 ? (double)work->job.bytes : 1;
+        if (found)
+            *share = (double)work->progress.done_bytes / bytes;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    if (found && *share > 0.99) // the analyses follow; only the store can say that it is done
+        *share = 0.99;
+    return found;
+}
+
+void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
+{
+    pthread_mutex_lock(&jobs->lock);
+    for (struct work *work = jobs->working; work; work = work->next)
+        if (str_equal(work->job.trace_id, trace_id))
+            work->progress.cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+// The jobs at work for a run, at most `room` of them.
+static size_t list_work(struct jobs *jobs, struct str run_id, int64_t *ids, size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (const struct work *work = jobs->working; work && count < room; work = work->next)
+        if (str_equal(work->job.run_id, run_id))
+            ids[count++] = work->job.id;
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+static void cancel_work(struct jobs *jobs, int64_t id)
+{
+    pthread_mutex_lock(&jobs->lock);
+    for (struct work *work = jobs->working; work; work = work->next)
+        if (work->job.id == id)
+            work->progress.cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
+{
+    // Listed before the store ends them: what is queued anew behind that is another job, which may
+    // work already when the processes are ended.
+    int64_t ids[MAX_WORKING];
+    size_t count = list_work(jobs, run_id, ids, MAX_WORKING);
+    if (!store_cancel_run(jobs->config.store, run_id, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        cancel_work(jobs, ids[i]);
+    return true;
+}
+
+// Waits for a job to end since `seen`; false when the time is over or the service stops.
+static bool wait_for_change(struct jobs *jobs, uint64_t seen, const struct timespec *deadline)
+{
+    int rc = 0;
+    pthread_mutex_lock(&jobs->lock);
+    while (jobs->generation == seen && !jobs->stopping && rc == 0)
+        rc = pthread_cond_timedwait(&jobs->changed, &jobs->lock, deadline);
+    bool changed = jobs->generation != seen && !jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return changed;
+}
+
+static uint64_t current_generation(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    uint64_t generation = jobs->generation;
+    pthread_mutex_unlock(&jobs->lock);
+    return generation;
+}
+
+static bool begin_waiting(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    bool has_room = jobs->waiting < JOBS_MAX_WAITING;
+    jobs->waiting += has_room;
+    pthread_mutex_unlock(&jobs->lock);
+    return has_room;
+}
+
+static void end_waiting(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->waiting--;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
+{
+    struct timespec deadline = deadline_in(timeout_ms);
+    for (;;) {
+        uint64_t seen = current_generation(jobs); // before looking, so that no end is missed
+        bool open = true;
+        struct err err;
+        if (!store_upload_open(jobs->config.store, upload_id, &open, &err) || !open)
+            return !open;
+        if (!wait_for_change(jobs, seen, &deadline))
+            return false;
+    }
+}
+
+bool jobs_wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
+{
+    if (!begin_waiting(jobs))
+        return false;
+    bool settled = wait_upload(jobs, upload_id, timeout_ms);
+    end_waiting(jobs);
+    return settled;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for a rank in a file name, the last part of a path first.
+#include "server/store/rank_name.h"
+
+#include <ctype.h>
+
+enum { MAX_DIGITS = 7 };
+
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) != 0;
+}
+
+static bool is_digit(char c)
+{
+    return isdigit((unsigned char)c) != 0;
+}
+
+// The number that begins at `at`, unless a letter follows; -1 when there is none.
+static int64_t number_at(struct str text, size_t at)
+{
+    size_t end = at;
+    int64_t value = 0;
+    while (end < text.len && is_digit(text.at[end]) && end - at <= MAX_DIGITS)
+        value = value * 10 + (text.at[end++] - '0');
+    bool is_number = end > at && end - at <= MAX_DIGITS;
+    return is_number && (end == text.len || !is_letter(text.at[end])) ? value : -1;
+}
+
+static bool begins_word(struct str text, size_t at)
+{
+    return at == 0 || !is_letter(text.at[at - 1]);
+}
+
+// "rank", perhaps one of - _ =, and a number.
+static int64_t after_rank(struct str text, size_t at)
+{
+    struct str rest = {text.at + at, text.len - at};
+    if (rest.len < 5 || !str_equal_nocase((struct str){rest.at, 4}, STR("rank")))
+        return -1;
+    size_t digits = at + 4;
+    digits += strchr("-_=", text.at[digits]) != NULL;
+    return number_at(text, digits);
+}
+
+// A word that is r and a number, behind a separator: "_r12".
+static int64_t after_r(struct str text, size_t at)
+{
+    if (at == 0 || !strchr("_-.", text.at[at - 1]) || tolower((unsigned char)text.at[at]) != 'r')
+        return -1;
+    return number_at(text, at + 1);
+}
+
+static int64_t last_match(struct str part, int64_t (*match)(struct str, size_t))
+{
+    for (size_t at = part.len; at-- > 0;) {
+        int64_t rank = begins_word(part, at) ? match(part, at) : -1;
+        if (rank >= 0)
+            return rank;
+    }
+    return -1;
+}
+
+int64_t rank_of_filename(struct str path)
+{
+    int64_t rank = -1;
+    while (rank < 0 && path.len > 0) {
+        const char *slash = memrchr(path.at, '/', path.len);
+        size_t begin = slash ? (size_t)(slash - path.at) + 1 : 0;
+        struct str part = {path.at + begin, path.len - begin};
+        rank = last_match(part, after_rank);
+        if (rank < 0)
+            rank = last_match(part, after_r);
+        path.len = begin ? begin - 1 : 0;
+    }
+    return rank;
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands out in a series of runs, worked out for each hardware by itself.
+#include "server/store/series_judge.h"
+
+#include "analysis/change_points.h"
+#include "analysis/history_fence.h"
+#include "analysis/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { REFERENCE_RUNS = 8, HISTORY_RUNS = 64, RETURN_RUNS = 3, SAME_CHANGE_RUNS = 3 };
+
+// Without a fence a step that is so near to the one before counts as back.
+static const double unknown_fence_share = 0.02;
+
+double series_share(double before_ns, double after_ns)
+{
+    return after_ns / before_ns - 1;
+}
+
+// As large whichever way it goes: a step twice as long and one half as long are equally far.
+static double distance_share(double a_ns, double b_ns)
+{
+    return expm1(fabs(log(a_ns / b_ns)));
+}
+
+static bool is_relevant(double before_ns, double after_ns)
+{
+    struct verdict_limits limits = verdict_default_limits();
+    return fabs(after_ns - before_ns) >=
+           fmax(limits.relevant_share * before_ns, limits.relevant_ns);
+}
+
+// --- the runs on one hardware -------------------------------------------------------------------
+
+// Values that neighbours are compared among: usual runs, of levels brought to one height.
+struct history {
+    double values[HISTORY_RUNS];
+    size_t count;
+    double scale; // from step time to height
+};
+
+// Usual runs of the level so far, the newest.
+struct level {
+    double values[REFERENCE_RUNS];
+    size_t count;
+};
+
+struct lane {
+    const struct series_state *state;
+    size_t *at; // indexes of its points
+    size_t count;
+    double *values;
+    bool *begins; // a level begins with this point
+    struct change_point *changes;
+    size_t change_count;
+    double noise_share; // differences that someone called noise
+    double fence_share; // at the end; NaN unknown
+    struct arena *arena;
+    struct series_judgement *out;
+};
+
+static void push(double *values, size_t *count, size_t cap, double value)
+{
+    if (*count == cap)
+        memmove(values, values + 1, --*count * sizeof *values);
+    values[(*count)++] = value;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(const double *values, size_t count)
+{
+    double sorted[REFERENCE_RUNS];
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_values);
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+static const struct series_alert *alert_at(const struct series_state *state, size_t at)
+{
+    for (size_t i = 0; i < state->alert_count; i++)
+        if (state->alerts[i].at == at)
+            return &state->alerts[i];
+    return NULL;
+}
+
+static bool has_status(const struct lane *lane, size_t at, enum alert_status status)
+{
+    const struct series_alert *alert = alert_at(lane->state, at);
+    return alert && alert->status == status;
+}
+
+static size_t previous_of(const struct lane *lane, size_t k)
+{
+    return k ? lane->at[k - 1] : SERIES_NONE;
+}
+
+// What neighbours differ by at most; NaN while nobody can know.
+static double fence_of(const struct lane *lane, const struct history *history)
+{
+    return fmax(history_fence(history->values, history->count), // fmax passes over NaN
+                lane->noise_share > 0 ? lane->noise_share : NAN);
+}
+
+// Brings a level to the height of the one before, so that the step between them is no difference.
+static void begin_level(struct history *history, struct level *level, double value)
+{
+    level->count = 0;
+    if (history->count)
+        history->scale = history->values[history->count - 1] / value;
+}
+
+static void keep_usual(struct history *history, struct level *level, double value)
+{
+    bool joins = level->count == 0 && history->count; // its height is there already
+    if (!joins)
+        push(history->values, &history->count, HISTORY_RUNS, value * history->scale);
+    push(level->values, &level->count, REFERENCE_RUNS, value);
+}
+
+static bool add_alert(struct lane *lane, struct series_alert alert, struct err *err)
+{
+    struct series_judgement *out = lane->out;
+    size_t cap = lane->state->alert_count + 2 * lane->state->point_count;
+    if (out->alert_count == cap)
+        return err_set(err, ERR_INTERNAL, "a series has more alerts than points");
+    out->alerts[out->alert_count++] = alert;
+    return true;
+}
+
+// --- single runs --------------------------------------------------------------------------------
+
+// One run after the other, against the runs of its level before.
+struct sweep {
+    struct history history;
+    struct level level;
+    size_t open; // index among the alerts of the outliers that are being passed, or SERIES_NONE
+};
+
+static bool is_outlier(const struct lane *lane, const struct sweep *sweep, size_t k)
+{
+    if (sweep->level.count == 0 || has_status(lane, lane->at[k], ALERT_NOISE))
+        return false;
+    double fence = fence_of(lane, &sweep->history);
+    double before = median_of(sweep->level.values, sweep->level.count);
+    return sweep->history.count >= HISTORY_MIN_RUNS && // what was called noise makes no history
+           distance_share(before, lane->values[k]) > fence && is_relevant(before, lane->values[k]);
+}
+
+// Whether a run only goes on with what the one before began.
+static bool goes_on(const struct lane *lane, const struct sweep *sweep, size_t k)
+{
+    if (sweep->open == SERIES_NONE)
+        return false;
+    const struct series_alert *open = &lane->out->alerts[sweep->open];
+    bool same_way = (lane->values[k] > open->before_ns) == (open->after_ns > open->before_ns);
+    return same_way &&
+           distance_share(lane->values[k - 1], lane->values[k]) <= fence_of(lane, &sweep->history);
+}
+
+// A level that begins where outliers were being passed is what they announced: their alert becomes
+// that of the level, which is found nearby.
+static void begin_with(struct lane *lane, struct sweep *sweep, size_t k)
+{
+    if (sweep->open != SERIES_NONE) {
+        struct series_alert *open = &lane->out->alerts[sweep->open];
+        if ((lane->values[k] > open->before_ns) == (open->after_ns > open->before_ns))
+            open->at = SERIES_NONE;
+    }
+    begin_level(&sweep->history, &sweep->level, lane->values[k]);
+    sweep->open = SERIES_NONE;
+}
+
+static bool pass_run(struct lane *lane, struct sweep *sweep, size_t k, struct err *err)
+{
+    double value = lane->values[k];
+    struct series_point *point = &lane->state->points[lane->at[k]];
+    if (lane->begins[k])
+        begin_with(lane, sweep, k);
+    point->outlier = is_outlier(lane, sweep, k);
+    if (!point->outlier) {
+        if (sweep->open != SERIES_NONE)
+            lane->out->alerts[sweep->open].status = ALERT_FIXED;
+        sweep->open = SERIES_NONE;
+        keep_usual(&sweep->history, &sweep->level, value);
+        return true;
+    }
+    if (goes_on(lane, sweep, k))
+        return true;
+    double before = median_of(sweep->level.values, sweep->level.count);
+    sweep->open = lane->out->alert_count;
+    return add_alert(lane,
+                     (struct series_alert){.id = STR(""),
+                                           .at = lane->at[k],
+                                           .kind = ALERT_OUTLIER,
+                                           .previous = previous_of(lane, k),
+                                           .before_ns = before,
+                                           .after_ns = value},
+                     err);
+}
+
+static bool find_outliers(struct lane *lane, struct err *err)
+{
+    struct sweep sweep = {.history.scale = 1, .open = SERIES_NONE};
+    for (size_t k = 0; k < lane->count; k++)
+        if (!pass_run(lane, &sweep, k, err))
+            return false;
+    lane->fence_share = fence_of(lane, &sweep.history);
+    return true;
+}
+
+// --- levels -------------------------------------------------------------------------------------
+
+static bool is_noise(const struct lane *lane, const struct change_point *change)
+{
+    return distance_share(change->before_ns, change->after_ns) <= lane->noise_share ||
+           !is_relevant(change->before_ns, change->after_ns);
+}
+
+static bool find_levels(struct lane *lane, struct err *err)
+{
+    struct change_point *found;
+    size_t count;
+    if (!change_points_find(lane->values, lane->count, lane->arena, &found, &count, err))
+        return false;
+    lane->changes = found;
+    for (size_t i = 0; i < count; i++)
+        if (!is_noise(lane, &found[i])) {
+            lane->changes[lane->change_count++] = found[i];
+            lane->begins[found[i].at] = true;
+        }
+    for (size_t k = 0; k < lane->count; k++)
+        lane->begins[k] = lane->begins[k] || has_status(lane, lane->at[k], ALERT_EXPECTED);
+    return true;
+}
+
+// How near to the step before a change counts as back.
+static double return_share(const struct lane *lane, double before_ns, double after_ns)
+{
+    double fence = isnan(lane->fence_share) ? unknown_fence_share : lane->fence_share;
+    return fmin(fence, distance_share(before_ns, after_ns) / 2);
+}
+
+// Whether a step has left a change behind: as before it, or beyond on the other side.
+static bool is_back(const struct lane *lane, double before_ns, double after_ns, double step_ns)
+{
+    double tolerance = 1 + return_share(lane, before_ns, after_ns);
+    return after_ns > before_ns ? step_ns <= before_ns * tolerance
+                                : step_ns >= before_ns / tolerance;
+}
+
+static bool newest_are_back(const struct lane *lane, const struct change_point *change)
+{
+    if (lane->count < change->at + RETURN_RUNS)
+        return false;
+    for (size_t k = lane->count - RETURN_RUNS; k < lane->count; k++)
+        if (!is_back(lane, change->before_ns, change->after_ns, lane->values[k]))
+            return false;
+    return true;
+}
+
+// The later change that takes a slower level back; SERIES_NONE when there is none. To lose what was
+// faster is news of its own.
+static size_t find_return(const struct lane *lane, size_t i)
+{
+    const struct change_point *change = &lane->changes[i];
+    bool is_expected = has_status(lane, lane->at[change->at], ALERT_EXPECTED);
+    if (is_expected || change->after_ns < change->before_ns)
+        return SERIES_NONE;
+    for (size_t later = i + 1; later < lane->change_count; later++)
+        if (is_back(lane, change->before_ns, change->after_ns, lane->changes[later].after_ns))
+            return later;
+    return SERIES_NONE;
+}
+
+static bool alert_change(struct lane *lane, size_t i, bool is_fixed, struct err *err)
+{
+    const struct change_point *change = &lane->changes[i];
+    return add_alert(lane,
+                     (struct series_alert){.id = STR(""),
+                                           .at = lane->at[change->at],
+                                           .kind = ALERT_CHANGE,
+                                           .status = is_fixed ? ALERT_FIXED : ALERT_NEW,
+                                           .previous = previous_of(lane, change->at),
+                                           .before_ns = change->before_ns,
+                                           .after_ns = change->after_ns},
+                     err);
+}
+
+// Changes up to the one that ends a slower level are over with it; those on the way back are a part
+// of its end.
+static bool alert_changes(struct lane *lane, struct err *err)
+{
+    size_t over = 0; // changes before this index
+    for (size_t i = 0; i < lane->change_count; i++) {
+        const struct change_point *change = &lane->changes[i];
+        size_t end = find_return(lane, i);
+        bool is_fixed = end != SERIES_NONE || i < over || newest_are_back(lane, change);
+        if (end != SERIES_NONE && end + 1 > over)
+            over = end + 1;
+        bool is_way_back = i < over && change->after_ns < change->before_ns;
+        if (!is_way_back && !alert_change(lane, i, is_fixed, err))
+            return false;
+    }
+    return true;
+}
+
+static void tell_changes(struct lane *lane)
+{
+    for (size_t i = 0; i < lane->change_count; i++)
+        lane->out->changes[lane->out->change_count++] =
+            (struct series_change){.at = lane->at[lane->changes[i].at],
+                                   .previous = previous_of(lane, lane->changes[i].at),
+                                   .reason = "step_time",
+                                   .before_ns = lane->changes[i].before_ns,
+                                   .after_ns = lane->changes[i].after_ns,
+                                   .p_value = lane->changes[i].p_value};
+}
+
+// --- lanes --------------------------------------------------------------------------------------
+
+static bool is_same_hardware(const struct series_point *a, const struct series_point *b)
+{
+    return a->ranks == b->ranks && str_equal(a->gpu, b->gpu);
+}
+
+// The first run on this hardware; the point itself when there is none before.
+static size_t first_alike(const struct series_state *state, size_t at)
+{
+    size_t first = 0;
+    while (!is_same_hardware(&state->points[first], &state->points[at]))
+        first++;
+    return first;
+}
+
+static double noise_of(const struct series_state *state, const struct series_point *alike)
+{
+    double share = 0;
+    for (size_t i = 0; i < state->alert_count; i++) {
+        const struct series_alert *alert = &state->alerts[i];
+        if (alert->status == ALERT_NOISE && is_same_hardware(&state->points[alert->at], alike))
+            share = fmax(share, distance_share(alert->before_ns, alert->after_ns));
+    }
+    return share;
+}
+
+static bool open_lane(struct lane *lane, size_t first, struct err *err)
+{
+    const struct series_state *state = lane->state;
+    lane->at = arena_array(lane->arena, state->point_count, sizeof *lane->at, err);
+    lane->values = arena_array(lane->arena, state->point_count, sizeof *lane->values, err);
+    lane->begins = arena_array(lane->arena, state->point_count, sizeof *lane->begins, err);
+    if (!lane->at || !lane->values || !lane->begins)
+        return false;
+    for (size_t i = first; i < state->point_count; i++)
+        if (is_same_hardware(&state->points[first], &state->points[i])) {
+            lane->begins[lane->count] = false;
+            lane->at[lane->count] = i;
+            lane->values[lane->count++] = state->points[i].step_ns;
+        }
+    lane->noise_share = noise_of(state, &state->points[first]);
+    return true;
+}
+
+static void tell_hardware(struct lane *lane, size_t first)
+{
+    const struct series_point *points = lane->state->points;
+    bool other_gpu = first && !str_equal(points[first - 1].gpu, points[first].gpu);
+    if (first)
+        lane->out->changes[lane->out->change_count++] =
+            (struct series_change){.at = first,
+                                   .previous = first - 1,
+                                   .reason = other_gpu ? "gpu" : "ranks",
+                                   .before_ns = points[first - 1].step_ns,
+                                   .after_ns = points[first].step_ns,
+                                   .p_value = NAN};
+}
+
+// The newest run against those before it.
+static double last_share(const struct lane *lane)
+{
+    size_t before = lane->count - 1;
+    size_t used = before < REFERENCE_RUNS ? before : REFERENCE_RUNS;
+    if (used == 0)
+        return NAN;
+    return series_share(median_of(lane->values + before - used, used), lane->values[before]);
+}
+
+static bool judge_lane(const struct series_state *state, size_t first, struct arena *arena,
+                       struct series_judgement *out, struct err *err)
+{
+    struct lane lane = {.state = state, .arena = arena, .out = out, .fence_share = NAN};
+    if (!open_lane(&lane, first, err) || !find_levels(&lane, err) || !find_outliers(&lane, err) ||
+        !alert_changes(&lane, err))
+        return false;
+    tell_hardware(&lane, first);
+    tell_changes(&lane);
+    if (lane.at[lane.count - 1] == state->point_count - 1)
+        out->change_share = last_share(&lane);
+    return true;
+}
+
+// --- alerts that are there already --------------------------------------------------------------
+
+static bool is_worse(const struct series_alert *alert)
+{
+    return alert->after_ns > alert->before_ns;
+}
+
+static bool is_near(size_t a, size_t b)
+{
+    return (a > b ? a - b : b - a) <= SAME_CHANGE_RUNS;
+}
+
+// What becomes of a stored alert that was found again.
+static void meet(struct series_alert *stored, const struct series_alert *found)
+{
+    bool is_open = stored->status == ALERT_NEW || stored->status == ALERT_ACKNOWLEDGED;
+    stored->at = found->at;
+    stored->kind = found->kind;
+    stored->previous = found->previous;
+    stored->before_ns = found->before_ns;
+    stored->after_ns = found->after_ns;
+    if (is_open && found->status == ALERT_FIXED)
+        stored->status = ALERT_FIXED;
+}
+
+// With more runs a change may turn out to have begun a little earlier or later.
+static bool is_moved(const struct series_state *state, const struct series_alert *stored,
+                     const struct series_alert *found)
+{
+    return found->kind == ALERT_CHANGE && stored->status != ALERT_NOISE &&
+           is_near(stored->at, found->at) && is_worse(stored) == is_worse(found) &&
+           is_same_hardware(&state->points[stored->at], &state->points[found->at]);
+}
+
+// Pairs what was found with stored alerts: of the same run, else (nearby) of one beside it.
+static void pair(const struct series_state *state, struct series_judgement *found, bool *is_met,
+                 bool nearby)
+{
+    for (size_t i = 0; i < found->alert_count; i++) {
+        struct series_alert *alert = &found->alerts[i];
+        for (size_t s = 0; s < state->alert_count && alert->at != SERIES_NONE; s++) {
+            struct series_alert *stored = &state->alerts[s];
+            bool fits = nearby ? is_moved(state, stored, alert) : stored->at == alert->at;
+            if (is_met[s] || !fits)
+                continue;
+            meet(stored, alert);
+            is_met[s] = true;
+            alert->at = SERIES_NONE; // stands in the stored one
+        }
+    }
+}
+
+// Stored alerts first, then those that are new.
+static bool settle_alerts(const struct series_state *state, struct series_judgement *found,
+                          struct arena *arena, struct err *err)
+{
+    size_t cap = state->alert_count + found->alert_count;
+    struct series_alert *all = arena_array(arena, cap + 1, sizeof *all, err);
+    bool *is_met = arena_array(arena, state->alert_count + 1, sizeof *is_met, err);
+    if (!all || !is_met)
+        return false;
+    memset(is_met, 0, (state->alert_count + 1) * sizeof *is_met);
+    pair(state, found, is_met, false);
+    pair(state, found, is_met, true);
+    size_t count = 0;
+    for (size_t s = 0; s < state->alert_count; s++) {
+        all[count] = state->alerts[s];
+        all[count].dropped = !is_met[s] && !all[count].handled && all[count].status == ALERT_NEW;
+        count++;
+    }
+    for (size_t i = 0; i < found->alert_count; i++)
+        if (found->alerts[i].at != SERIES_NONE)
+            all[count++] = found->alerts[i];
+    found->alerts = all;
+    found->alert_count = count;
+    return true;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    size_t x = ((const struct series_change *)a)->at, y = ((const struct series_change *)b)->at;
+    return (x > y) - (x < y);
+}
+
+bool series_judge(const struct series_state *state, struct arena *arena,
+                  struct series_judgement *judgement, struct err *err)
+{
+    size_t cap = state->alert_count + 2 * state->point_count;
+    *judgement = (struct series_judgement){.change_share = NAN};
+    judgement->changes =
+        arena_array(arena, 2 * state->point_count + 1, sizeof *judgement->changes, err);
+    judgement->alerts = arena_array(arena, cap + 1, sizeof *judgement->alerts, err);
+    if (!judgement->changes || !judgement->alerts)
+        return false;
+    for (size_t at = 0; at < state->point_count; at++)
+        if (first_alike(state, at) == at && !judge_lane(state, at, arena, judgement, err))
+            return false;
+    qsort(judgement->changes, judgement->change_count, sizeof *judgement->changes, compare_changes);
+    return settle_alerts(state, judgement, arena, err);
+}

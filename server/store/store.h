@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the service must not forget: runs, traces, uploads, jobs and the tables of reports.
+// Plain structs in and out; no type of the database shows. Any function may be called from any
+// thread at any time. Every change is one transaction and durable (fsynced) when true is returned.
+// Texts of results live in the arena given; absent texts are "" unless NULL is mentioned.
+#ifndef SERVER_STORE_H
+#define SERVER_STORE_H
+
+#include "analysis/analysis.h"
+#include "server/store/table_query.h"
+
+struct store;
+
+#define STORE_ID_SIZE     16 // "r_7q2k9d0x" and its NUL; runs r_, traces t_, uploads u_
+#define STORE_SHA256_SIZE 65 // lower-case hex and its NUL
+#define STORE_NO_RANK     (-1)
+#define STORE_ANY         (-1) // expected revision: whatever it is
+
+#define STORE_NAME_MAX_BYTES  ((size_t)200)  // run names, projects, tag keys and values
+#define STORE_NOTE_MAX_BYTES  ((size_t)4000) // notes, comments
+#define STORE_WORD_MAX_BYTES  ((size_t)64)   // names of baselines, keys of metadata
+#define STORE_BASELINE_PREFIX "@baseline:"
+#define STORE_MAX_META        ((size_t)64) // settings of a run
+#define STORE_MAX_BASELINES   ((size_t)1000)
+
+// Opens or creates the database at path and brings its schema up to date. ERR_UNSUPPORTED when a
+// newer version wrote it.
+MUST_CHECK struct store *store_open(const char *path, struct err *err);
+void store_close(struct store *store); // NULL is allowed
+
+// --- runs ---------------------------------------------------------------------------------------
+
+enum run_status {
+    RUN_EMPTY,   // no trace yet
+    RUN_PENDING, // traces wait, none was begun
+    RUN_RUNNING, // some work is done or under way and some is left
+    RUN_DONE,
+    RUN_FAILED,  // no trace could be read, or joining them failed
+    RUN_PARTIAL, // some traces are done, some failed
+};
+const char *run_status_word(enum run_status status); // "empty", "pending", ...
+
+struct run_tag {
+    struct str key, value;
+};
+
+// The seven parts of a step, in the order in which bars show them.
+enum run_part {
+    PART_GEMM,
+    PART_ATTENTION,
+    PART_OTHER_COMPUTE,
+    PART_EXPOSED_COMM,
+    PART_EXPOSED_MEMORY,
+    PART_IDLE_HOST_WAIT,
+    PART_IDLE_OTHER,
+    PART_COUNT
+};
+extern const char *const run_part_columns[PART_COUNT]; // "gemm_ns", ...
+
+struct run {
+    struct str id, name, project, series, note; // series: name up to '@'
+    int64_t created_ns;                         // wall clock
+    int64_t revision;                           // grows with every change of the run or its results
+    enum run_status status;
+    int64_t world_size;           // as set, else as the traces say; -1 unknown
+    bool finalized;               // no more ranks will come
+    int64_t received;             // traces
+    int64_t done, failed, active; // of those; active: queued or running
+    struct str step_pattern;      // annotation that marks a step, "" as found
+    int64_t warmup_steps;         // left out first, -1 by the rule of warm-up
+    struct run_tag *tags;         // by key
+    size_t tag_count;
+    struct run_tag *meta; // settings that people gave, by key; they win over what traces say
+    size_t meta_count;
+    struct str *baselines; // names that are pinned to it, ascending
+    size_t baseline_count;
+    struct str error; // reason of the first failed trace, or of the run; "" none
+
+    // From the run's tables; null cells until the run was analysed.
+    struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, worst_quality;
+    struct cell parts[PART_COUNT]; // per step of the headline rank (integers)
+};
+
+// What a client may set. Members that are NULL (texts, tags) or STORE_ANY (numbers) stay as they
+// are.
+struct run_patch {
+    const struct str *name, *project, *note;
+    const struct run_tag *tags; // replaces all tags
+    size_t tag_count;
+    const struct run_tag *meta; // merged into what is there; a value whose text is NULL goes
+    size_t meta_count;
+    const int64_t *world_size; // -1 forgets it
+    // A change of these queues the run's traces anew.
+    const struct str *step_pattern; // "" forgets it
+    const int64_t *warmup_steps;    // -1 forgets it
+};
+
+struct run_query {
+    struct str search;          // substring of name, project, note, a tag or the GPU; "" all
+    struct str project, gpu;    // equal; held in its name, in any case; "" all
+    struct str status;          // its word; "" all
+    struct str series;          // equal; "" all
+    const struct run_tag *tags; // all of them must be there; an empty value: any value
+    size_t tag_count;
+    int64_t since_ns;  // created at or after; 0 all
+    int64_t before_ns; // created before; 0 all
+    // created, name, project, status, received, world_size, gpu, step_median_ns, busy_share,
+    // exposed_comm_share, findings; none: newest first.
+    struct sort_key sorts[TABLE_QUERY_MAX_SORTS];
+    unsigned sort_count;
+    uint64_t limit, offset;
+};
+
+struct run_list {
+    struct run *runs;
+    size_t count;
+    uint64_t total; // that match, on all pages
+};
+
+// The run of that name in that project, made when there is none. Tags, meta and note are added when
+// given; world_size when >= 0. ERR_USAGE for a name that cannot be one.
+struct run_request {
+    struct str name;    // "": a name is made up from the date and time
+    struct str project; // "": "default"
+    struct str note;
+    const struct run_tag *tags, *meta;
+    size_t tag_count, meta_count;
+    int64_t world_size; // STORE_ANY: unknown
+    // As in run_patch; "" and NULL leave them as they are.
+    struct str step_pattern;
+    const int64_t *warmup_steps;
+};
+
+// Whether a run could be made so, as far as that can be said without looking. ERR_USAGE.
+MUST_CHECK bool store_check_run(const struct run_request *request, struct err *err);
+
+// The same before files for the run come: what has the form of an id must be there.
+MUST_CHECK bool store_check_target(struct store *store, const struct run_request *request,
+                                   struct err *err);
+
+// Makes an empty run. ERR_CONFLICT when the name is taken in the project.
+MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
+                                 struct arena *arena, struct run *run, struct err *err);
+
+// Finds a run by id, by name ("project/name" too), by "series~latest" (the newest of a series, in
+// any project, or "project/series~latest") or by "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT when
+// a bare name stands in several projects.
+MUST_CHECK bool store_find_run(struct store *store, struct str key, struct arena *arena,
+                               struct run *run, struct err *err);
+
+MUST_CHECK bool store_list_runs(struct store *store, const struct run_query *query,
+                                struct arena *arena, struct run_list *list, struct err *err);
+
+// expected: the revision the client saw, or STORE_ANY. ERR_CONFLICT when it has changed since or
+// the new name is taken; ERR_NOT_FOUND.
+MUST_CHECK bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,
+                                int64_t expected, struct err *err);
+
+// Deletes all rows of a run and notes its files as garbage. Call intake_delete_run instead: it
+// removes the files, too.
+MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t expected,
+                                 struct err *err);
+
+// No more ranks will come: the run is complete with those that are there. More are still welcome.
+MUST_CHECK bool store_finalize_run(struct store *store, struct str id, struct err *err);
+
+// A finding that someone put aside, for a reason, until it is taken back.
+struct dismissal {
+    struct str finding, reason; // its id in the run's table of findings
+    int64_t created_ns;
+};
+MUST_CHECK bool store_list_dismissals(struct store *store, struct str run_id, struct arena *arena,
+                                      struct dismissal **dismissals, size_t *count,
+                                      struct err *err);
+// ERR_NOT_FOUND when the run has no such finding; ERR_USAGE for a reason that cannot be one.
+MUST_CHECK bool store_dismiss(struct store *store, struct str run_id, struct str finding,
+                              struct str reason, struct err *err);
+// ERR_NOT_FOUND when it is not dismissed.
+MUST_CHECK bool store_take_back_dismissal(struct store *store, struct str run_id,
+                                          struct str finding, struct err *err);
+
+// --- traces and uploads -------------------------------------------------------------------------
+
+enum trace_state { TRACE_QUEUED, TRACE_RUNNING, TRACE_DONE, TRACE_FAILED };
+const char *trace_state_word(enum trace_state state); // "queued", "running", "done", "failed"
+
+struct trace_row {
+    struct str id, run_id, filename, sha256;
+    int64_t rank;         // STORE_NO_RANK while pending
+    struct str rank_from; // field, metadata, filename, next, pending
+    int64_t bytes;
+    int64_t uploaded_ns;
+    enum trace_state state;
+    struct str error;   // why it failed
+    struct str warning; // what a user should know, such as a rank that was taken
+    bool existing;      // in an upload: these bytes were there before
+    int64_t secrets;    // texts in it that look like secrets, -1 until it was read
+    struct str damage;  // what is wrong with its stored bytes, "" nothing known
+};
+
+// One stored file of an upload: its blob is in place, its rows are not.
+struct trace_part {
+    const char *sha256;
+    int64_t bytes;
+    struct str filename; // display only
+    int64_t rank;        // as a field said, or STORE_NO_RANK
+};
+
+struct upload {
+    struct str id, run_id;
+    int64_t created_ns;
+    struct trace_row *traces; // in the order of the parts
+    size_t count;
+    bool all_existing; // nothing new came
+};
+
+// What a client calls an upload, so that it may send it again and get the same answer.
+struct upload_key {
+    struct str text; // "" none
+    int64_t request; // a hash of what it was sent with: another means another upload
+};
+
+// Gets or makes the run and adds rows for all parts, the upload and the jobs, in one transaction;
+// after that an upload is acknowledged. Same bytes for the same run and rank: the existing trace.
+// Other bytes for a rank: ERR_CONFLICT, unless the older trace failed or with replace; then it
+// goes. Call intake_accept instead: it puts the blobs in place, too.
+struct upload_request {
+    struct run_request run;
+    const struct trace_part *parts;
+    size_t count;
+    bool replace;
+    struct str owner;        // whose traces and bytes they are; "" nobody's
+    uint64_t sent_bytes;     // to count as sent by the owner today
+    struct upload_key key;   // one that the owner used already is ERR_CONFLICT
+    struct str resumable_id; // "" none; the upload in pieces that becomes this
+};
+MUST_CHECK bool store_add_upload(struct store *store, const struct upload_request *request,
+                                 struct arena *arena, struct upload *upload, struct err *err);
+
+MUST_CHECK bool store_find_upload(struct store *store, struct str id, struct arena *arena,
+                                  struct upload *upload, struct err *err);
+
+// Traces of a run by rank, those without one last.
+MUST_CHECK bool store_list_traces(struct store *store, struct str run_id, struct arena *arena,
+                                  struct trace_row **traces, size_t *count, struct err *err);
+
+// ERR_NOT_FOUND when the run has no such rank.
+MUST_CHECK bool store_find_rank(struct store *store, struct str run_id, int64_t rank,
+                                struct arena *arena, struct trace_row *trace, struct err *err);
+
+// --- results ------------------------------------------------------------------------------------
+
+// One of a run's tables.
+struct run_table {
+    struct str run_id;
+    const struct table_desc *desc; // one of run_tables
+};
+
+// Rows of a run's table. An unanalysed run has none. The run must exist.
+MUST_CHECK bool store_read_table(struct store *store, struct run_table from,
+                                 const struct table_query *query, struct arena *arena,
+                                 struct table_page *page, struct err *err);
+
+// All run tables, as analyse_compare wants them. report->arena is set by the caller.
+MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
+                                      struct err *err);
+
+// The same of some of the run tables (NULL-terminated).
+MUST_CHECK bool store_load_run_tables(struct store *store, struct str run_id,
+                                      const struct table_desc *const *known, struct report *report,
+                                      struct err *err);
+
+// The report of one trace. ERR_NOT_FOUND while there is none.
+MUST_CHECK bool store_load_trace_report(struct store *store, struct str trace_id,
+                                        struct report *report, struct err *err);
+
+// The same of some of the trace tables (NULL-terminated); one alone is all that is read.
+MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id,
+                                        const struct table_desc *const *known,
+                                        struct report *report, struct err *err);
+
+// What a trace job found.
+struct trace_result {
+    const struct report *report;
+    int64_t rank, world_size; // as the file says, -1 when it does not
+    int64_t events, text_bytes, parse_ns, analyse_ns;
+};
+
+// --- jobs (used by jobs.c) ----------------------------------------------------------------------
+
+enum job_kind { JOB_TRACE, JOB_RUN };
+
+struct job {
+    int64_t id;
+    enum job_kind kind;
+    struct str run_id;
+    struct str trace_id; // JOB_TRACE
+    struct str sha256;   // JOB_TRACE: the blob
+    int64_t bytes;       // of the blob
+    int64_t attempt;     // 1, 2, 3, ...
+
+    struct str step_pattern; // JOB_TRACE: of its run, "" none
+    int64_t warmup_steps;    // JOB_TRACE: of its run, -1 by the rule
+};
+
+// A job that was at work in so many crashes of the service is to blame, and one whose own process
+// died so often. Being killed from outside is forgiven, but not for ever: the system kills what
+// takes too much memory.
+#define STORE_MAX_CRASHES  3
+#define STORE_MAX_STRIKES  3
+#define STORE_MAX_ATTEMPTS 30
+
+// A job belongs to its worker for so long, and longer when the lease is renewed.
+#define STORE_LEASE_NS INT64_C(60000000000)
+
+// Files up to here are read in a second or two, so that others may wait for them.
+#define STORE_SMALL_BYTES ((int64_t)64 << 20)
+
+// Takes the queued job that is due first: one that joins a run at once (so that a run is done
+// before other runs' files are read), a file a second after it came and one more per megabyte,
+// behind those of its run; what did not end later than that. Counts the attempt and commits that.
+// *found false: nothing can begin now. A run's job waits while another of the same run works; a job
+// that was at work in a crash works alone, so that no other shares the blame.
+MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
+                                bool *found, struct err *err);
+
+// The same among the jobs whose file is small.
+MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job,
+                                      bool *found, struct err *err);
+
+// Writes a trace's results, settles its rank and queues the run's job when it was the last, or
+// as many ranks are there again as when it was joined last. ERR_NOT_FOUND when the run was deleted
+// meanwhile.
+MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
+                                   const struct trace_result *result, struct err *err);
+
+// Replaces a run's tables.
+MUST_CHECK bool store_finish_run(struct store *store, const struct job *job,
+                                 const struct report *report, struct err *err);
+
+// Ends a job as failed, with a sentence for the user. As every end of a job: ERR_NOT_FOUND when it
+// is no longer the caller's.
+MUST_CHECK bool store_fail_job(struct store *store, const struct job *job, const char *reason,
+                               struct err *err);
+
+// Puts a job back because we stop; the attempt does not count. ERR_NOT_FOUND when it is gone.
+MUST_CHECK bool store_requeue_job(struct store *store, const struct job *job, struct err *err);
+
+// The job's own process died: it is queued again with the reason, or failed when that was the last
+// time (*again false).
+struct job_strike {
+    const char *verb;   // "crashed"
+    const char *detail; // "SIGSEGV"
+};
+MUST_CHECK bool store_strike_job(struct store *store, const struct job *job,
+                                 const struct job_strike *why, bool *again, struct err *err);
+
+// Renews the leases of jobs that are at work; *lost others had run out and are queued again.
+MUST_CHECK bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count,
+                                  size_t *lost, struct err *err);
+
+// All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
+// he ends it. A run without any stays as it is.
+MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
+
+// At start: running jobs are queued again, or failed when they are to blame (crashed: the last
+// process fell over by itself); traces with results of an older ANALYSIS_VERSION are queued.
+MUST_CHECK bool store_recover_jobs(struct store *store, bool crashed, struct err *err);
+
+// Queues all traces of a run anew. ERR_NOT_FOUND.
+MUST_CHECK bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err);
+
+// The ranks of a run that are done, ascending, with their trace ids.
+struct rank_trace {
+    int64_t rank;
+    struct str trace_id;
+};
+MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
+                                 struct rank_trace **ranks, size_t *count, struct err *err);
+
+// Jobs that wait or work, for readiness and back-pressure.
+MUST_CHECK bool store_count_jobs(struct store *store, uint64_t *open, struct err *err);
+
+// True in *open while a trace of the upload, or the joining of its run, waits or works.
+MUST_CHECK bool store_upload_open(struct store *store, struct str upload_id, bool *open,
+                                  struct err *err);
+
+// --- files without rows (used by intake.c) ------------------------------------------------------
+
+enum garbage_kind { GARBAGE_BLOB, GARBAGE_TRACE_FILE };
+
+struct garbage {
+    enum garbage_kind kind;
+    struct str name; // sha256, or trace id
+};
+
+// Files whose rows went; gone from the list once store_forget_garbage was told.
+MUST_CHECK bool store_list_garbage(struct store *store, struct arena *arena, struct garbage **items,
+                                   size_t *count, struct err *err);
+MUST_CHECK bool store_forget_garbage(struct store *store, const struct garbage *item,
+                                     struct err *err);
+
+// Whether a row names this blob, or this trace file.
+MUST_CHECK bool store_names_blob(struct store *store, const char *sha256, bool *named,
+                                 struct err *err);
+MUST_CHECK bool store_names_trace(struct store *store, const char *trace_id, bool *named,
+                                  struct err *err);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is stored of tokens, sessions, quotas and the audit log. As in store.h: any thread, durable
+// when true is returned, texts of results in the arena given.
+#ifndef SERVER_STORE_ACCESS_H
+#define SERVER_STORE_ACCESS_H
+
+#include "server/access/access.h"
+#include "server/store/store.h"
+
+#define STORE_TOKEN_MAX_SECONDS  ((int64_t)10 * 366 * 86400)
+#define STORE_MAX_TOKENS         ((int64_t)1000) // live ones
+#define STORE_SESSIONS_PER_TOKEN ((int64_t)50)   // the longest unused end when there are more
+#define STORE_SESSION_IDLE_NS    ((int64_t)12 * 3600 * 1000000000)
+
+// --- tokens -------------------------------------------------------------------------------------
+
+struct token {
+    struct str id, name;
+    unsigned scopes;             // as given, without those that they include
+    int64_t expires_ns;          // 0: never
+    int64_t revoked_ns, used_ns; // 0: not yet
+    struct quota_limits limits;
+};
+
+struct token_request {
+    struct str name; // a word: A-Z a-z 0-9 . _ -
+    unsigned scopes;
+    int64_t expires_ns; // 0: never
+    struct quota_limits limits;
+};
+
+// Keeps a token by its hash. ERR_USAGE for a bad name, ERR_CONFLICT when there are too many.
+MUST_CHECK bool store_add_token(struct store *store, const struct token_request *request,
+                                const char *hash, struct arena *arena, struct str *id,
+                                struct err *err);
+
+// The token of that hash, whether it is still good or not; *found false when there is none.
+MUST_CHECK bool store_find_token(struct store *store, const char *hash, struct arena *arena,
+                                 struct token *token, bool *found, struct err *err);
+
+// Notes that it was used now, unless that was noted within the last minute.
+MUST_CHECK bool store_touch_token(struct store *store, const struct token *token, struct err *err);
+
+// One token, by its id, or all; newest first. Rows of table_tokens.
+MUST_CHECK bool store_list_tokens(struct store *store, struct str id, struct arena *arena,
+                                  struct table *table, struct err *err);
+
+// Ends the token of that id, or the only good one of that name, and its sessions. ERR_NOT_FOUND;
+// ERR_CONFLICT when several have the name.
+MUST_CHECK bool store_revoke_token(struct store *store, struct str key, struct arena *arena,
+                                   struct str *id, struct err *err);
+
+// Tokens that are neither revoked nor expired.
+MUST_CHECK bool store_count_tokens(struct store *store, int64_t *count, struct err *err);
+
+// --- sessions -----------------------------------------------------------------------------------
+
+MUST_CHECK bool store_add_session(struct store *store, const char *hash, struct str token_id,
+                                  struct err *err);
+
+// The token that began the session of that hash; *found false when there is none, or not any more.
+// Notes once a minute that it was used.
+MUST_CHECK bool store_find_session(struct store *store, const char *hash, struct arena *arena,
+                                   struct token *token, bool *found, struct err *err);
+MUST_CHECK bool store_end_session(struct store *store, const char *hash, struct err *err);
+
+// --- quotas -------------------------------------------------------------------------------------
+
+// The day, UTC, in days since 1970.
+int64_t store_today(void);
+
+struct quota_use {
+    int64_t day_bytes;
+    int64_t stored_bytes; // with those announced for uploads in pieces, which the disk holds free
+};
+MUST_CHECK bool store_quota_use(struct store *store, struct str who, int64_t day,
+                                struct quota_use *use, struct err *err);
+MUST_CHECK bool store_quota_charge(struct store *store, struct str who, int64_t day, uint64_t bytes,
+                                   struct err *err);
+
+// --- audit --------------------------------------------------------------------------------------
+
+struct audit_row {
+    int64_t at_ns;
+    struct str who, peer, action, object, request_id;
+    int status;
+};
+MUST_CHECK bool store_add_audit(struct store *store, const struct audit_row *row, struct err *err);
+
+// Forgets rows older than that, some at a time. None of the last STORE_AUDIT_LEAST_DAYS goes: the
+// database refuses it.
+#define STORE_AUDIT_LEAST_DAYS 30
+MUST_CHECK bool store_prune_audit(struct store *store, int64_t before_ns, uint64_t *pruned,
+                                  struct err *err);
+
+// The newest rows with an id below before, at most limit; rows of table_audit.
+struct audit_query {
+    struct str who; // "" all
+    int64_t before, limit;
+};
+MUST_CHECK bool store_list_audit(struct store *store, const struct audit_query *query,
+                                 struct arena *arena, struct table *table, struct err *err);
+
+#endif

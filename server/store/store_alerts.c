@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Alerts: listing them, and what people decide of them.
+#include "server/store/store_sql.h"
+#include "server/store/tracking_tables.h"
+
+#include "ingest/base/buf.h"
+#include "ingest/base/clock.h"
+
+static bool refuse(struct str id, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "no alert '%.*s'", (int)(id.len < 40 ? id.len : 40), id.at);
+}
+
+static bool check_status(struct str status, struct err *err)
+{
+    static const char *const words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(status, str_of(words[i])))
+            return true;
+    return err_set(err, ERR_USAGE,
+                   "found status '%.*s', expected new, acknowledged, expected, noise or fixed",
+                   (int)(status.len < 40 ? status.len : 40), status.at);
+}
+
+// --- the list -----------------------------------------------------------------------------------
+
+#define SELECT_ALERTS                                                                          \
+    "SELECT alert.id, alert.project, alert.series, run_id, run.name, previous_id, before_ns, " \
+    "after_ns, change_share, kind, alert.status, comment, alert.created_ns, updated_ns "       \
+    "FROM alert CROSS JOIN run ON run.id = run_id "
+
+static void put_conditions(struct buf *sql, const struct alert_query *query)
+{
+    buf_puts(sql, "WHERE alert.id IN (SELECT id FROM alert WHERE created_ns >= 0");
+    buf_puts(sql, query->project.len ? " AND project = ?" : "");
+    buf_puts(sql, query->series.len ? " AND series = ?" : "");
+    buf_puts(sql, query->status.len ? " AND status = ?" : "");
+    buf_puts(sql, " ORDER BY created_ns DESC LIMIT ?) "
+                  "ORDER BY change_share DESC, alert.created_ns DESC, alert.id");
+}
+
+static void bind_conditions(struct stmt *stmt, const struct alert_query *query)
+{
+    if (query->project.len)
+        sql_bind_text(stmt, query->project);
+    if (query->series.len)
+        sql_bind_text(stmt, query->series);
+    if (query->status.len)
+        sql_bind_text(stmt, query->status);
+    sql_bind_u64(stmt, STORE_MAX_ALERTS);
+}
+
+static bool list_alerts(sqlite3 *db, const struct alert_query *query, struct arena *arena,
+                        struct table *table, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, SELECT_ALERTS);
+    put_conditions(&sql, query);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_conditions(&stmt, query);
+        ok = sql_end_table(&stmt, arena, table);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+bool store_list_alerts(struct store *store, const struct alert_query *query, struct arena *arena,
+                       struct table *table, struct err *err)
+{
+    struct txn txn;
+    *table = (struct table){.desc = &table_alerts};
+    if ((query->status.len && !check_status(query->status, err)) ||
+        !txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    return txn_end(&txn, list_alerts(txn.db, query, arena, table, err), err);
+}
+
+bool store_find_alert(struct store *store, struct str id, struct arena *arena, struct table *table,
+                      struct err *err)
+{
+    struct txn txn;
+    *table = (struct table){.desc = &table_alerts};
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, SELECT_ALERTS "WHERE alert.id = ?", err);
+    sql_bind_text(&stmt, id);
+    bool ok = sql_end_table(&stmt, arena, table) && (table->row_count || refuse(id, err));
+    return txn_end(&txn, ok, err);
+}
+
+// --- deciding -----------------------------------------------------------------------------------
+
+static bool check_comment(struct str comment, struct err *err)
+{
+    if (comment.len > STORE_NOTE_MAX_BYTES)
+        return err_set(err, ERR_USAGE, "found a comment of %zu bytes, expected at most %zu",
+                       comment.len, STORE_NOTE_MAX_BYTES);
+    return str_valid_utf8(comment) == comment.len ||
+           err_set(err, ERR_USAGE, "found a comment that is not valid UTF-8");
+}
+
+// Whoever says new gives it back to the service; it goes when it holds no more.
+static bool update_alert(sqlite3 *db, struct str id, const struct alert_patch *patch,
+                         struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE alert SET status = coalesce(?1, status), comment = coalesce(?2, comment), "
+        "handled = coalesce(?1, status) <> 'new' OR coalesce(?2, comment) <> '', updated_ns = ?3 "
+        "WHERE id = ?4",
+        err);
+    for (int i = 0; i < 2; i++) {
+        const struct str *text = i ? patch->comment : patch->status;
+        if (text)
+            sql_bind_clean(&stmt, *text);
+        else
+            sql_bind_null(&stmt);
+    }
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && (sqlite3_changes(db) == 1 || refuse(id, err));
+}
+
+// What was decided changes how the series is judged.
+static bool touch_series(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE series SET changed = changed + 1 WHERE (project, series) = "
+                  "(SELECT alert.project, alert.series FROM alert WHERE id = ?)",
+                  err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
+bool store_patch_alert(struct store *store, struct str id, const struct alert_patch *patch,
+                       struct err *err)
+{
+    struct txn txn;
+    if ((patch->status && !check_status(*patch->status, err)) ||
+        (patch->comment && !check_comment(*patch->comment, err)) ||
+        !txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = update_alert(txn.db, id, patch, err) && touch_series(txn.db, id, err);
+    return txn_end(&txn, ok, err);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings that were put aside.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+bool store_list_dismissals(struct store *store, struct str run_id, struct arena *arena,
+                           struct dismissal **dismissals, size_t *count, struct err *err)
+{
+    struct txn txn;
+    *dismissals = NULL;
+    *count = 0;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db,
+                                 "SELECT finding, reason, created_ns FROM finding_dismissal "
+                                 "WHERE run_id = ? ORDER BY finding",
+                                 err);
+    sql_bind_text(&stmt, run_id);
+    while (sql_row(&stmt)) {
+        *dismissals = sql_grow(arena, *dismissals, *count, sizeof **dismissals, err);
+        if (!*dismissals) {
+            stmt.failed = true;
+            break;
+        }
+        (*dismissals)[(*count)++] = (struct dismissal){
+            sql_text(&stmt, 0, arena), sql_text(&stmt, 1, arena), sql_i64(&stmt, 2)};
+    }
+    return txn_end(&txn, sql_end(&stmt), err);
+}
+
+static bool is_blank(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!strchr(" \t\r\n", text.at[i]))
+            return false;
+    return true;
+}
+
+static bool check_reason(struct str reason, struct err *err)
+{
+    if (reason.len == 0 || reason.len > STORE_NOTE_MAX_BYTES)
+        return err_set(err, ERR_USAGE, "found a reason of %zu bytes, expected 1 to %zu", reason.len,
+                       STORE_NOTE_MAX_BYTES);
+    if (is_blank(reason))
+        return err_set(err, ERR_USAGE, "found a reason of white space only, expected words");
+    return str_valid_utf8(reason) == reason.len ||
+           err_set(err, ERR_USAGE, "found a reason that is not valid UTF-8");
+}
+
+static bool check_finding(sqlite3 *db, struct str run_id, struct str finding, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT 1 FROM run_findings WHERE run_id = ? AND id = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, finding);
+    bool found = sql_row(&stmt);
+    if (!sql_end(&stmt))
+        return false;
+    return found || err_set(err, ERR_NOT_FOUND, "the run has no finding '%.*s'",
+                            (int)(finding.len < 80 ? finding.len : 80), finding.at);
+}
+
+static bool dismiss(sqlite3 *db, struct str run_id, struct str finding, struct str reason,
+                    struct err *err)
+{
+    if (!check_finding(db, run_id, finding, err))
+        return false;
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO finding_dismissal VALUES (?, ?, ?, ?) "
+                                 "ON CONFLICT DO UPDATE SET reason = excluded.reason",
+                                 err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, finding);
+    sql_bind_clean(&stmt, reason);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    return sql_run(&stmt);
+}
+
+bool store_dismiss(struct store *store, struct str run_id, struct str finding, struct str reason,
+                   struct err *err)
+{
+    struct txn txn;
+    if (!check_reason(reason, err) || !txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    return txn_end(&txn, dismiss(txn.db, run_id, finding, reason, err), err);
+}
+
+bool store_take_back_dismissal(struct store *store, struct str run_id, struct str finding,
+                               struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db, "DELETE FROM finding_dismissal WHERE run_id = ? AND finding = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, finding);
+    bool ok = sql_run(&stmt) && (sqlite3_changes(txn.db) == 1 ||
+                                 err_set(err, ERR_NOT_FOUND, "the finding '%.*s' is not dismissed",
+                                         (int)(finding.len < 80 ? finding.len : 80), finding.at));
+    return txn_end(&txn, ok, err);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files whose rows went, and whether a row names a file.
+#include "server/store/store_sql.h"
+
+bool store_names_blob(struct store *store, const char *sha256, bool *named, struct err *err)
+{
+    int64_t count;
+    bool ok = store_number(store, "SELECT count(*) FROM blob WHERE sha256 = ?", str_of(sha256),
+                           &count, err);
+    *named = ok && count > 0;
+    return ok;
+}
+
+bool store_names_trace(struct store *store, const char *trace_id, bool *named, struct err *err)
+{
+    int64_t count;
+    bool ok = store_number(store, "SELECT count(*) FROM trace WHERE id = ?", str_of(trace_id),
+                           &count, err);
+    *named = ok && count > 0;
+    return ok;
+}
+
+static bool list_names(struct store *store, const char *text, struct str prefix,
+                       struct arena *arena, struct store_names *names, struct err *err)
+{
+    struct txn txn;
+    *names = (struct store_names){0};
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, text, err);
+    sql_bind_text(&stmt, prefix);
+    while (sql_row(&stmt)) {
+        names->at = sql_grow(arena, names->at, names->count, sizeof *names->at, err);
+        if (!names->at) {
+            stmt.failed = true;
+            break;
+        }
+        names->at[names->count++] = sql_text(&stmt, 0, arena);
+    }
+    bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_blobs_from(struct store *store, struct str prefix, struct arena *arena,
+                      struct store_names *names, struct err *err)
+{
+    return list_names(store,
+                      "SELECT sha256 FROM blob WHERE sha256 >= ?1 AND sha256 < ?1 || '~' "
+                      "ORDER BY sha256",
+                      prefix, arena, names, err);
+}
+
+bool store_traces_from(struct store *store, struct str prefix, struct arena *arena,
+                       struct store_names *names, struct err *err)
+{
+    return list_names(store, "SELECT id FROM trace WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id",
+                      prefix, arena, names, err);
+}
+
+bool store_list_garbage(struct store *store, struct arena *arena, struct garbage **items,
+                        size_t *count, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, "SELECT kind = 'blob', name FROM garbage", err);
+    *items = NULL;
+    *count = 0;
+    while (sql_row(&stmt)) {
+        *items = sql_grow(arena, *items, *count, sizeof **items, err);
+        if (!*items) {
+            stmt.failed = true;
+            break;
+        }
+        (*items)[(*count)++] = (struct garbage){
+            sql_i64(&stmt, 0) ? GARBAGE_BLOB : GARBAGE_TRACE_FILE, sql_text(&stmt, 1, arena)};
+    }
+    bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_forget_garbage(struct store *store, const struct garbage *item, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, "DELETE FROM garbage WHERE kind = ? AND name = ?", err);
+    sql_bind_text(&stmt, item->kind == GARBAGE_BLOB ? STR("blob") : STR("trace_file"));
+    sql_bind_text(&stmt, item->name);
+    bool ok = sql_run(&stmt);
+    return txn_end(&txn, ok, err);
+}

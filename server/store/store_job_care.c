@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of jobs that did not end: put back, recovered at a start, taken from a lost worker,
+// struck out, cancelled, begun anew.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+#include <stdio.h>
+
+// How far behind new files a job goes that did not end. It is not behind for ever: what comes later
+// than that waits for it.
+#define SECOND_NS            INT64_C(1000000000)
+#define WAIT_AFTER_KILL_NS   (10 * SECOND_NS)
+#define WAIT_AFTER_STRIKE_NS (10 * SECOND_NS)  // for each
+#define WAIT_AFTER_CRASH_NS  (600 * SECOND_NS) // for each; others must wait while it works
+
+// --- putting back -------------------------------------------------------------------------------
+
+// A job goes back into the queue.
+struct back {
+    int64_t attempts;
+    int64_t wait_ns;    // so much behind what comes now; 0: it keeps its turn
+    const char *reason; // why, NULL: nothing is wrong with it
+};
+
+static bool requeue(sqlite3 *db, const struct job *job, struct back back, struct err *err)
+{
+    // A newer job of the same thing may wait already: then this one is not needed.
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE OR IGNORE job SET state = 'queued', attempts = ?1, lease_until_ns = NULL, "
+        "due_ns = CASE WHEN ?2 > 0 THEN max(due_ns, ?3) + ?2 ELSE due_ns END, "
+        "error = coalesce(?4, error) WHERE id = ?5 AND state = 'running' AND attempts = ?6",
+        err);
+    sql_bind_i64(&stmt, back.attempts);
+    sql_bind_i64(&stmt, back.wait_ns);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    if (back.reason)
+        sql_bind_text(&stmt, str_of(back.reason));
+    else
+        sql_bind_null(&stmt);
+    sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
+    return sql_run(&stmt) &&
+           (sqlite3_changes(db) == 1 || jobs_end(db, job, STR("done"), STR(""), err)) &&
+           (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("queued"), err));
+}
+
+bool store_requeue_job(struct store *store, const struct job *job, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = requeue(txn.db, job, (struct back){.attempts = job->attempt - 1}, err);
+    return txn_end(&txn, ok, err);
+}
+
+struct job_list {
+    struct job *jobs;
+    size_t count;
+};
+
+// Running jobs whose lease ends before that time.
+static bool list_running(sqlite3 *db, int64_t before_ns, struct arena *arena, struct job_list *list,
+                         struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "SELECT id, kind = 'run', run_id, trace_id, attempts FROM job WHERE state = 'running' "
+        "AND coalesce(lease_until_ns, 0) < ?",
+        err);
+    sql_bind_i64(&stmt, before_ns);
+    while (sql_row(&stmt)) {
+        list->jobs = sql_grow(arena, list->jobs, list->count, sizeof *list->jobs, err);
+        if (!list->jobs) {
+            stmt.failed = true;
+            break;
+        }
+        list->jobs[list->count++] = (struct job){
+            .id = sql_i64(&stmt, 0),
+            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .run_id = sql_text(&stmt, 2, arena),
+            .trace_id = sql_text(&stmt, 3, arena),
+            .attempt = sql_i64(&stmt, 4),
+        };
+    }
+    return sql_end(&stmt);
+}
+
+static bool count_crash(sqlite3 *db, const struct job *job, bool crashed, int64_t *crashes,
+                        struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE job SET crashes = crashes + ? WHERE id = ? RETURNING crashes", err);
+    sql_bind_i64(&stmt, crashed);
+    sql_bind_i64(&stmt, job->id);
+    *crashes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+static bool recover_job(sqlite3 *db, const struct job *job, bool crashed, struct err *err)
+{
+    int64_t crashes;
+    if (!count_crash(db, job, crashed, &crashes, err))
+        return false;
+    int64_t wait_ns = crashed ? crashes * WAIT_AFTER_CRASH_NS : WAIT_AFTER_KILL_NS;
+    if (crashes < STORE_MAX_CRASHES && job->attempt < STORE_MAX_ATTEMPTS)
+        return requeue(db, job, (struct back){job->attempt, wait_ns, NULL}, err);
+    char reason[120];
+    snprintf(reason, sizeof reason,
+             "the service stopped unexpectedly %lld times during this analysis, %lld of them by "
+             "itself",
+             (long long)job->attempt, (long long)crashes);
+    return jobs_fail(db, job, reason, err);
+}
+
+static bool recover_running(sqlite3 *db, int64_t before_ns, bool crashed, size_t *count,
+                            struct err *err)
+{
+    struct arena arena;
+    struct job_list list = {0};
+    arena_init(&arena, NULL);
+    bool ok = list_running(db, before_ns, &arena, &list, err);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = recover_job(db, &list.jobs[i], crashed, err);
+    *count = list.count;
+    arena_free(&arena);
+    return ok;
+}
+
+// Queues anew the traces that a condition with one parameter selects.
+#define QUEUE_TRACES(condition)                                                            \
+    "INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace', run_id, id, ?2 " \
+    "FROM trace WHERE " condition " ON CONFLICT DO NOTHING"
+#define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
+#define IS_STALE               "state = 'done' AND analysis_version < ?1"
+#define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
+#define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
+
+static bool requeue_stale(sqlite3 *db, struct err *err)
+{
+    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_STALE), err);
+    sql_bind_i64(&queue, ANALYSIS_VERSION);
+    sql_bind_i64(&queue, clock_wall_ns());
+    if (!sql_run(&queue))
+        return false;
+    struct stmt mark = sql_begin(db, MARK_TRACES(IS_STALE), err);
+    sql_bind_i64(&mark, ANALYSIS_VERSION);
+    return sql_run(&mark);
+}
+
+// Runs whose traces are current and whose tables are not.
+static bool requeue_stale_runs(sqlite3 *db, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
+        "WHERE analysis_version < ? AND NOT EXISTS (SELECT 1 FROM trace WHERE run_id = run.id "
+        "AND state IN ('queued', 'running')) ON CONFLICT DO NOTHING",
+        err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    return sql_run(&stmt);
+}
+
+bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    size_t count;
+    bool ok = recover_running(txn.db, INT64_MAX, crashed, &count, err) &&
+              requeue_stale(txn.db, err) && requeue_stale_runs(txn.db, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- leases -------------------------------------------------------------------------------------
+
+static bool renew(sqlite3 *db, int64_t job_id, int64_t until_ns, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE job SET lease_until_ns = ? WHERE id = ? AND state = 'running'", err);
+    sql_bind_i64(&stmt, until_ns);
+    sql_bind_i64(&stmt, job_id);
+    return sql_run(&stmt);
+}
+
+bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count, size_t *lost,
+                       struct err *err)
+{
+    struct txn txn;
+    int64_t now_ns = clock_wall_ns();
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = renew(txn.db, job_ids[i], now_ns + STORE_LEASE_NS, err);
+    ok = ok && recover_running(txn.db, now_ns, false, lost, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- strikes ------------------------------------------------------------------------------------
+
+static bool count_strike(sqlite3 *db, const struct job *job, int64_t *strikes, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE job SET strikes = strikes + 1 WHERE id = ? "
+                                 "AND state = 'running' AND attempts = ? RETURNING strikes",
+                                 err);
+    sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
+    *strikes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+static bool strike(sqlite3 *db, const struct job *job, const struct job_strike *why, bool *again,
+                   struct err *err)
+{
+    int64_t strikes;
+    char reason[240];
+    if (!count_strike(db, job, &strikes, err))
+        return false;
+    *again = strikes < STORE_MAX_STRIKES;
+    snprintf(reason, sizeof reason, "reading this file %s %lld time%s (%s)%s", why->verb,
+             (long long)strikes, strikes == 1 ? "" : "s", why->detail,
+             *again ? "" : "; it is not tried again by itself");
+    struct back back = {job->attempt, strikes * WAIT_AFTER_STRIKE_NS, reason};
+    return *again ? requeue(db, job, back, err) : jobs_fail(db, job, reason, err);
+}
+
+bool store_strike_job(struct store *store, const struct job *job, const struct job_strike *why,
+                      bool *again, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = strike(txn.db, job, why, again, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- asked for ----------------------------------------------------------------------------------
+
+#define CANCELLED "cancelled"
+
+static bool end_open_jobs(sqlite3 *db, struct str run_id, int64_t *count, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE job SET state = 'failed', error = ?, finished_ns = ?, "
+                                 "lease_until_ns = NULL WHERE run_id = ? "
+                                 "AND state IN ('queued', 'running')",
+                                 err);
+    sql_bind_text(&stmt, STR(CANCELLED));
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, run_id);
+    bool ok = sql_run(&stmt);
+    *count = ok ? sqlite3_changes(db) : 0;
+    return ok;
+}
+
+static bool fail_open_traces(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE trace SET state = 'failed', error = ? WHERE run_id = ? "
+                                 "AND state IN ('queued', 'running')",
+                                 err);
+    sql_bind_text(&stmt, STR(CANCELLED));
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
+{
+    struct txn txn;
+    int64_t count;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = end_open_jobs(txn.db, run_id, &count, err) &&
+              (count == 0 || (fail_open_traces(txn.db, run_id, err) &&
+                              jobs_mark_run(txn.db, run_id, CANCELLED, err)));
+    return txn_end(&txn, ok, err);
+}
+
+static bool forget_error(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE run SET error = NULL WHERE id = ?", err);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+// Takes the text of a QUEUE_TRACES of a run.
+static bool queue_traces(sqlite3 *db, const char *text, struct str run_id, struct err *err)
+{
+    struct stmt queue = sql_begin(db, text, err);
+    sql_bind_text(&queue, run_id);
+    sql_bind_i64(&queue, clock_wall_ns());
+    if (!sql_run(&queue))
+        return false;
+    struct stmt mark = sql_begin(db, MARK_TRACES(IS_OF_RUN), err);
+    sql_bind_text(&mark, run_id);
+    return sql_run(&mark);
+}
+
+bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err)
+{
+    return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
+}
+
+bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
+              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err);
+    return txn_end(&txn, ok, err);
+}

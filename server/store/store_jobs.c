@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// The durable queue: queueing, claiming, finishing and failing jobs. What else becomes of them is
+// in store_job_care.c.
+#include "server/store/store_sql.h"
+
+#include "analysis/quality.h"
+#include "ingest/base/clock.h"
+
+#include <stdio.h>
+
+// --- queueing -----------------------------------------------------------------------------------
+
+bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
+    sql_bind_text(&stmt, state);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO job (kind, run_id, trace_id, created_ns) "
+                                 "SELECT 'trace', run_id, id, ? FROM trace WHERE id = ? "
+                                 "ON CONFLICT DO NOTHING",
+                                 err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt) && jobs_mark_trace(db, trace_id, STR("queued"), err);
+}
+
+// Joins a run's ranks when none is on its way. Of many, before that each time as many again are
+// there as the last time: its page shows figures early, and all joins together cost twice the last.
+static bool queue_run_if_due(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run WHERE id = ?2 "
+        "AND (done >= max(2 * joined, 8) OR done + failed = received) ON CONFLICT DO NOTHING",
+        err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+// --- claiming -----------------------------------------------------------------------------------
+
+// A job that was in a crash works alone, and when it is due no other begins before it.
+#define NEXT                                                                           \
+    "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1, " \
+    "step_pattern, warmup_steps, "                                                     \
+    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running') "              \
+    "FROM job JOIN run ON run.id = job.run_id "                                        \
+    "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "           \
+    "AND coalesce(bytes, 0) <= ? "                                                     \
+    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "        \
+    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                            \
+    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                 \
+    "ORDER BY due_ns, job.id LIMIT 1"
+
+// The next job whose file has at most max_bytes; its id is 0 when none can begin.
+static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struct job *job,
+                      struct err *err)
+{
+    struct stmt stmt = sql_begin(db, NEXT, err);
+    sql_bind_i64(&stmt, max_bytes);
+    *job = (struct job){0};
+    if (sql_row(&stmt) && !sql_i64(&stmt, 9))
+        *job = (struct job){
+            .id = sql_i64(&stmt, 0),
+            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .run_id = sql_text(&stmt, 2, arena),
+            .trace_id = sql_text(&stmt, 3, arena),
+            .sha256 = sql_text(&stmt, 4, arena),
+            .bytes = sql_i64(&stmt, 5),
+            .attempt = sql_i64(&stmt, 6),
+            .step_pattern = sql_text(&stmt, 7, arena),
+            .warmup_steps = sql_i64_or(&stmt, 8, -1),
+        };
+    return sql_end(&stmt);
+}
+
+static bool start_job(sqlite3 *db, const struct job *job, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE job SET state = 'running', attempts = ?, started_ns = ?2, "
+                                 "lease_until_ns = ?2 + ? WHERE id = ?",
+                                 err);
+    sql_bind_i64(&stmt, job->attempt);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, STORE_LEASE_NS);
+    sql_bind_i64(&stmt, job->id);
+    return sql_run(&stmt) &&
+           (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("running"), err));
+}
+
+static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
+                  struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok =
+        find_next(txn.db, max_bytes, arena, job, err) && (!job->id || start_job(txn.db, job, err));
+    return txn_end(&txn, ok, err);
+}
+
+bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,
+                     struct err *err)
+{
+    bool ok = claim(store, INT64_MAX, arena, job, err);
+    *found = ok && job->id;
+    return ok;
+}
+
+bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job, bool *found,
+                           struct err *err)
+{
+    bool ok = claim(store, STORE_SMALL_BYTES, arena, job, err);
+    *found = ok && job->id;
+    return ok;
+}
+
+// --- ending -------------------------------------------------------------------------------------
+
+bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str reason,
+              struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE job SET state = ?, error = nullif(?, ''), finished_ns = ?, lease_until_ns = NULL "
+        "WHERE id = ? AND state = 'running' AND attempts = ?",
+        err);
+    sql_bind_text(&stmt, state);
+    sql_bind_clean(&stmt, reason);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
+    return sql_run(&stmt) &&
+           (sqlite3_changes(db) == 1 ||
+            err_set(err, ERR_NOT_FOUND, "job %lld was taken back, or is gone with its run",
+                    (long long)job->id));
+}
+
+static void bind_known(struct stmt *stmt, int64_t value)
+{
+    if (value > 0)
+        sql_bind_i64(stmt, value);
+    else
+        sql_bind_null(stmt);
+}
+
+// A trace that was queued again while it was read is neither done nor failed yet.
+static bool mark_if_queued(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?1 "
+                  "AND EXISTS (SELECT 1 FROM job WHERE trace_id = ?1 AND state = 'queued')",
+                  err);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_result *result,
+                          struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
+        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ?, secrets = ? WHERE id = ?",
+        err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    bind_known(&stmt, result->world_size);
+    sql_bind_i64(&stmt, result->events);
+    sql_bind_i64(&stmt, result->text_bytes);
+    sql_bind_i64(&stmt, result->parse_ns);
+    sql_bind_i64(&stmt, result->analyse_ns);
+    sql_bind_i64(&stmt, quality_count(result->report, QUALITY_SECRETS));
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_result *result,
+                         struct err *err)
+{
+    return jobs_end(db, job, STR("done"), STR(""), err) &&
+           traces_settle_rank(db, job, result->rank, err) &&
+           write_figures(db, job->trace_id, result, err) &&
+           mark_if_queued(db, job->trace_id, err) &&
+           tables_save_trace(db, job->trace_id, result->report, err) &&
+           queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+}
+
+bool store_finish_trace(struct store *store, const struct job *job,
+                        const struct trace_result *result, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = finish_trace(txn.db, job, result, err);
+    return txn_end(&txn, ok, err);
+}
+
+// A run counts in its series once its analysis ended well. While it is analysed again it counts as
+// before.
+static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE run SET point_ns = CASE WHEN status IN ('done', 'partial') "
+                  "THEN step_median_ns WHEN status IN ('failed', 'empty') THEN NULL "
+                  "ELSE point_ns END WHERE id = ?",
+                  err);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE run SET analysis_version = ?, error = ?, joined = done, revision = revision + 1 "
+        "WHERE id = ?",
+        err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    if (error)
+        sql_bind_clean(&stmt, str_of(error));
+    else
+        sql_bind_null(&stmt);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt) && settle_point(db, run_id, err);
+}
+
+bool store_finish_run(struct store *store, const struct job *job, const struct report *report,
+                      struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
+              tables_replace(txn.db, job->run_id, report, err) &&
+              jobs_mark_run(txn.db, job->run_id, NULL, err);
+    return txn_end(&txn, ok, err);
+}
+
+static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE trace SET state = 'failed', error = ? WHERE id = ?", err);
+    sql_bind_clean(&stmt, reason);
+    sql_bind_text(&stmt, job->trace_id);
+    return sql_run(&stmt) && mark_if_queued(db, job->trace_id, err) &&
+           queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+}
+
+bool jobs_fail(sqlite3 *db, const struct job *job, const char *reason, struct err *err)
+{
+    return jobs_end(db, job, STR("failed"), str_of(reason), err) &&
+           (job->kind == JOB_RUN ? jobs_mark_run(db, job->run_id, reason, err)
+                                 : fail_trace(db, job, str_of(reason), err));
+}
+
+bool store_fail_job(struct store *store, const struct job *job, const char *reason, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = jobs_fail(txn.db, job, reason, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- looking ------------------------------------------------------------------------------------
+
+bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
+                      struct rank_trace **ranks, size_t *count, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        txn.db, "SELECT rank, id FROM trace WHERE run_id = ? AND state = 'done' ORDER BY rank",
+        err);
+    sql_bind_text(&stmt, run_id);
+    *ranks = NULL;
+    *count = 0;
+    while (sql_row(&stmt)) {
+        *ranks = sql_grow(arena, *ranks, *count, sizeof **ranks, err);
+        if (!*ranks) {
+            stmt.failed = true;
+            break;
+        }
+        (*ranks)[(*count)++] = (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena)};
+    }
+    bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_count_jobs(struct store *store, uint64_t *open, struct err *err)
+{
+    int64_t count;
+    if (!store_number(store, "SELECT count(*) FROM job WHERE state IN ('queued', 'running')",
+                      (struct str){NULL, 0}, &count, err))
+        return false;
+    *open = (uint64_t)count;
+    return true;
+}
+
+bool store_upload_open(struct store *store, struct str upload_id, bool *open, struct err *err)
+{
+    int64_t count;
+    if (!store_number(store,
+                      "SELECT EXISTS (SELECT 1 FROM upload_trace JOIN trace ON trace.id = trace_id "
+                      "WHERE upload_id = ?1 AND state IN ('queued', 'running')) OR EXISTS "
+                      "(SELECT 1 FROM upload JOIN job ON job.run_id = upload.run_id "
+                      "WHERE upload.id = ?1 AND kind = 'run' AND state IN ('queued', 'running'))",
+                      upload_id, &count, err))
+        return false;
+    *open = count != 0;
+    return true;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judging series whose points changed: read, worked out without holding the database, and written
+// if nothing came in between.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+#include <math.h>
+
+enum { BATCH = 16 };
+
+static const char *const kind_words[] = {"outlier", "change"};
+static const char *const status_words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
+
+// A series on its way through.
+struct judging {
+    struct series_key key;
+    int64_t changed; // as it was when read
+    struct series_state state;
+    bool *was_outlier;
+    struct series_judgement judgement;
+};
+
+struct batch {
+    struct judging series[BATCH];
+    size_t count;
+};
+
+static int word_index(const char *const *words, size_t count, struct str word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(word, str_of(words[i])))
+            return (int)i;
+    return 0;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static bool find_changed(sqlite3 *db, struct arena *arena, struct batch *batch, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "SELECT project, series, changed FROM series WHERE judged < changed LIMIT ?", err);
+    sql_bind_i64(&stmt, BATCH);
+    batch->count = 0;
+    while (sql_row(&stmt))
+        batch->series[batch->count++] =
+            (struct judging){.key = {sql_text(&stmt, 0, arena), sql_text(&stmt, 1, arena)},
+                             .changed = sql_i64(&stmt, 2)};
+    return sql_end(&stmt);
+}
+
+static bool add_point(struct stmt *stmt, struct judging *series, struct arena *arena)
+{
+    struct series_state *state = &series->state;
+    series->was_outlier = sql_grow(arena, series->was_outlier, state->point_count,
+                                   sizeof *series->was_outlier, stmt->err);
+    state->points =
+        sql_grow(arena, state->points, state->point_count, sizeof *state->points, stmt->err);
+    if (!state->points || !series->was_outlier) {
+        stmt->failed = true;
+        return false;
+    }
+    series->was_outlier[state->point_count] = sql_i64(stmt, 4) != 0;
+    state->points[state->point_count++] = (struct series_point){.run_id = sql_text(stmt, 0, arena),
+                                                                .step_ns = (double)sql_i64(stmt, 1),
+                                                                .gpu = sql_text(stmt, 2, arena),
+                                                                .ranks = sql_i64(stmt, 3)};
+    return !stmt->failed;
+}
+
+// Oldest first.
+static bool read_points(sqlite3 *db, struct judging *series, struct arena *arena, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "SELECT id, point_ns, gpu, coalesce(world_size, traced_world_size, received), outlier "
+        "FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT NULL "
+        "ORDER BY created_ns DESC, id LIMIT ?",
+        err);
+    sql_bind_text(&stmt, series->key.project);
+    sql_bind_text(&stmt, series->key.series);
+    sql_bind_u64(&stmt, STORE_MAX_POINTS);
+    while (sql_row(&stmt) && add_point(&stmt, series, arena))
+        continue;
+    struct series_state *state = &series->state;
+    for (size_t i = 0; i < state->point_count / 2; i++) {
+        size_t other = state->point_count - 1 - i;
+        struct series_point point = state->points[i];
+        bool was_outlier = series->was_outlier[i];
+        state->points[i] = state->points[other];
+        series->was_outlier[i] = series->was_outlier[other];
+        state->points[other] = point;
+        series->was_outlier[other] = was_outlier;
+    }
+    return sql_end(&stmt);
+}
+
+static size_t point_of(const struct series_state *state, struct str run_id)
+{
+    for (size_t i = 0; i < state->point_count; i++)
+        if (str_equal(state->points[i].run_id, run_id))
+            return i;
+    return SERIES_NONE;
+}
+
+static void read_alert(struct stmt *stmt, struct arena *arena, struct series_alert *alert)
+{
+    *alert = (struct series_alert){
+        .id = sql_text(stmt, 0, arena),
+        .kind = (enum alert_kind)word_index(kind_words, 2, sql_bytes(stmt, 2)),
+        .status = (enum alert_status)word_index(status_words, 5, sql_bytes(stmt, 3)),
+        .handled = sql_i64(stmt, 4) != 0,
+        .before_ns = (double)sql_i64(stmt, 5),
+        .after_ns = (double)sql_i64(stmt, 6),
+        .previous = SERIES_NONE};
+}
+
+// Those of runs that count; older ones stay as they are.
+static bool read_alerts(sqlite3 *db, struct judging *series, struct arena *arena, struct err *err)
+{
+    struct series_state *state = &series->state;
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT id, run_id, kind, status, handled, before_ns, after_ns "
+                                 "FROM alert WHERE project = ? AND series = ?",
+                                 err);
+    sql_bind_text(&stmt, series->key.project);
+    sql_bind_text(&stmt, series->key.series);
+    while (sql_row(&stmt)) {
+        size_t at = point_of(state, sql_bytes(&stmt, 1));
+        if (at == SERIES_NONE)
+            continue;
+        state->alerts =
+            sql_grow(arena, state->alerts, state->alert_count, sizeof *state->alerts, err);
+        if (!state->alerts) {
+            stmt.failed = true;
+            break;
+        }
+        read_alert(&stmt, arena, &state->alerts[state->alert_count]);
+        state->alerts[state->alert_count++].at = at;
+    }
+    return sql_end(&stmt);
+}
+
+static bool read_batch(struct store *store, struct arena *arena, struct batch *batch,
+                       struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = find_changed(txn.db, arena, batch, err);
+    for (size_t i = 0; ok && i < batch->count; i++)
+        ok = read_points(txn.db, &batch->series[i], arena, err) &&
+             read_alerts(txn.db, &batch->series[i], arena, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static void bind_run(struct stmt *stmt, const struct judging *series, size_t at)
+{
+    if (at == SERIES_NONE)
+        sql_bind_null(stmt);
+    else
+        sql_bind_text(stmt, series->state.points[at].run_id);
+}
+
+static bool mark_outliers(sqlite3 *db, const struct judging *series, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE run SET outlier = ? WHERE id = ?", err);
+    for (size_t i = 0; i < series->state.point_count; i++) {
+        const struct series_point *point = &series->state.points[i];
+        if (point->outlier == series->was_outlier[i])
+            continue;
+        sql_bind_i64(&stmt, point->outlier);
+        sql_bind_text(&stmt, point->run_id);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static bool forget_changes(sqlite3 *db, const struct judging *series, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM level_change WHERE run_id = ?", err);
+    for (size_t i = 0; i < series->state.point_count; i++) {
+        sql_bind_text(&stmt, series->state.points[i].run_id);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static bool write_changes(sqlite3 *db, const struct judging *series, struct err *err)
+{
+    if (!forget_changes(db, series, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO level_change (run_id, previous_id, reason, before_ns, after_ns, p_value) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        err);
+    for (size_t i = 0; i < series->judgement.change_count; i++) {
+        const struct series_change *change = &series->judgement.changes[i];
+        bind_run(&stmt, series, change->at);
+        bind_run(&stmt, series, change->previous);
+        sql_bind_text(&stmt, str_of(change->reason));
+        sql_bind_i64(&stmt, llround(change->before_ns));
+        sql_bind_i64(&stmt, llround(change->after_ns));
+        if (isnan(change->p_value))
+            sql_bind_null(&stmt);
+        else
+            sql_bind_f64(&stmt, change->p_value);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static void bind_alert(struct stmt *stmt, const struct judging *series,
+                       const struct series_alert *alert)
+{
+    bind_run(stmt, series, alert->at);
+    bind_run(stmt, series, alert->previous);
+    sql_bind_text(stmt, str_of(kind_words[alert->kind]));
+    sql_bind_text(stmt, str_of(status_words[alert->status]));
+    sql_bind_i64(stmt, llround(alert->before_ns));
+    sql_bind_i64(stmt, llround(alert->after_ns));
+    sql_bind_f64(stmt, series_share(alert->before_ns, alert->after_ns));
+    sql_bind_i64(stmt, clock_wall_ns());
+}
+
+static bool insert_alert(sqlite3 *db, const struct judging *series,
+                         const struct series_alert *alert, struct err *err)
+{
+    char id[STORE_ID_SIZE];
+    if (!sql_new_id('a', id, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO alert (run_id, previous_id, kind, status, before_ns, after_ns, change_share, "
+        "created_ns, updated_ns, id, project, series) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?8, ?8, ?9, ?10, ?11)",
+        err);
+    bind_alert(&stmt, series, alert);
+    sql_bind_text(&stmt, str_of(id));
+    sql_bind_text(&stmt, series->key.project);
+    sql_bind_text(&stmt, series->key.series);
+    return sql_run(&stmt);
+}
+
+// Touches the row only when something is new.
+static bool update_alert(sqlite3 *db, const struct judging *series,
+                         const struct series_alert *alert, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE alert SET run_id = ?1, previous_id = ?2, kind = ?3, status = ?4, before_ns = ?5, "
+        "after_ns = ?6, change_share = ?7, updated_ns = ?8 WHERE id = ?9 "
+        "AND (run_id, kind, status, before_ns, after_ns) <> (?1, ?3, ?4, ?5, ?6)",
+        err);
+    bind_alert(&stmt, series, alert);
+    sql_bind_text(&stmt, alert->id);
+    return sql_run(&stmt);
+}
+
+static bool drop_alert(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM alert WHERE id = ?", err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
+static bool write_alerts(sqlite3 *db, const struct judging *series, struct err *err)
+{
+    const struct series_judgement *found = &series->judgement;
+    bool ok = true;
+    for (size_t i = 0; ok && i < found->alert_count; i++) // runs may only have one at a time
+        if (found->alerts[i].dropped)
+            ok = drop_alert(db, found->alerts[i].id, err);
+    for (size_t i = 0; ok && i < found->alert_count; i++) {
+        const struct series_alert *alert = &found->alerts[i];
+        if (!alert->dropped)
+            ok = alert->id.len ? update_alert(db, series, alert, err)
+                               : insert_alert(db, series, alert, err);
+    }
+    return ok;
+}
+
+static bool write_figures(sqlite3 *db, const struct judging *series, struct err *err)
+{
+    size_t count = series->state.point_count;
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE series SET judged = changed, points = ?, last_point = ?, step_median_ns = ?, "
+        "change_share = ? WHERE project = ? AND series = ?",
+        err);
+    sql_bind_u64(&stmt, count);
+    bind_run(&stmt, series, count ? count - 1 : SERIES_NONE);
+    if (count)
+        sql_bind_i64(&stmt, llround(series->state.points[count - 1].step_ns));
+    else
+        sql_bind_null(&stmt);
+    if (isnan(series->judgement.change_share))
+        sql_bind_null(&stmt);
+    else
+        sql_bind_f64(&stmt, series->judgement.change_share);
+    sql_bind_text(&stmt, series->key.project);
+    sql_bind_text(&stmt, series->key.series);
+    return sql_run(&stmt);
+}
+
+// Whether nobody judged it or changed it since it was read.
+static bool is_current(sqlite3 *db, const struct judging *series, bool *current, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT 1 FROM series WHERE project = ? AND series = ? "
+                                 "AND changed = ? AND judged < changed",
+                                 err);
+    sql_bind_text(&stmt, series->key.project);
+    sql_bind_text(&stmt, series->key.series);
+    sql_bind_i64(&stmt, series->changed);
+    *current = sql_row(&stmt);
+    return sql_end(&stmt);
+}
+
+static bool write_batch(struct store *store, const struct batch *batch, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < batch->count; i++) {
+        const struct judging *series = &batch->series[i];
+        bool current;
+        ok = is_current(txn.db, series, &current, err) &&
+             (!current ||
+              (mark_outliers(txn.db, series, err) && write_changes(txn.db, series, err) &&
+               write_alerts(txn.db, series, err) && write_figures(txn.db, series, err)));
+    }
+    return txn_end(&txn, ok, err);
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static bool judge_batch(struct store *store, struct arena *arena, struct batch *batch,
+                        struct err *err)
+{
+    if (!read_batch(store, arena, batch, err))
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        if (!series_judge(&batch->series[i].state, arena, &batch->series[i].judgement, err))
+            return false;
+    return batch->count == 0 || write_batch(store, batch, err);
+}
+
+bool store_judge_series(struct store *store, struct err *err)
+{
+    struct batch batch = {.count = 1};
+    bool ok = true;
+    while (ok && batch.count) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        ok = judge_batch(store, &arena, &batch, err);
+        arena_free(&arena);
+    }
+    return ok;
+}

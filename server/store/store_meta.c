@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that people give of a run, such as its batch size, and what they may be.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/secrets.h"
+
+static bool is_word_char(char c)
+{
+    char letter = (char)(c | 0x20);
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+}
+
+bool meta_check_secret(const char *what, struct str text, struct err *err)
+{
+    struct secret secret;
+    return !secrets_find(text, 0, &secret) ||
+           err_set(err, ERR_USAGE,
+                   "%s holds at byte %zu what looks like a secret (%s), expected none", what,
+                   secret.at, secret_word(secret.kind));
+}
+
+static bool check_letters(const char *what, struct str word, struct err *err)
+{
+    bool has_more = false; // than dots, which mean folders in an address
+    if (word.len == 0 || word.len > STORE_WORD_MAX_BYTES)
+        return err_set(err, ERR_USAGE, "found a %s of %zu bytes, expected 1 to %zu", what, word.len,
+                       STORE_WORD_MAX_BYTES);
+    for (size_t i = 0; i < word.len; i++) {
+        if (!is_word_char(word.at[i]))
+            return err_set(err, ERR_USAGE,
+                           "found a %s with byte 0x%02x, expected letters, digits, '.', '_', '-'",
+                           what, (unsigned)(unsigned char)word.at[i]);
+        has_more = has_more || word.at[i] != '.';
+    }
+    return has_more || err_set(err, ERR_USAGE, "found a %s of dots alone", what);
+}
+
+bool meta_check_word(const char *what, struct str word, struct err *err)
+{
+    return check_letters(what, word, err) && meta_check_secret(what, word, err);
+}
+
+static bool check_count(const struct run_tag *meta, struct err *err)
+{
+    const int64_t most = (int64_t)1 << 48; // that comparisons reckon with
+    int64_t number = 0;
+    return (str_to_i64(meta->value, &number) && number > 0 && number <= most) ||
+           err_set(err, ERR_USAGE, "found %.*s '%.*s', expected a whole number from 1 to 2^48",
+                   (int)meta->key.len, meta->key.at,
+                   (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
+}
+
+// Comparisons reckon with these, so a slip is told when it is made.
+static bool check_known(const struct run_tag *meta, struct err *err)
+{
+    static const char *const counts[] = {"batch_size", "seq_len", "tokens_per_step"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (str_equal(meta->key, str_of(counts[i])))
+            return check_count(meta, err);
+    return !str_equal(meta->key, STR("data")) || str_equal(meta->value, STR("real")) ||
+           str_equal(meta->value, STR("synthetic")) ||
+           err_set(err, ERR_USAGE, "found data '%.*s', expected real or synthetic",
+                   (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
+}
+
+// One line of text.
+static bool check_value(const struct run_tag *meta, struct err *err)
+{
+    struct str value = meta->value;
+    if (value.len == 0 || value.len > STORE_NAME_MAX_BYTES)
+        return err_set(err, ERR_USAGE, "found %.*s of %zu bytes, expected 1 to %zu",
+                       (int)meta->key.len, meta->key.at, value.len, STORE_NAME_MAX_BYTES);
+    if (str_valid_utf8(value) != value.len)
+        return err_set(err, ERR_USAGE, "found %.*s that is not valid UTF-8 at byte %zu",
+                       (int)meta->key.len, meta->key.at, str_valid_utf8(value));
+    for (size_t i = 0; i < value.len; i++)
+        if ((unsigned char)value.at[i] < ' ' || value.at[i] == 0x7f)
+            return err_set(err, ERR_USAGE, "found %.*s with the control character 0x%02x",
+                           (int)meta->key.len, meta->key.at, (unsigned)value.at[i]);
+    return check_known(meta, err);
+}
+
+bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
+{
+    if (count > 2 * STORE_MAX_META) // some of a change may be to go
+        return err_set(err, ERR_USAGE, "found %zu settings, expected at most %zu", count,
+                       STORE_MAX_META);
+    for (size_t i = 0; i < count; i++)
+        if (!check_letters("metadata key", meta[i].key, err) ||
+            (meta[i].value.at &&
+             (!meta_check_secret("metadata key", meta[i].key, err) || !check_value(&meta[i], err))))
+            return false; // what goes may be whatever came before
+    return true;
+}
+
+static bool set_one(sqlite3 *db, struct str run_id, const struct run_tag *meta, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO metadata VALUES (?, ?, ?) "
+                                 "ON CONFLICT DO UPDATE SET value = excluded.value",
+                                 err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, meta->key);
+    sql_bind_clean_value(&stmt, meta->key, meta->value);
+    return sql_run(&stmt);
+}
+
+static bool remove_one(sqlite3 *db, struct str run_id, struct str key, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM metadata WHERE run_id = ? AND \"key\" = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, key);
+    return sql_run(&stmt);
+}
+
+static bool check_total(sqlite3 *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT count(*) FROM metadata WHERE run_id = ?", err);
+    sql_bind_text(&stmt, run_id);
+    int64_t total = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    if (!sql_end(&stmt))
+        return false;
+    return total <= (int64_t)STORE_MAX_META ||
+           err_set(err, ERR_USAGE, "found %lld settings of a run, expected at most %zu",
+                   (long long)total, STORE_MAX_META);
+}
+
+bool meta_merge(sqlite3 *db, struct str run_id, const struct run_tag *meta, size_t count,
+                struct err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(meta[i].value.at ? set_one(db, run_id, &meta[i], err)
+                               : remove_one(db, run_id, meta[i].key, err)))
+            return false;
+    return count == 0 || check_total(db, run_id, err);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settles which rank of its run a trace is, once its file was read.
+#include "server/store/rank_name.h"
+#include "server/store/store_sql.h"
+
+// A trace whose rank is being settled.
+struct placing {
+    sqlite3 *db;
+    struct arena *arena;
+    struct str run_id, trace_id;
+    bool replaces;
+    int64_t rank;        // found so far, or STORE_NO_RANK
+    const char *from;    // where it was found
+    const char *warning; // NULL none
+};
+
+static bool first_free_rank(struct placing *placing, int64_t *rank, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        placing->db, "SELECT rank FROM trace WHERE run_id = ? AND rank IS NOT NULL ORDER BY rank",
+        err);
+    sql_bind_text(&stmt, placing->run_id);
+    *rank = 0;
+    while (sql_row(&stmt) && sql_i64(&stmt, 0) == *rank)
+        (*rank)++;
+    return sql_end(&stmt);
+}
+
+// Who has a rank now.
+struct holder {
+    struct str trace_id; // "" nobody
+    struct str filename;
+    bool has_no_claim; // it got the rank for being free
+    bool failed;       // it could not be read, so nothing is lost with it
+};
+
+static bool find_holder(struct placing *placing, int64_t rank, struct holder *holder,
+                        struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(placing->db,
+                  "SELECT id, filename, rank_from = 'next', state = 'failed' FROM trace "
+                  "WHERE run_id = ? AND rank = ?",
+                  err);
+    sql_bind_text(&stmt, placing->run_id);
+    sql_bind_i64(&stmt, rank);
+    *holder = (struct holder){0};
+    if (sql_row(&stmt))
+        *holder =
+            (struct holder){sql_text(&stmt, 0, placing->arena), sql_text(&stmt, 1, placing->arena),
+                            sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0};
+    return sql_end(&stmt);
+}
+
+// A holder that has the rank only because it was free moves to another free one.
+static bool move_holder(struct placing *placing, struct str trace_id, struct err *err)
+{
+    int64_t free_rank;
+    if (!first_free_rank(placing, &free_rank, err))
+        return false;
+    struct stmt stmt = sql_begin(placing->db, "UPDATE trace SET rank = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, free_rank);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+// Takes a rank that something speaks for, if it can be had. A number that no request can name is no
+// rank.
+static bool try_rank(struct placing *placing, int64_t rank, const char *from, struct err *err)
+{
+    struct holder holder;
+    if (rank < 0 || rank > INT32_MAX || placing->rank >= 0)
+        return true;
+    if (!find_holder(placing, rank, &holder, err))
+        return false;
+    bool is_taken = holder.trace_id.len > 0;
+    if (is_taken && holder.has_no_claim) {
+        if (!move_holder(placing, holder.trace_id, err))
+            return false;
+    } else if (is_taken && (placing->replaces || holder.failed)) {
+        if (!traces_drop(placing->db, holder.trace_id, err))
+            return false;
+    } else if (is_taken) {
+        placing->warning = arena_printf(
+            placing->arena, err, "its %s says rank %lld, which '%.*s' of this run has already",
+            from, (long long)rank, (int)(holder.filename.len < 120 ? holder.filename.len : 120),
+            holder.filename.at);
+        return placing->warning != NULL;
+    }
+    placing->rank = rank;
+    placing->from = from;
+    return true;
+}
+
+static bool write_rank(struct placing *placing, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        placing->db, "UPDATE trace SET rank = ?, rank_from = ?, warning = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, placing->rank);
+    sql_bind_text(&stmt, str_of(placing->from));
+    if (placing->warning)
+        sql_bind_text(&stmt, str_of(placing->warning));
+    else
+        sql_bind_null(&stmt);
+    sql_bind_text(&stmt, placing->trace_id);
+    return sql_run(&stmt);
+}
+
+// In order: what the upload said, the file's metadata, its name, the first rank that is free.
+static bool settle_rank(struct placing *placing, struct str filename, int64_t metadata_rank,
+                        struct err *err)
+{
+    if (!try_rank(placing, metadata_rank, "metadata", err) ||
+        !try_rank(placing, rank_of_filename(filename), "filename", err))
+        return false;
+    if (placing->rank < 0) {
+        placing->from = "next";
+        if (!first_free_rank(placing, &placing->rank, err))
+            return false;
+    }
+    return write_rank(placing, err);
+}
+
+// What settling needs of the trace's row. *is_pending false: its rank stands.
+static bool look_at_trace(struct placing *placing, struct str *filename, bool *is_pending,
+                          struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        placing->db, "SELECT filename, replaces, rank IS NULL FROM trace WHERE id = ?", err);
+    sql_bind_text(&stmt, placing->trace_id);
+    *is_pending = false;
+    if (sql_row(&stmt)) {
+        *filename = sql_text(&stmt, 0, placing->arena);
+        placing->replaces = sql_i64(&stmt, 1) != 0;
+        *is_pending = sql_i64(&stmt, 2) != 0;
+    }
+    return sql_end(&stmt);
+}
+
+bool traces_settle_rank(sqlite3 *db, const struct job *job, int64_t metadata_rank, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct placing placing = {.db = db,
+                              .arena = &arena,
+                              .run_id = job->run_id,
+                              .trace_id = job->trace_id,
+                              .rank = STORE_NO_RANK};
+    struct str filename;
+    bool is_pending;
+    bool ok = look_at_trace(&placing, &filename, &is_pending, err) &&
+              (!is_pending || settle_rank(&placing, filename, metadata_rank, err));
+    arena_free(&arena);
+    return ok;
+}

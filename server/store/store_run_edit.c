@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing runs: making, patching and deleting them, and what their names may be.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+// --- names --------------------------------------------------------------------------------------
+
+static bool check_text(const char *what, struct str text, size_t max_bytes, struct err *err)
+{
+    if (text.len > max_bytes)
+        return err_set(err, ERR_USAGE, "%s has %zu bytes, at most %zu are allowed", what, text.len,
+                       max_bytes);
+    if (str_valid_utf8(text) != text.len)
+        return err_set(err, ERR_USAGE, "%s is not valid UTF-8 at byte %zu", what,
+                       str_valid_utf8(text));
+    return true;
+}
+
+// "." and ".." mean folders in an address, and a blank at an end cannot be seen.
+static bool is_hard_to_name(struct str name)
+{
+    return str_equal(name, STR(".")) || str_equal(name, STR("..")) || name.at[0] == ' ' ||
+           name.at[name.len - 1] == ' ';
+}
+
+// One line of text.
+static bool check_line(const char *what, struct str text, struct err *err)
+{
+    if (text.len == 0)
+        return err_set(err, ERR_USAGE, "%s is empty", what);
+    if (!check_text(what, text, STORE_NAME_MAX_BYTES, err))
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < ' ' || c == 0x7f)
+            return err_set(err, ERR_USAGE, "%s has the control character 0x%02x", what, c);
+    }
+    return meta_check_secret(what, text, err);
+}
+
+// A line that can stand in an address.
+static bool check_name(const char *what, struct str name, struct err *err)
+{
+    if (!check_line(what, name, err))
+        return false;
+    if (is_hard_to_name(name))
+        return err_set(err, ERR_USAGE, "%s '%.*s' is a dot, or has a blank at an end", what,
+                       (int)(name.len < 60 ? name.len : 60), name.at);
+    if (str_starts_with(name, STR(STORE_BASELINE_PREFIX)))
+        return err_set(err, ERR_USAGE, "%s '%.*s' begins as the key of a baseline does", what,
+                       (int)(name.len < 60 ? name.len : 60), name.at);
+    for (size_t i = 0; i < name.len; i++)
+        if (name.at[i] == '/' || name.at[i] == '~')
+            return err_set(err, ERR_USAGE, "%s has a '%c', which addresses need", what, name.at[i]);
+    return true;
+}
+
+// Links by id shall lead to the run that had it, or nowhere, once that is deleted.
+static bool check_no_id(struct str name, struct err *err)
+{
+    return !sql_has_id_form('r', name) ||
+           err_set(err, ERR_USAGE,
+                   "run name '%.*s' has the form of an id, and no other run may be called so",
+                   (int)name.len, name.at);
+}
+
+static bool check_tags(const struct run_tag *tags, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!check_line("tag", tags[i].key, err) ||
+            !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err))
+            return false;
+    return true;
+}
+
+static bool check_world_size(int64_t size, struct err *err)
+{
+    return size > 0 || size == STORE_ANY ||
+           err_set(err, ERR_USAGE, "a world size of %lld cannot be", (long long)size);
+}
+
+static bool check_steps(struct str pattern, const int64_t *warmup_steps, struct err *err)
+{
+    if (warmup_steps && (*warmup_steps < -1 || *warmup_steps > INT32_MAX))
+        return err_set(err, ERR_USAGE, "a warm-up of %lld steps cannot be",
+                       (long long)*warmup_steps);
+    return pattern.len == 0 || check_line("step pattern", pattern, err);
+}
+
+static struct str project_of(const struct run_request *request)
+{
+    return request->project.len ? request->project : STR("default");
+}
+
+bool store_check_run(const struct run_request *request, struct err *err)
+{
+    return (request->name.len == 0 || check_name("run name", request->name, err)) &&
+           check_name("project", project_of(request), err) &&
+           check_text("note", request->note, STORE_NOTE_MAX_BYTES, err) &&
+           check_tags(request->tags, request->tag_count, err) &&
+           meta_check(request->meta, request->meta_count, err) &&
+           check_world_size(request->world_size, err) &&
+           check_steps(request->step_pattern, request->warmup_steps, err);
+}
+
+// Repeats of one measurement share what stands before '@'.
+static struct str series_of(struct str name)
+{
+    const char *at = memchr(name.at, '@', name.len);
+    return at && at > name.at ? (struct str){name.at, (size_t)(at - name.at)} : name;
+}
+
+// --- making -------------------------------------------------------------------------------------
+
+static bool set_tags(sqlite3 *db, struct str run_id, const struct run_tag *tags, size_t count,
+                     struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO run_tag VALUES (?, ?, ?) "
+                                 "ON CONFLICT DO UPDATE SET value = excluded.value",
+                                 err);
+    for (size_t i = 0; i < count; i++) {
+        sql_bind_text(&stmt, run_id);
+        sql_bind_text(&stmt, tags[i].key);
+        sql_bind_clean_value(&stmt, tags[i].key, tags[i].value);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static void bind_world_size(struct stmt *stmt, int64_t size)
+{
+    if (size > 0)
+        sql_bind_i64(stmt, size);
+    else
+        sql_bind_null(stmt);
+}
+
+static void bind_optional(struct stmt *stmt, const struct str *text)
+{
+    if (text)
+        sql_bind_clean(stmt, *text);
+    else
+        sql_bind_null(stmt);
+}
+
+static void bind_warmup(struct stmt *stmt, const int64_t *steps)
+{
+    if (steps && *steps >= 0)
+        sql_bind_i64(stmt, *steps);
+    else
+        sql_bind_null(stmt);
+}
+
+// Sets how steps are found, each unless NULL; when that is a change, all traces are read anew.
+static bool set_steps(sqlite3 *db, struct str run_id, const struct str *pattern,
+                      const int64_t *warmup_steps, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "UPDATE run SET step_pattern = CASE WHEN ?1 IS NULL THEN step_pattern "
+        "ELSE nullif(?1, '') END, warmup_steps = CASE ?2 WHEN 1 THEN ?3 ELSE warmup_steps END "
+        "WHERE id = ?4 AND ((?1 IS NOT NULL AND step_pattern IS NOT nullif(?1, '')) "
+        "OR (?2 AND warmup_steps IS NOT ?3))",
+        err);
+    bind_optional(&stmt, pattern);
+    sql_bind_i64(&stmt, warmup_steps != NULL);
+    bind_warmup(&stmt, warmup_steps);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt) && (sqlite3_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
+}
+
+static bool set_asked_steps(sqlite3 *db, struct str run_id, const struct run_request *request,
+                            struct err *err)
+{
+    const struct str *pattern = request->step_pattern.len ? &request->step_pattern : NULL;
+    return set_steps(db, run_id, pattern, request->warmup_steps, err);
+}
+
+// "upload-20260102-030405-x7k2": the time for people, the tail to be unique.
+static struct str make_up_name(struct arena *arena, int64_t now_ns, const char *id, struct err *err)
+{
+    char time[CLOCK_RFC3339_SIZE];
+    clock_rfc3339(now_ns, time);
+    char *name = arena_printf(arena, err, "upload-%.4s%.2s%.2s-%.2s%.2s%.2s-%s", time, time + 5,
+                              time + 8, time + 11, time + 14, time + 17, id + 6);
+    return str_of(name);
+}
+
+static bool insert_run(sqlite3 *db, const struct run_request *request, struct arena *arena,
+                       struct str *id, struct err *err)
+{
+    char fresh[STORE_ID_SIZE];
+    if (!check_no_id(request->name, err) || !sql_new_id('r', fresh, err))
+        return false;
+    *id = str_of(arena_strdup(arena, str_of(fresh), err));
+    int64_t now_ns = clock_wall_ns();
+    struct str name = request->name.len ? request->name : make_up_name(arena, now_ns, fresh, err);
+    if (!id->at || !name.at)
+        return false;
+    struct stmt stmt =
+        sql_begin(db,
+                  "INSERT INTO run (id, project, name, series, note, created_ns, world_size) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                  err);
+    sql_bind_text(&stmt, *id);
+    sql_bind_text(&stmt, project_of(request));
+    sql_bind_text(&stmt, name);
+    sql_bind_text(&stmt, series_of(name));
+    sql_bind_clean(&stmt, request->note);
+    sql_bind_i64(&stmt, now_ns);
+    bind_world_size(&stmt, request->world_size);
+    return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err) &&
+           meta_merge(db, *id, request->meta, request->meta_count, err) &&
+           set_asked_steps(db, *id, request, err);
+}
+
+// Adds what a later upload says of a run.
+static bool update_run(sqlite3 *db, const struct run_request *request, struct str id,
+                       struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE run SET world_size = coalesce(?, world_size), "
+                                 "note = CASE WHEN ?2 = '' THEN note ELSE ?2 END WHERE id = ?3",
+                                 err);
+    bind_world_size(&stmt, request->world_size);
+    sql_bind_clean(&stmt, request->note);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err) &&
+           meta_merge(db, id, request->meta, request->meta_count, err) &&
+           set_asked_steps(db, id, request, err);
+}
+
+// The run that a request names, by id or by project and name.
+static bool find_requested(sqlite3 *db, const struct run_request *request, struct arena *arena,
+                           struct id_search *found, struct err *err)
+{
+    *found = (struct id_search){0};
+    if (request->name.len == 0)
+        return true;
+    struct str by_id[2] = {request->name};
+    struct str by_name[2] = {project_of(request), request->name};
+    return runs_search(db, "SELECT id FROM run WHERE id = ?", by_id, arena, found, err) &&
+           (found->count || runs_search(db, "SELECT id FROM run WHERE project = ? AND name = ?",
+                                        by_name, arena, found, err));
+}
+
+bool store_check_target(struct store *store, const struct run_request *request, struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    struct id_search found;
+    if (!store_check_run(request, err))
+        return false;
+    if (!sql_has_id_form('r', request->name))
+        return true;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    bool ok = find_requested(txn.db, request, &arena, &found, err) &&
+              (found.count || check_no_id(request->name, err));
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}
+
+bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct arena *arena,
+                        struct str *id, struct err *err)
+{
+    struct id_search found;
+    if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
+        return false;
+    if (found.count == 0)
+        return insert_run(db, request, arena, id, err);
+    *id = found.id;
+    return update_run(db, request, *id, err);
+}
+
+static bool create_run(sqlite3 *db, const struct run_request *request, struct arena *arena,
+                       struct run *run, struct err *err)
+{
+    struct id_search found;
+    struct str id;
+    if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
+        return false;
+    if (found.count)
+        return err_set(err, ERR_CONFLICT, "there is a run '%.*s' already, %.*s",
+                       (int)request->name.len, request->name.at, (int)found.id.len, found.id.at);
+    return insert_run(db, request, arena, &id, err) && runs_load(db, id, arena, run, err);
+}
+
+bool store_create_run(struct store *store, const struct run_request *request, struct arena *arena,
+                      struct run *run, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = create_run(txn.db, request, arena, run, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- changing -----------------------------------------------------------------------------------
+
+static bool check_revision(sqlite3 *db, struct str id, int64_t expected, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT revision FROM run WHERE id = ?", err);
+    sql_bind_text(&stmt, id);
+    int64_t revision = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    if (!sql_end(&stmt))
+        return false;
+    if (revision == 0)
+        return err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
+    if (expected != STORE_ANY && revision != expected)
+        return err_set(err, ERR_CONFLICT, "the run has changed: it is at revision %lld, not %lld",
+                       (long long)revision, (long long)expected);
+    return true;
+}
+
+static bool check_patch(const struct run_patch *patch, struct err *err)
+{
+    return (!patch->name ||
+            (check_name("run name", *patch->name, err) && check_no_id(*patch->name, err))) &&
+           (!patch->project || check_name("project", *patch->project, err)) &&
+           (!patch->note || check_text("note", *patch->note, STORE_NOTE_MAX_BYTES, err)) &&
+           (!patch->world_size || check_world_size(*patch->world_size, err)) &&
+           check_steps(patch->step_pattern ? *patch->step_pattern : STR(""), patch->warmup_steps,
+                       err) &&
+           check_tags(patch->tags, patch->tags ? patch->tag_count : 0, err) &&
+           meta_check(patch->meta, patch->meta ? patch->meta_count : 0, err);
+}
+
+// The name must be free where the run would go.
+static bool check_free(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT other.id FROM run AS other, run AS this WHERE this.id = ? "
+                                 "AND other.id <> this.id AND other.name = coalesce(?, this.name) "
+                                 "AND other.project = coalesce(?, this.project)",
+                                 err);
+    sql_bind_text(&stmt, id);
+    bind_optional(&stmt, patch->name);
+    bind_optional(&stmt, patch->project);
+    bool is_taken = sql_row(&stmt);
+    if (!sql_end(&stmt))
+        return false;
+    return !is_taken || err_set(err, ERR_CONFLICT, "the project has another run of that name");
+}
+
+static bool replace_tags(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+{
+    if (!patch->tags)
+        return true;
+    struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ?", err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && set_tags(db, id, patch->tags, patch->tag_count, err);
+}
+
+static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+{
+    struct str series = patch->name ? series_of(*patch->name) : STR("");
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE run SET name = coalesce(?, name), series = coalesce(?, series), "
+                  "project = coalesce(?, project), note = coalesce(?, note), "
+                  "world_size = CASE ? WHEN 1 THEN ? ELSE world_size END, revision = revision + 1 "
+                  "WHERE id = ?",
+                  err);
+    bind_optional(&stmt, patch->name);
+    bind_optional(&stmt, patch->name ? &series : NULL);
+    bind_optional(&stmt, patch->project);
+    bind_optional(&stmt, patch->note);
+    sql_bind_i64(&stmt, patch->world_size != NULL);
+    bind_world_size(&stmt, patch->world_size ? *patch->world_size : STORE_ANY);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && replace_tags(db, id, patch, err) &&
+           meta_merge(db, id, patch->meta, patch->meta ? patch->meta_count : 0, err) &&
+           set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
+}
+
+bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,
+                     int64_t expected, struct err *err)
+{
+    struct txn txn;
+    if (!check_patch(patch, err) || !txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = check_revision(txn.db, id, expected, err) && check_free(txn.db, id, patch, err) &&
+              patch_run(txn.db, id, patch, err);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_delete_run(struct store *store, struct str id, int64_t expected, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = check_revision(txn.db, id, expected, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(txn.db, "DELETE FROM run WHERE id = ?", err);
+        sql_bind_text(&stmt, id);
+        ok = sql_run(&stmt);
+    }
+    return txn_end(&txn, ok, err);
+}
+
+bool store_finalize_run(struct store *store, struct str id, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        txn.db, "UPDATE run SET finalized_ns = coalesce(finalized_ns, ?) WHERE id = ?", err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    bool ok = sql_run(&stmt) && sql_touch_run(txn.db, id, err);
+    return txn_end(&txn, ok, err);
+}

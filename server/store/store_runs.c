@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading runs: one by id or name, or a list with filters, order and pages.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/buf.h"
+
+const char *const run_part_columns[PART_COUNT] = {
+    "gemm_ns",           "attention_ns",      "other_compute_ns", "exposed_comm_ns",
+    "exposed_memory_ns", "idle_host_wait_ns", "idle_other_ns",
+};
+
+static const char *const status_words[] = {"empty", "pending", "running",
+                                           "done",  "failed",  "partial"};
+enum { STATUS_COUNT = sizeof status_words / sizeof *status_words };
+
+const char *run_status_word(enum run_status status)
+{
+    return status_words[status];
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+#define LISTING                                                                                 \
+    "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
+    "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
+    "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
+    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, step_pattern, "                       \
+    "warmup_steps, (SELECT finalized_ns FROM run WHERE run.id = run_listing.id) "               \
+    "FROM run_listing "
+
+static enum run_status status_of(struct str word)
+{
+    for (int i = 0; i < STATUS_COUNT; i++)
+        if (str_equal(word, str_of(status_words[i])))
+            return (enum run_status)i;
+    return RUN_EMPTY;
+}
+
+static void read_figures(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    run->gpu = sql_cell(stmt, 13, COLUMN_TEXT, arena);
+    run->step_median_ns = sql_cell(stmt, 14, COLUMN_I64, arena);
+    run->busy_share = sql_cell(stmt, 15, COLUMN_F64, arena);
+    run->exposed_comm_share = sql_cell(stmt, 16, COLUMN_F64, arena);
+    run->findings = sql_cell(stmt, 17, COLUMN_I64, arena);
+    run->worst_quality = sql_cell(stmt, 18, COLUMN_TEXT, arena);
+    int64_t steps = sql_i64_or(stmt, 19, 1);
+    for (int part = 0; part < PART_COUNT; part++) {
+        run->parts[part] = sql_cell(stmt, 20 + part, COLUMN_I64, arena);
+        if (!run->parts[part].null && steps > 1)
+            run->parts[part].i /= steps;
+    }
+}
+
+static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    run->id = sql_text(stmt, 0, arena);
+    run->name = sql_text(stmt, 1, arena);
+    run->project = sql_text(stmt, 2, arena);
+    run->series = sql_text(stmt, 3, arena);
+    run->note = sql_text(stmt, 4, arena);
+    run->created_ns = sql_i64(stmt, 5);
+    run->revision = sql_i64(stmt, 6);
+    run->status = status_of(sql_bytes(stmt, 7));
+    run->world_size = sql_i64_or(stmt, 8, -1);
+    run->received = sql_i64(stmt, 9);
+    run->done = sql_i64(stmt, 10);
+    run->failed = sql_i64(stmt, 11);
+    run->active = run->received - run->done - run->failed;
+    run->error = sql_text(stmt, 12, arena);
+    run->step_pattern = sql_text(stmt, 27, arena);
+    run->warmup_steps = sql_i64_or(stmt, 28, -1);
+    run->finalized = !sql_is_null(stmt, 29);
+    read_figures(stmt, run, arena);
+}
+
+// Tags or settings of a run.
+static bool read_pairs(struct stmt *stmt, struct str run_id, struct arena *arena,
+                       struct run_tag **pairs, size_t *count)
+{
+    sql_bind_text(stmt, run_id);
+    while (sql_row(stmt)) {
+        *pairs = sql_grow(arena, *pairs, *count, sizeof **pairs, stmt->err);
+        if (!*pairs) {
+            stmt->failed = true;
+            break;
+        }
+        (*pairs)[(*count)++] = (struct run_tag){sql_text(stmt, 0, arena), sql_text(stmt, 1, arena)};
+    }
+    sql_reset(stmt);
+    return !stmt->failed;
+}
+
+static bool read_baselines(struct stmt *stmt, struct run *run, struct arena *arena)
+{
+    sql_bind_text(stmt, run->id);
+    while (sql_row(stmt)) {
+        run->baselines =
+            sql_grow(arena, run->baselines, run->baseline_count, sizeof *run->baselines, stmt->err);
+        if (!run->baselines) {
+            stmt->failed = true;
+            break;
+        }
+        run->baselines[run->baseline_count++] = sql_text(stmt, 0, arena);
+    }
+    sql_reset(stmt);
+    return !stmt->failed;
+}
+
+#define TAGS      "SELECT \"key\", value FROM run_tag WHERE run_id = ? ORDER BY \"key\""
+#define META      "SELECT \"key\", value FROM metadata WHERE run_id = ? ORDER BY \"key\""
+#define BASELINES "SELECT name FROM baseline WHERE run_id = ? ORDER BY name"
+
+// The statements that read one run after the other.
+struct loading {
+    struct stmt run, tags, meta, baselines;
+};
+
+static struct loading begin_loading(sqlite3 *db, struct err *err)
+{
+    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err),
+                            sql_begin(db, META, err), sql_begin(db, BASELINES, err)};
+}
+
+static bool end_loading(struct loading *loading)
+{
+    bool run_ok = sql_end(&loading->run);
+    bool tags_ok = sql_end(&loading->tags);
+    bool meta_ok = sql_end(&loading->meta);
+    return sql_end(&loading->baselines) && run_ok && tags_ok && meta_ok;
+}
+
+static bool load_run(struct loading *loading, struct str id, struct arena *arena, struct run *run)
+{
+    *run = (struct run){0};
+    sql_bind_text(&loading->run, id);
+    bool found = sql_row(&loading->run);
+    if (found)
+        read_run(&loading->run, run, arena);
+    sql_reset(&loading->run);
+    return found && read_pairs(&loading->tags, run->id, arena, &run->tags, &run->tag_count) &&
+           read_pairs(&loading->meta, run->id, arena, &run->meta, &run->meta_count) &&
+           read_baselines(&loading->baselines, run, arena);
+}
+
+bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
+{
+    struct loading loading = begin_loading(db, err);
+    bool found = load_run(&loading, id, arena, run);
+    if (!end_loading(&loading))
+        return false;
+    return found || err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
+}
+
+// --- finding ------------------------------------------------------------------------------------
+
+bool runs_search(sqlite3 *db, const char *text, const struct str parameters[2], struct arena *arena,
+                 struct id_search *found, struct err *err)
+{
+    *found = (struct id_search){0};
+    struct stmt stmt = sql_begin(db, text, err);
+    for (int i = 0; i < 2; i++)
+        if (parameters[i].at)
+            sql_bind_text(&stmt, parameters[i]);
+    while (found->count < 2 && sql_row(&stmt))
+        if (found->count++ == 0)
+            found->id = sql_text(&stmt, 0, arena);
+    return sql_end(&stmt);
+}
+
+// "project/name" in two; false without a slash.
+static bool split_project(struct str key, struct str both[2])
+{
+    size_t slash = str_find(key, STR("/"));
+    if (slash == SIZE_MAX)
+        return false;
+    both[0] = (struct str){key.at, slash};
+    both[1] = (struct str){key.at + slash + 1, key.len - slash - 1};
+    return true;
+}
+
+// The newest of "series" or "project/series".
+static bool search_latest(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
+                          struct err *err)
+{
+    struct str series[2] = {key};
+    return runs_search(db,
+                       split_project(key, series)
+                           ? "SELECT id FROM run WHERE project = ? AND series = ? "
+                             "ORDER BY created_ns DESC, id LIMIT 1"
+                           : "SELECT id FROM run WHERE series = ? "
+                             "ORDER BY created_ns DESC, id LIMIT 1",
+                       series, arena, found, err);
+}
+
+// Ids that a key stands for, by its form.
+static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
+                    struct err *err)
+{
+    struct str by_id[2] = {key};
+    if (!runs_search(db, "SELECT id FROM run WHERE id = ?", by_id, arena, found, err))
+        return false;
+    if (found->count)
+        return true;
+    struct str pinned = STR(STORE_BASELINE_PREFIX);
+    if (str_starts_with(key, pinned)) {
+        struct str name[2] = {{key.at + pinned.len, key.len - pinned.len}};
+        return runs_search(db, "SELECT run_id FROM baseline WHERE name = ?", name, arena, found,
+                           err);
+    }
+    struct str latest = STR("~latest");
+    if (key.len > latest.len &&
+        str_equal((struct str){key.at + key.len - latest.len, latest.len}, latest))
+        return search_latest(db, (struct str){key.at, key.len - latest.len}, arena, found, err);
+    struct str both[2];
+    if (split_project(key, both))
+        return runs_search(db, "SELECT id FROM run WHERE project = ? AND name = ?", both, arena,
+                           found, err);
+    return runs_search(db, "SELECT id FROM run WHERE name = ? LIMIT 2", by_id, arena, found, err);
+}
+
+static bool find_run(sqlite3 *db, struct str key, struct arena *arena, struct run *run,
+                     struct err *err)
+{
+    struct id_search found;
+    if (!resolve(db, key, arena, &found, err))
+        return false;
+    if (found.count == 0)
+        return err_set(err, ERR_NOT_FOUND, "no run '%.*s'", (int)(key.len < 100 ? key.len : 100),
+                       key.at);
+    if (found.count > 1)
+        return err_set(err, ERR_CONFLICT,
+                       "several projects have a run '%.*s': name it by id or as project/name",
+                       (int)key.len, key.at);
+    return runs_load(db, found.id, arena, run, err);
+}
+
+bool store_find_run(struct store *store, struct str key, struct arena *arena, struct run *run,
+                    struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = find_run(txn.db, key.at ? key : STR(""), arena, run, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- listing ------------------------------------------------------------------------------------
+
+// What a list may be sorted by, and where that stands.
+static const struct {
+    const char *name, *sql;
+} sortable[] = {
+    {"created", "created_ns"},
+    {"name", "name"},
+    {"project", "project"},
+    {"status", "status"},
+    {"received", "received"},
+    {"world_size", "coalesce(world_size, traced_world_size)"},
+    {"gpu", "gpu"},
+    {"busy_share", "busy_share"},
+    {"exposed_comm_share", "exposed_comm_share"},
+    {"step_median_ns", "step_median_ns"},
+    {"findings", "findings"},
+};
+
+static const char *sort_column(struct str name)
+{
+    for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
+        if (str_equal(name, str_of(sortable[i].name)))
+            return sortable[i].sql;
+    return NULL;
+}
+
+#define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
+
+// The pattern is ?1 and stands in several places; every other value follows in order. What is not
+// asked for is left out, so that SQLite need not look at it.
+static void add_conditions(struct buf *sql, const struct run_query *query)
+{
+    buf_puts(sql, "FROM run WHERE ?1 IS NOT NULL");
+    if (query->search.len)
+        buf_puts(sql,
+                 " AND (name " LIKE_PATTERN " OR project " LIKE_PATTERN " OR note " LIKE_PATTERN
+                 " OR gpu " LIKE_PATTERN " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
+                 "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
+    buf_puts(sql, query->project.len ? " AND project = ?" : "");
+    buf_puts(sql, query->gpu.len ? " AND instr(lower(gpu), lower(?)) > 0" : "");
+    buf_puts(sql, query->status.len ? " AND status = ?" : "");
+    buf_puts(sql, query->series.len ? " AND series = ?" : "");
+    buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
+    buf_puts(sql, query->before_ns > 0 ? " AND created_ns < ?" : "");
+    for (size_t i = 0; i < query->tag_count; i++) {
+        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
+                      "AND \"key\" = ?");
+        buf_puts(sql, query->tags[i].value.len ? " AND value = ?)" : ")");
+    }
+    buf_putc(sql, ' ');
+}
+
+static void bind_if_asked(struct stmt *stmt, struct str value)
+{
+    if (value.len)
+        sql_bind_text(stmt, value);
+}
+
+static void bind_conditions(struct stmt *stmt, const struct run_query *query, struct str pattern)
+{
+    sql_bind_text(stmt, pattern);
+    bind_if_asked(stmt, query->project);
+    bind_if_asked(stmt, query->gpu);
+    bind_if_asked(stmt, query->status);
+    bind_if_asked(stmt, query->series);
+    if (query->since_ns > 0)
+        sql_bind_i64(stmt, query->since_ns);
+    if (query->before_ns > 0)
+        sql_bind_i64(stmt, query->before_ns);
+    for (size_t i = 0; i < query->tag_count; i++) {
+        sql_bind_text(stmt, query->tags[i].key);
+        bind_if_asked(stmt, query->tags[i].value);
+    }
+}
+
+static bool add_order(struct buf *sql, const struct run_query *query, struct err *err)
+{
+    buf_puts(sql, "ORDER BY ");
+    for (unsigned i = 0; i < query->sort_count; i++) {
+        const struct sort_key *key = &query->sorts[i];
+        const char *column = sort_column(key->column);
+        if (!column)
+            return err_set(err, ERR_USAGE,
+                           "cannot sort runs by '%.*s': known are created, name, project, status, "
+                           "received, world_size, gpu, step_median_ns, busy_share, "
+                           "exposed_comm_share, findings",
+                           (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
+        buf_printf(sql, "%s %s NULLS LAST, ", column, key->descending ? "DESC" : "ASC");
+    }
+    buf_puts(sql, "created_ns DESC, id");
+    return true;
+}
+
+static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pattern,
+                       struct run_list *list, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT count(*) ");
+    add_conditions(&sql, query);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_conditions(&stmt, query, pattern);
+        list->total = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *arena)
+{
+    while (sql_row(stmt)) {
+        list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
+        if (!list->runs) {
+            stmt->failed = true;
+            break;
+        }
+        list->runs[list->count++].id = sql_text(stmt, 0, arena);
+    }
+    return !stmt->failed;
+}
+
+static bool list_ids(sqlite3 *db, const struct run_query *query, struct str pattern,
+                     struct arena *arena, struct run_list *list, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT id ");
+    add_conditions(&sql, query);
+    bool ok = add_order(&sql, query, err);
+    buf_puts(&sql, " LIMIT ? OFFSET ?");
+    ok = ok && buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_conditions(&stmt, query, pattern);
+        sql_bind_u64(&stmt, query->limit);
+        sql_bind_u64(&stmt, query->offset);
+        ok = read_ids(&stmt, list, arena);
+        ok = sql_end(&stmt) && ok;
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+// Sorts ids alone; what else is shown is read of the runs on the page.
+static bool list_page(sqlite3 *db, const struct run_query *query, struct str pattern,
+                      struct arena *arena, struct run_list *list, struct err *err)
+{
+    if (!list_ids(db, query, pattern, arena, list, err))
+        return false;
+    struct loading loading = begin_loading(db, err);
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->count; i++)
+        ok = load_run(&loading, list->runs[i].id, arena, &list->runs[i]);
+    return end_loading(&loading) && ok;
+}
+
+bool store_list_runs(struct store *store, const struct run_query *query, struct arena *arena,
+                     struct run_list *list, struct err *err)
+{
+    *list = (struct run_list){0};
+    struct str pattern = sql_like(arena, query->search, err);
+    struct txn txn;
+    if (!pattern.at || !txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = count_runs(txn.db, query, pattern, list, err) &&
+              list_page(txn.db, query, pattern, arena, list, err);
+    return txn_end(&txn, ok, err);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of run reports as SQL tables run_<name>, and reports of traces as one compressed blob.
+// The names in statements come from descriptors alone; every value is bound.
+#include "server/store/store_sql.h"
+
+#include <assert.h>
+#include <zstd.h>
+
+enum { REPORT_ZSTD_LEVEL = 3 };
+#define REPORT_MAX_BYTES ((unsigned long long)1 << 30)
+
+// --- writing run tables -------------------------------------------------------------------------
+
+static bool clear_table(sqlite3 *db, const struct table_desc *desc, struct str run_id,
+                        struct err *err)
+{
+    struct buf sql = {0};
+    buf_printf(&sql, "DELETE FROM \"run_%s\" WHERE run_id = ?", desc->name);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(&stmt, run_id);
+        ok = sql_run(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+// INSERT INTO "run_x" (run_id, "row", "a", "b") VALUES (?, ?, ?, ?)
+static void put_insert(struct buf *sql, const struct table_desc *desc)
+{
+    buf_printf(sql, "INSERT INTO \"run_%s\" (run_id, \"row\"", desc->name);
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_printf(sql, ", \"%s\"", desc->columns[i].name);
+    buf_puts(sql, ") VALUES (?, ?");
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_puts(sql, ", ?");
+    buf_puts(sql, ")");
+}
+
+static bool insert_rows(sqlite3 *db, const char *sql, struct str run_id, const struct table *table,
+                        struct err *err)
+{
+    struct stmt stmt = sql_begin(db, sql, err);
+    unsigned width = table->desc->column_count;
+    for (size_t row = 0; row < table->row_count; row++) {
+        sql_bind_text(&stmt, run_id);
+        sql_bind_i64(&stmt, (int64_t)row);
+        for (unsigned i = 0; i < width; i++)
+            sql_bind_cell(&stmt, &table->desc->columns[i], &table->cells[row * width + i]);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
+}
+
+static bool write_table(sqlite3 *db, struct str run_id, const struct table *table, struct err *err)
+{
+    struct buf sql = {0};
+    put_insert(&sql, table->desc);
+    bool ok = buf_ok(&sql, err) && insert_rows(db, sql.at, run_id, table, err);
+    buf_free(&sql);
+    return ok;
+}
+
+bool tables_replace(sqlite3 *db, struct str run_id, const struct report *report, struct err *err)
+{
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
+        const struct table *table = report_find(report, (*desc)->name);
+        if (!clear_table(db, *desc, run_id, err) || (table && !write_table(db, run_id, table, err)))
+            return err_wrap(err, "table %s", (*desc)->name);
+    }
+    return true;
+}
+
+// --- reading run tables -------------------------------------------------------------------------
+
+static void put_columns(struct buf *sql, const struct table_desc *desc)
+{
+    buf_puts(sql, "SELECT ");
+    for (unsigned i = 0; i < desc->column_count; i++)
+        buf_printf(sql, "%s\"%s\"", i ? ", " : "", desc->columns[i].name);
+}
+
+// What a statement's parameters are, in order, behind the run's id.
+struct parameters {
+    const struct column *columns[TABLE_QUERY_MAX_FILTERS + TABLE_MAX_COLUMNS];
+    struct cell values[TABLE_QUERY_MAX_FILTERS + TABLE_MAX_COLUMNS];
+    unsigned count;
+};
+
+static void add_parameter(struct parameters *parameters, const struct column *column,
+                          struct cell value)
+{
+    parameters->columns[parameters->count] = column;
+    parameters->values[parameters->count++] = value;
+}
+
+static bool put_filter(struct buf *sql, const struct column *column, struct str text,
+                       struct parameters *parameters, struct err *err)
+{
+    struct cell value;
+    if (!table_filter_value(column, text, &value, err))
+        return false;
+    if (value.null) {
+        buf_printf(sql, "(\"%s\" IS NULL%s", column->name, column->type == COLUMN_TEXT ? "" : ")");
+        if (column->type == COLUMN_TEXT)
+            buf_printf(sql, " OR \"%s\" = '')", column->name);
+        return true;
+    }
+    buf_printf(sql, "\"%s\" = ?", column->name);
+    add_parameter(parameters, column, value);
+    return true;
+}
+
+// Filters on one column are joined by OR, columns by AND.
+static bool put_filters(struct buf *sql, const struct table_desc *desc,
+                        const struct table_query *query, struct parameters *parameters,
+                        struct err *err)
+{
+    for (unsigned c = 0; c < desc->column_count; c++) {
+        struct str name = str_of(desc->columns[c].name);
+        bool is_open = false;
+        for (unsigned i = 0; i < query->filter_count; i++) {
+            if (!str_equal(query->filters[i].column, name))
+                continue;
+            buf_puts(sql, is_open ? " OR " : " AND (");
+            is_open = true;
+            if (!put_filter(sql, &desc->columns[c], query->filters[i].value, parameters, err))
+                return false;
+        }
+        buf_puts(sql, is_open ? ")" : "");
+    }
+    return true;
+}
+
+static bool put_search(struct buf *sql, const struct table_desc *desc, struct str search,
+                       struct arena *arena, struct parameters *parameters, struct err *err)
+{
+    struct str pattern = sql_like(arena, search, err);
+    if (!pattern.at)
+        return false;
+    if (search.len == 0)
+        return true;
+    buf_puts(sql, " AND (\"row\" < 0"); // no row; a plain 0 would make SQLite scan the table
+    for (unsigned i = 0; i < desc->column_count; i++) {
+        if (desc->columns[i].type != COLUMN_TEXT)
+            continue;
+        buf_printf(sql, " OR \"%s\" LIKE ? ESCAPE '\\'", desc->columns[i].name);
+        add_parameter(parameters, &desc->columns[i], cell_text(pattern));
+    }
+    buf_puts(sql, ")");
+    return true;
+}
+
+// FROM and WHERE of a query, which the count and the page share.
+static bool put_condition(struct buf *sql, const struct table_desc *desc,
+                          const struct table_query *query, struct arena *arena,
+                          struct parameters *parameters, struct err *err)
+{
+    buf_printf(sql, " FROM \"run_%s\" WHERE run_id = ?", desc->name);
+    return put_filters(sql, desc, query, parameters, err) &&
+           put_search(sql, desc, query->search, arena, parameters, err) && buf_ok(sql, err);
+}
+
+static void put_order(struct buf *sql, const struct table_desc *desc,
+                      const struct table_query *query)
+{
+    buf_puts(sql, " ORDER BY ");
+    for (unsigned i = 0; i < query->sort_count; i++)
+        for (unsigned c = 0; c < desc->column_count; c++)
+            if (str_equal(query->sorts[i].column, str_of(desc->columns[c].name)))
+                buf_printf(sql, "\"%s\" %s NULLS LAST, ", desc->columns[c].name,
+                           query->sorts[i].descending ? "DESC" : "ASC");
+    buf_puts(sql, "\"row\" LIMIT ? OFFSET ?");
+}
+
+static void bind_condition(struct stmt *stmt, struct str run_id,
+                           const struct parameters *parameters)
+{
+    sql_bind_text(stmt, run_id);
+    for (unsigned i = 0; i < parameters->count; i++)
+        sql_bind_cell(stmt, parameters->columns[i], &parameters->values[i]);
+}
+
+static bool count_rows(sqlite3 *db, const char *condition, struct str run_id,
+                       const struct parameters *parameters, uint64_t *total, struct err *err)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT count(*)");
+    buf_puts(&sql, condition);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_condition(&stmt, run_id, parameters);
+        *total = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool read_row(struct stmt *stmt, struct table *table, struct arena *arena)
+{
+    unsigned width = table->desc->column_count;
+    table->cells =
+        sql_grow(arena, table->cells, table->row_count, width * sizeof *table->cells, stmt->err);
+    stmt->failed = stmt->failed || !table->cells;
+    if (stmt->failed)
+        return false;
+    struct cell *row = &table->cells[table->row_count++ * width];
+    for (unsigned i = 0; i < width; i++)
+        row[i] = sql_cell(stmt, (int)i, table->desc->columns[i].type, arena);
+    return !stmt->failed;
+}
+
+// One SELECT on its way: its text, and what to bind.
+struct selection {
+    struct str run_id;
+    const struct table_desc *desc;
+    const struct table_query *query;
+    struct parameters parameters;
+};
+
+static bool read_page(sqlite3 *db, const struct selection *selection, const char *condition,
+                      struct arena *arena, struct table *table, struct err *err)
+{
+    struct buf sql = {0};
+    put_columns(&sql, selection->desc);
+    buf_puts(&sql, condition);
+    put_order(&sql, selection->desc, selection->query);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        bind_condition(&stmt, selection->run_id, &selection->parameters);
+        sql_bind_u64(&stmt, selection->query->limit);
+        sql_bind_u64(&stmt, selection->query->offset);
+        while (sql_row(&stmt) && read_row(&stmt, table, arena))
+            continue;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+static bool select_rows(sqlite3 *db, struct selection *selection, struct arena *arena,
+                        struct table_page *page, struct err *err)
+{
+    *page =
+        (struct table_page){.table = {.desc = selection->desc}, .offset = selection->query->offset};
+    struct buf condition = {0};
+    bool ok = put_condition(&condition, selection->desc, selection->query, arena,
+                            &selection->parameters, err) &&
+              count_rows(db, condition.at, selection->run_id, &selection->parameters, &page->total,
+                         err) &&
+              read_page(db, selection, condition.at, arena, &page->table, err);
+    buf_free(&condition);
+    return ok;
+}
+
+bool store_read_table(struct store *store, struct run_table from, const struct table_query *query,
+                      struct arena *arena, struct table_page *page, struct err *err)
+{
+    struct txn txn;
+    if (!table_query_check(query, from.desc, err) || !txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct selection selection = {.run_id = from.run_id, .desc = from.desc, .query = query};
+    bool ok = select_rows(txn.db, &selection, arena, page, err);
+    return txn_end(&txn, ok, err);
+}
+
+static bool load_table(sqlite3 *db, struct str run_id, const struct table_desc *desc,
+                       struct report *report, struct err *err)
+{
+    struct table_query all = {.limit = TABLE_QUERY_NO_LIMIT};
+    struct selection selection = {.run_id = run_id, .desc = desc, .query = &all};
+    struct table_page page;
+    if (!select_rows(db, &selection, report->arena, &page, err))
+        return false;
+    if (page.table.row_count == 0)
+        return true;
+    if (report->table_count == REPORT_MAX_TABLES)
+        return err_set(err, ERR_INTERNAL, "a report has more than %d tables", REPORT_MAX_TABLES);
+    page.table.row_cap = page.table.row_count;
+    report->tables[report->table_count++] = page.table;
+    return true;
+}
+
+bool store_load_run_tables(struct store *store, struct str run_id,
+                           const struct table_desc *const *known, struct report *report,
+                           struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = true;
+    for (const struct table_desc *const *desc = known; ok && *desc; desc++)
+        ok = load_table(txn.db, run_id, *desc, report, err);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
+                           struct err *err)
+{
+    return store_load_run_tables(store, run_id, run_tables, report, err);
+}
+
+// --- reports of traces --------------------------------------------------------------------------
+
+// A trace's tables on their way into rows, each saved and compressed by itself.
+struct packing {
+    struct stmt insert;
+    struct str trace_id;
+    struct buf plain;
+    struct arena frames;
+};
+
+static bool pack_table(struct packing *packing, const struct table *table, struct err *err)
+{
+    struct report one = {.table_count = 1};
+    one.tables[0] = *table;
+    packing->plain.len = 0;
+    if (!report_save(&one, &packing->plain, err))
+        return false;
+    size_t cap = ZSTD_compressBound(packing->plain.len);
+    char *frame = arena_alloc(&packing->frames, cap, err);
+    if (!frame)
+        return false;
+    size_t len =
+        ZSTD_compress(frame, cap, packing->plain.at, packing->plain.len, REPORT_ZSTD_LEVEL);
+    if (ZSTD_isError(len))
+        return err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
+    sql_bind_text(&packing->insert, packing->trace_id);
+    sql_bind_text(&packing->insert, str_of(table->desc->name));
+    sql_bind_bytes(&packing->insert, (struct str){frame, len});
+    sql_step(&packing->insert);
+    return !packing->insert.failed;
+}
+
+static bool insert_tables(sqlite3 *db, struct str trace_id, const struct report *report,
+                          struct err *err)
+{
+    struct packing packing = {.trace_id = trace_id};
+    packing.insert = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
+    arena_init(&packing.frames, NULL);
+    bool ok = true;
+    for (unsigned i = 0; ok && i < report->table_count; i++)
+        ok = pack_table(&packing, &report->tables[i], err);
+    bool ended = sql_end(&packing.insert);
+    arena_free(&packing.frames);
+    buf_free(&packing.plain);
+    return ok && ended;
+}
+
+bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
+                       struct err *err)
+{
+    // A row of trace_report tells that there is a report, though its tables stand by themselves.
+    struct stmt forget = sql_begin(db, "DELETE FROM trace_table WHERE trace_id = ?", err);
+    sql_bind_text(&forget, trace_id);
+    struct stmt head =
+        sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, zeroblob(0))", err);
+    sql_bind_text(&head, trace_id);
+    sql_bind_i64(&head, ANALYSIS_VERSION);
+    bool ok = sql_run(&forget);
+    return sql_run(&head) && ok && insert_tables(db, trace_id, report, err);
+}
+
+// Decompresses into the arena.
+static bool unpack(struct str bytes, struct arena *arena, struct str *plain, struct err *err)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(bytes.at, bytes.len);
+    if (size > REPORT_MAX_BYTES) // the two error values are larger, too
+        return err_set(err, ERR_IO, "a stored report is damaged");
+    char *at = arena_alloc(arena, (size_t)size + 1, err);
+    if (!at)
+        return false;
+    size_t got = ZSTD_decompress(at, (size_t)size, bytes.at, bytes.len);
+    if (ZSTD_isError(got) || got != size)
+        return err_set(err, ERR_IO, "a stored report is damaged");
+    *plain = (struct str){at, got};
+    return true;
+}
+
+// Adds the tables of the rows that a statement yields; an empty one has none.
+static bool load_rows(struct stmt *stmt, struct report *report,
+                      const struct table_desc *const *known, size_t *found, struct err *err)
+{
+    bool ok = true;
+    while (ok && sql_row(stmt)) {
+        struct str frame = sql_bytes(stmt, 0), plain;
+        ++*found;
+        ok = frame.len == 0 ||
+             (unpack(frame, report->arena, &plain, err) && report_load(report, plain, known, err));
+    }
+    return sql_end(stmt) && ok;
+}
+
+// SELECT report FROM trace_table WHERE trace_id = ? AND name IN (?, ?)
+static void put_select(struct buf *sql, const struct table_desc *const *known)
+{
+    buf_puts(sql, "SELECT report FROM trace_table WHERE trace_id = ? AND name IN (");
+    for (size_t i = 0; known[i]; i++)
+        buf_puts(sql, i ? ", ?" : "?");
+    buf_puts(sql, ") ORDER BY rowid");
+}
+
+static bool load_kept(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
+                      struct report *report, size_t *found, struct err *err)
+{
+    struct buf sql = {0};
+    put_select(&sql, known);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(&stmt, trace_id);
+        for (size_t i = 0; known[i]; i++)
+            sql_bind_text(&stmt, str_of(known[i]->name));
+        ok = load_rows(&stmt, report, known, found, err);
+    }
+    buf_free(&sql);
+    return ok;
+}
+
+// The older form, all tables in one frame, holds whatever trace_table does not.
+static bool load_tables(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
+                        struct report *report, struct err *err)
+{
+    size_t found = 0;
+    if (!load_kept(db, trace_id, known, report, &found, err))
+        return false;
+    if (found)
+        return true;
+    struct stmt stmt = sql_begin(db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
+    sql_bind_text(&stmt, trace_id);
+    if (!load_rows(&stmt, report, known, &found, err))
+        return false;
+    return found || err_set(err, ERR_NOT_FOUND, "trace %.*s has no report yet", (int)trace_id.len,
+                            trace_id.at);
+}
+
+bool store_load_trace_tables(struct store *store, struct str trace_id,
+                             const struct table_desc *const *known, struct report *report,
+                             struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = load_tables(txn.db, trace_id, known, report, err);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_load_trace_report(struct store *store, struct str trace_id, struct report *report,
+                             struct err *err)
+{
+    return store_load_trace_tables(store, trace_id, trace_tables, report, err);
+}

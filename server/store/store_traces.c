@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces and uploads in the store.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+static const char *const state_words[] = {"queued", "running", "done", "failed"};
+enum { STATE_COUNT = sizeof state_words / sizeof *state_words };
+
+const char *trace_state_word(enum trace_state state)
+{
+    return state_words[state];
+}
+
+static enum trace_state state_of(struct str word)
+{
+    for (int i = 0; i < STATE_COUNT; i++)
+        if (str_equal(word, str_of(state_words[i])))
+            return (enum trace_state)i;
+    return TRACE_QUEUED;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+#define TRACE_COLUMNS                                                                     \
+    "trace.id, trace.run_id, trace.filename, trace.sha256, trace.rank, trace.rank_from, " \
+    "trace.bytes, trace.uploaded_ns, trace.state, trace.error, trace.warning, "           \
+    "trace.secrets, (SELECT damage FROM blob WHERE blob.sha256 = trace.sha256)"
+enum { TRACE_COLUMN_COUNT = 13 };
+
+static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena *arena)
+{
+    *trace = (struct trace_row){
+        .id = sql_text(stmt, 0, arena),
+        .run_id = sql_text(stmt, 1, arena),
+        .filename = sql_text(stmt, 2, arena),
+        .sha256 = sql_text(stmt, 3, arena),
+        .rank = sql_i64_or(stmt, 4, STORE_NO_RANK),
+        .rank_from = sql_text(stmt, 5, arena),
+        .bytes = sql_i64(stmt, 6),
+        .uploaded_ns = sql_i64(stmt, 7),
+        .state = state_of(sql_bytes(stmt, 8)),
+        .error = sql_text(stmt, 9, arena),
+        .warning = sql_text(stmt, 10, arena),
+        .secrets = sql_i64_or(stmt, 11, -1),
+        .damage = sql_text(stmt, 12, arena),
+    };
+}
+
+struct trace_list {
+    struct trace_row *rows;
+    size_t count;
+};
+
+static bool read_traces(struct stmt *stmt, bool has_existing, struct arena *arena,
+                        struct trace_list *list)
+{
+    while (sql_row(stmt)) {
+        list->rows = sql_grow(arena, list->rows, list->count, sizeof *list->rows, stmt->err);
+        if (!list->rows) {
+            stmt->failed = true;
+            break;
+        }
+        struct trace_row *row = &list->rows[list->count++];
+        read_trace(stmt, row, arena);
+        row->existing = has_existing && sql_i64(stmt, TRACE_COLUMN_COUNT) != 0;
+    }
+    return sql_end(stmt);
+}
+
+bool store_list_traces(struct store *store, struct str run_id, struct arena *arena,
+                       struct trace_row **traces, size_t *count, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db,
+                                 "SELECT " TRACE_COLUMNS " FROM trace WHERE run_id = ? "
+                                 "ORDER BY rank NULLS LAST, uploaded_ns, id",
+                                 err);
+    sql_bind_text(&stmt, run_id);
+    struct trace_list list = {0};
+    bool ok = read_traces(&stmt, false, arena, &list);
+    *traces = list.rows;
+    *count = list.count;
+    return txn_end(&txn, ok, err);
+}
+
+bool store_find_rank(struct store *store, struct str run_id, int64_t rank, struct arena *arena,
+                     struct trace_row *trace, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db, "SELECT " TRACE_COLUMNS " FROM trace WHERE run_id = ? AND rank = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_i64(&stmt, rank);
+    struct trace_list list = {0};
+    bool ok = read_traces(&stmt, false, arena, &list);
+    if (ok && list.count == 0)
+        ok = err_set(err, ERR_NOT_FOUND, "the run has no rank %lld", (long long)rank);
+    if (ok)
+        *trace = list.rows[0];
+    return txn_end(&txn, ok, err);
+}
+
+static bool load_upload(sqlite3 *db, struct str id, struct arena *arena, struct upload *upload,
+                        struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT id, run_id, created_ns FROM upload WHERE id = ?", err);
+    sql_bind_text(&stmt, id);
+    bool found = sql_row(&stmt);
+    *upload = (struct upload){0};
+    if (found) {
+        upload->id = sql_text(&stmt, 0, arena);
+        upload->run_id = sql_text(&stmt, 1, arena);
+        upload->created_ns = sql_i64(&stmt, 2);
+    }
+    if (!sql_end(&stmt))
+        return false;
+    if (!found)
+        return err_set(err, ERR_NOT_FOUND, "no upload %.*s", (int)(id.len < 40 ? id.len : 40),
+                       id.at);
+    stmt = sql_begin(db,
+                     "SELECT " TRACE_COLUMNS ", upload_trace.existing FROM upload_trace "
+                     "JOIN trace ON trace.id = upload_trace.trace_id WHERE upload_id = ? "
+                     "ORDER BY position",
+                     err);
+    sql_bind_text(&stmt, id);
+    struct trace_list list = {0};
+    if (!read_traces(&stmt, true, arena, &list))
+        return false;
+    upload->traces = list.rows;
+    upload->count = list.count;
+    upload->all_existing = true;
+    for (size_t i = 0; i < list.count; i++)
+        upload->all_existing = upload->all_existing && list.rows[i].existing;
+    return true;
+}
+
+bool store_find_upload(struct store *store, struct str id, struct arena *arena,
+                       struct upload *upload, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = load_upload(txn.db, id, arena, upload, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- adding -------------------------------------------------------------------------------------
+
+// What all parts of one upload share.
+struct adding {
+    sqlite3 *db;
+    struct str run_id;
+    bool replace;
+    struct arena *arena;
+};
+
+// The trace that stands where a part would go.
+struct present {
+    struct str trace_id; // "" none
+    bool same;           // its bytes are the part's
+    bool needs_rank;     // it waits for its rank, which the part knows
+    bool failed;         // it could not be read, so nothing is lost with it
+    struct str filename;
+};
+
+// What stands at the rank a part names.
+static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
+                         struct present *present, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(adding->db,
+                  "SELECT id, sha256 = ?, rank IS NULL, state = 'failed', filename FROM trace "
+                  "WHERE run_id = ? AND (rank = ? OR (rank IS NULL AND sha256 = ?1)) "
+                  "ORDER BY rank IS NULL LIMIT 1",
+                  err);
+    sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_text(&stmt, adding->run_id);
+    sql_bind_i64(&stmt, part->rank);
+    *present = (struct present){0};
+    if (sql_row(&stmt))
+        *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
+                                    sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0,
+                                    sql_text(&stmt, 4, adding->arena)};
+    return sql_end(&stmt);
+}
+
+// Without a rank the same bytes anywhere in the run are the same trace.
+static bool look_at_bytes(const struct adding *adding, const struct trace_part *part,
+                          struct present *present, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        adding->db, "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? ORDER BY rank LIMIT 1",
+        err);
+    sql_bind_text(&stmt, adding->run_id);
+    sql_bind_text(&stmt, str_of(part->sha256));
+    *present = (struct present){0};
+    if (sql_row(&stmt))
+        *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena), .same = true};
+    return sql_end(&stmt);
+}
+
+static bool give_rank(sqlite3 *db, struct str trace_id, int64_t rank, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE trace SET rank = ?, rank_from = 'field' WHERE id = ?", err);
+    sql_bind_i64(&stmt, rank);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+bool traces_drop(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM trace WHERE id = ?", err);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+static bool insert_blob(sqlite3 *db, const struct trace_part *part, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO blob (sha256, bytes, created_ns, checked_ns) VALUES (?1, ?2, ?3, ?3) "
+        "ON CONFLICT DO NOTHING",
+        err);
+    sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_i64(&stmt, part->bytes);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    return sql_run(&stmt);
+}
+
+static bool insert_trace(const struct adding *adding, const struct trace_part *part, struct str id,
+                         struct err *err)
+{
+    struct stmt stmt = sql_begin(adding->db,
+                                 "INSERT INTO trace (id, run_id, rank, rank_from, replaces, "
+                                 "sha256, filename, bytes, uploaded_ns, state) "
+                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
+                                 err);
+    sql_bind_text(&stmt, id);
+    sql_bind_text(&stmt, adding->run_id);
+    if (part->rank >= 0)
+        sql_bind_i64(&stmt, part->rank);
+    else
+        sql_bind_null(&stmt);
+    sql_bind_text(&stmt, part->rank >= 0 ? STR("field") : STR("pending"));
+    sql_bind_i64(&stmt, adding->replace);
+    sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_clean(&stmt, part->filename);
+    sql_bind_i64(&stmt, part->bytes);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    return sql_run(&stmt);
+}
+
+static bool add_new(const struct adding *adding, const struct trace_part *part,
+                    char id[STORE_ID_SIZE], struct err *err)
+{
+    return sql_new_id('t', id, err) && insert_blob(adding->db, part, err) &&
+           insert_trace(adding, part, str_of(id), err) &&
+           jobs_queue_trace(adding->db, str_of(id), err);
+}
+
+// Which trace a part became, or was already.
+struct added {
+    char trace_id[STORE_ID_SIZE];
+    bool existing;
+};
+
+static bool add_part(const struct adding *adding, const struct trace_part *part,
+                     struct added *added, struct err *err)
+{
+    struct present present;
+    bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
+                              : look_at_bytes(adding, part, &present, err);
+    if (!ok || !blobs_heal(adding->db, str_of(part->sha256), err))
+        return false;
+    added->existing = present.trace_id.len > 0 && present.same;
+    if (added->existing) {
+        memcpy(added->trace_id, present.trace_id.at, present.trace_id.len + 1);
+        return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
+    }
+    if (present.trace_id.len && !present.failed && !adding->replace)
+        return err_set(err, ERR_CONFLICT,
+                       "rank %lld of this run is already there with other content, from '%.*s'",
+                       (long long)part->rank,
+                       (int)(present.filename.len < 80 ? present.filename.len : 80),
+                       present.filename.at);
+    if (present.trace_id.len && !traces_drop(adding->db, present.trace_id, err))
+        return false;
+    return add_new(adding, part, added->trace_id, err);
+}
+
+static bool insert_upload(sqlite3 *db, struct str id, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "INSERT INTO upload VALUES (?, ?, ?)", err);
+    sql_bind_text(&stmt, id);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    return sql_run(&stmt);
+}
+
+static bool insert_upload_trace(sqlite3 *db, struct str upload_id, size_t position,
+                                const struct added *added, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "INSERT INTO upload_trace VALUES (?, ?, ?, ?)", err);
+    sql_bind_text(&stmt, upload_id);
+    sql_bind_i64(&stmt, (int64_t)position);
+    sql_bind_text(&stmt, str_of(added->trace_id));
+    sql_bind_i64(&stmt, added->existing);
+    return sql_run(&stmt);
+}
+
+static bool check_part(const struct trace_part *part, struct err *err)
+{
+    if (part->rank != STORE_NO_RANK && (part->rank < 0 || part->rank > INT32_MAX))
+        return err_set(err, ERR_USAGE, "a rank of %lld cannot be", (long long)part->rank);
+    if (str_valid_utf8(part->filename) != part->filename.len)
+        return err_set(err, ERR_USAGE, "a file name is not valid UTF-8");
+    return true;
+}
+
+// What must be true together with the upload: a crash in between would have it done twice, or
+// not counted.
+static bool settle_claims(sqlite3 *db, const struct upload_request *request, struct str id,
+                          struct err *err)
+{
+    return uploads_charge(db, request->owner, request->sent_bytes, err) &&
+           (request->key.text.len == 0 || upload_key_insert(db, request, id, err)) &&
+           (request->resumable_id.len == 0 || resumable_accept(db, request->resumable_id, id, err));
+}
+
+static bool add_upload(sqlite3 *db, const struct upload_request *request, struct arena *arena,
+                       struct upload *upload, struct err *err)
+{
+    char id[STORE_ID_SIZE];
+    struct adding adding = {.db = db, .replace = request->replace, .arena = arena};
+    if (!sql_new_id('u', id, err) ||
+        !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
+        !insert_upload(db, str_of(id), adding.run_id, err) ||
+        !settle_claims(db, request, str_of(id), err))
+        return false;
+    for (size_t i = 0; i < request->count; i++) {
+        struct added added;
+        if (!check_part(&request->parts[i], err) ||
+            !add_part(&adding, &request->parts[i], &added, err) ||
+            !insert_upload_trace(db, str_of(id), i, &added, err))
+            return false;
+    }
+    return uploads_own(db, request->owner, str_of(id), err) &&
+           sql_touch_run(db, adding.run_id, err) && load_upload(db, str_of(id), arena, upload, err);
+}
+
+bool store_add_upload(struct store *store, const struct upload_request *request,
+                      struct arena *arena, struct upload *upload, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = add_upload(txn.db, request, arena, upload, err);
+    return txn_end(&txn, ok, err);
+}

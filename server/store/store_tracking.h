@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs over time: baselines, series with their points and levels, and alerts. A part of the store,
+// whose rules in store.h hold here. Rows come as tables, with the columns of tracking_tables.h.
+#ifndef SERVER_STORE_TRACKING_H
+#define SERVER_STORE_TRACKING_H
+
+#include "server/store/series_judge.h"
+#include "server/store/store.h"
+
+#define STORE_MAX_SERIES ((size_t)1000) // that a list shows, those with the newest runs
+#define STORE_MAX_POINTS ((size_t)500)  // of a series that count, the newest
+#define STORE_MAX_ALERTS ((size_t)1000) // that a list shows, the newest
+
+// --- baselines: runs that others are held against; the key "@baseline:name" finds one ------------
+
+// By name; a name that is not "": only that one.
+MUST_CHECK bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
+                                     struct table *table, struct err *err);
+
+// Pins the name to the run, and to no other any more. ERR_USAGE for a name that cannot be one,
+// ERR_NOT_FOUND when the run is gone, ERR_CONFLICT when there are too many.
+MUST_CHECK bool store_set_baseline(struct store *store, struct str name, struct str run_id,
+                                   struct err *err);
+
+// ERR_NOT_FOUND.
+MUST_CHECK bool store_drop_baseline(struct store *store, struct str name, struct err *err);
+
+// --- series -------------------------------------------------------------------------------------
+
+struct series_query {
+    struct str project;         // equal; "" all
+    struct str search;          // substring of project or series; "" all
+    const struct run_tag *tags; // one of its runs has them; an empty value: any value
+    size_t tag_count;
+};
+
+// Newest first.
+MUST_CHECK bool store_list_series(struct store *store, const struct series_query *query,
+                                  struct arena *arena, struct table *table, struct err *err);
+
+// A series is known by its project and its own name.
+struct series_key {
+    struct str project, series;
+};
+
+// Fills key->project where it is "". ERR_NOT_FOUND; ERR_CONFLICT when several projects have it.
+MUST_CHECK bool store_find_series(struct store *store, struct series_key *key, struct arena *arena,
+                                  struct err *err);
+
+// Runs with a step time, oldest first.
+MUST_CHECK bool store_list_points(struct store *store, const struct series_key *key,
+                                  struct arena *arena, struct table *table, struct err *err);
+
+// Where new levels begin among these, oldest first.
+MUST_CHECK bool store_list_level_changes(struct store *store, const struct series_key *key,
+                                         struct arena *arena, struct table *table, struct err *err);
+
+// --- alerts -------------------------------------------------------------------------------------
+
+struct alert_query {
+    struct str project, series, status; // equal; "" all
+};
+
+// Slower runs first.
+MUST_CHECK bool store_list_alerts(struct store *store, const struct alert_query *query,
+                                  struct arena *arena, struct table *table, struct err *err);
+
+// A table of that one. ERR_NOT_FOUND.
+MUST_CHECK bool store_find_alert(struct store *store, struct str id, struct arena *arena,
+                                 struct table *table, struct err *err);
+
+// What somebody decides of an alert; NULL: as it is. ERR_NOT_FOUND; ERR_USAGE for a status that is
+// none or a comment that cannot be one.
+struct alert_patch {
+    const struct str *status, *comment;
+};
+MUST_CHECK bool store_patch_alert(struct store *store, struct str id,
+                                  const struct alert_patch *patch, struct err *err);
+
+// Judges all series whose points changed since, and raises, changes and closes their alerts. Cheap
+// when there is none. What it does depends on what is stored alone, so that it may be cut off or
+// run twice at any time.
+MUST_CHECK bool store_judge_series(struct store *store, struct err *err);
+
+#endif

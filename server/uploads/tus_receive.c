@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the bodies of requests to one file, and from the complete file to an upload.
+#include "server/access/audit.h"
+#include "server/uploads/tus.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/log.h"
+#include "server/access/quota.h"
+#include "server/files/pieces.h"
+#include "server/uploads/sniff.h"
+#include "server/uploads/tus_checksum.h"
+#include "server/uploads/upload_form.h"
+#include "server/uploads/upload_gate.h"
+
+#include <stdlib.h>
+
+// One request at an upload.
+struct turn {
+    struct request *request;
+    struct response *response;
+    struct resumable resumable; // as it was when the turn began
+    struct pieces *pieces;
+    uint64_t begin;                // offset at which its piece begins
+    struct tus_checksum *checksum; // of the piece, NULL none
+};
+
+// What another request did to the upload before it let go of the file.
+static bool look_again(struct turn *turn, struct err *err)
+{
+    struct resumable *now = &turn->resumable;
+    if (!store_find_resumable(turn->request->services->intake.store, now->id, turn->request->arena,
+                              now, err))
+        return false;
+    if (now->upload_id.len == 0 && now->refused.len == 0)
+        return true;
+    return response_refuse(turn->response, err, (struct refusal){423, "busy"},
+                           "another request just brought this upload to its end; ask again");
+}
+
+static bool open_pieces(struct turn *turn, struct err *err)
+{
+    struct blobs *blobs = turn->request->services->intake.blobs;
+    turn->pieces = pieces_open(blobs, turn->resumable.id.at, turn->resumable.bytes, err);
+    struct err why = *err;
+    if (!turn->pieces && why.code != ERR_NOT_FOUND) {
+        if (why.code == ERR_BUSY)
+            turn->response->status = 423;
+        return false;
+    }
+    if (!look_again(turn, err))
+        return false;
+    if (turn->pieces)
+        return pieces_find_end(turn->pieces, turn->resumable.flushed, err);
+    *err = why;
+    turn->response->status = 410;
+    return false;
+}
+
+// --- the end of an upload -----------------------------------------------------------------------
+
+// Nothing that is sent later can mend it. The reason stays for whoever asks.
+static void refuse(struct turn *turn, const struct err *err)
+{
+    const struct intake *intake = &turn->request->services->intake;
+    struct err ignored;
+    if (!store_refuse_resumable(intake->store, turn->resumable.id, err->msg, &ignored) ||
+        !pieces_remove(intake->blobs, turn->resumable.id.at, &ignored))
+        log_warn("a refused upload in pieces remains: %s", ignored.msg);
+}
+
+static bool check_head(struct turn *turn, struct err *err)
+{
+    char head[SNIFF_BYTES];
+    size_t len = 0;
+    return pieces_read_head(turn->pieces, head, sizeof head, &len, err) &&
+           sniff_trace((struct str){head, len}, err);
+}
+
+static bool accept_form(struct turn *turn, const struct upload_form *form, struct upload *upload,
+                        struct err *err)
+{
+    struct intake_request wanted = {.run = form->run,
+                                    .parts = form->parts,
+                                    .count = form->part_count,
+                                    .replace = form->replace,
+                                    .owner = turn->resumable.owner,
+                                    .resumable_id = turn->resumable.id};
+    const struct intake *intake = &turn->request->services->intake;
+    if (intake_accept(intake, &wanted, turn->request->arena, upload, err))
+        return true;
+    if (err->code == ERR_CONFLICT) {
+        turn->response->word = "rank-conflict";
+        turn->response->fix = STR("begin again with replace true in Upload-Metadata to put the new "
+                                  "trace in place of the other, or use another run name");
+    }
+    return false;
+}
+
+static bool accept_file(struct turn *turn, struct upload *upload, struct err *err)
+{
+    struct str filename = STR("");
+    struct upload_form *form = tus_form(turn->request, turn->resumable.metadata, &filename, err);
+    if (!form || !check_head(turn, err))
+        return false;
+    struct spool *spool = pieces_seal(turn->pieces, err);
+    bool ok = spool && upload_form_take(form, spool, filename, err) &&
+              accept_form(turn, form, upload, err);
+    upload_form_close(form);
+    return ok;
+}
+
+static bool accept(struct turn *turn, struct err *err)
+{
+    const struct services *services = turn->request->services;
+    struct upload upload;
+    struct err ignored;
+    if (!accept_file(turn, &upload, err)) {
+        if (err->code == ERR_CONFLICT || err->code == ERR_FORMAT || err->code == ERR_USAGE)
+            refuse(turn, err);
+        return false;
+    }
+    metrics_add(services->metrics, METRIC_UPLOADS, 1);
+    if (turn->begin > 0)
+        metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
+    if (!pieces_remove(services->intake.blobs, turn->resumable.id.at, &ignored))
+        log_warn("the file of an accepted upload remains: %s", ignored.msg);
+    audit_name_upload(turn->request, &upload);
+    return tus_show_result(turn->request, turn->response, upload.id, err);
+}
+
+// --- what is there ------------------------------------------------------------------------------
+
+// Makes what is there durable and says how much it is.
+static bool keep(struct turn *turn, struct err *err)
+{
+    const struct resumable *resumable = &turn->resumable;
+    uint64_t offset = pieces_offset(turn->pieces);
+    int64_t expires_ns = resumable->expires_ns;
+    if (offset != resumable->flushed) {
+        expires_ns = tus_expiry(turn->request);
+        if (!pieces_flush(turn->pieces, err) ||
+            !store_extend_resumable(turn->request->services->intake.store, resumable->id, offset,
+                                    expires_ns, err))
+            return false;
+        if (offset > turn->begin) // what a request before this one left behind is not of its body
+            quota_settle(turn->request, offset - turn->begin);
+    }
+    tus_show_offset(turn->request, turn->response, offset);
+    tus_show_expiry(turn->request, turn->response, expires_ns);
+    return true;
+}
+
+static bool is_complete(const struct turn *turn)
+{
+    return pieces_offset(turn->pieces) == turn->resumable.bytes;
+}
+
+bool tus_settle(struct request *request, struct response *response,
+                const struct resumable *resumable, struct err *err)
+{
+    struct turn turn = {.request = request, .response = response, .resumable = *resumable};
+    bool ok = open_pieces(&turn, err);
+    turn.begin = ok ? pieces_offset(turn.pieces) : 0;
+    ok = ok && keep(&turn, err) && (!is_complete(&turn) || accept(&turn, err));
+    pieces_close(turn.pieces);
+    return ok;
+}
+
+// --- receiving ----------------------------------------------------------------------------------
+
+static bool check_stopping(struct turn *turn, struct err *err)
+{
+    if (!atomic_load(turn->request->services->draining))
+        return true;
+    response_retry_later(turn->response, turn->request);
+    return response_refuse(turn->response, err, (struct refusal){503, "stopping"},
+                           "the service is about to stop; what came is kept");
+}
+
+// A file that cannot be a trace is told so before the rest of it is sent; but of bytes with a
+// checksum nothing is known before it agrees.
+static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
+{
+    if (turn->checksum || pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
+        sniff_trace((struct str){block, SNIFF_BYTES}, err))
+        return true;
+    refuse(turn, err);
+    return false;
+}
+
+// An upload does not expire while its bytes come, however slowly.
+static bool prolong(struct turn *turn, struct err *err)
+{
+    const struct services *services = turn->request->services;
+    struct resumable *resumable = &turn->resumable;
+    if (resumable->expires_ns - clock_wall_ns() > services->resume_ns / 2)
+        return true;
+    resumable->expires_ns = tus_expiry(turn->request);
+    return store_extend_resumable(services->intake.store, resumable->id, resumable->flushed,
+                                  resumable->expires_ns, err);
+}
+
+static bool take_block(struct turn *turn, const char *block, size_t size, struct err *err)
+{
+    metrics_add(turn->request->services->metrics, METRIC_UPLOAD_BYTES, size);
+    return prolong(turn, err) && check_first(turn, block, size, err) &&
+           (!turn->checksum || tus_checksum_add(turn->checksum, block, size, err)) &&
+           pieces_write(turn->pieces, block, size, !turn->checksum, err);
+}
+
+static bool read_piece(struct turn *turn, struct err *err)
+{
+    char *block = malloc(PIECES_BLOCK_BYTES);
+    size_t got = 1;
+    uint64_t announced = turn->request->body->length;
+    if (!block)
+        return err_set(err, ERR_MEMORY, "out of memory for an upload");
+    bool ok = announced == BODY_UNKNOWN || pieces_reserve(turn->pieces, announced, err);
+    while (ok && got)
+        ok = check_stopping(turn, err) &&
+             body_read(turn->request->body, block, PIECES_BLOCK_BYTES, &got, err) &&
+             (got == 0 || take_block(turn, block, got, err));
+    free(block);
+    return ok;
+}
+
+static bool check_checked(struct turn *turn, struct err *err)
+{
+    if (turn->begin > 0 || pieces_offset(turn->pieces) < SNIFF_BYTES || check_head(turn, err))
+        return true;
+    if (err->code == ERR_FORMAT)
+        refuse(turn, err);
+    return false;
+}
+
+static bool check_piece(struct turn *turn, struct err *err)
+{
+    if (!turn->checksum)
+        return true;
+    if (tus_checksum_agrees(turn->checksum))
+        return check_checked(turn, err);
+    return response_refuse(turn->response, err, (struct refusal){460, "checksum"},
+                           "the piece does not hash to its Upload-Checksum; it was not kept");
+}
+
+// Bytes with a checksum count together or not at all, others as far as they came.
+static bool receive_piece(struct turn *turn, struct err *err)
+{
+    struct err trouble;
+    bool ok = read_piece(turn, err) && check_piece(turn, err);
+    bool cut = ok || !turn->checksum || pieces_rewind(turn->pieces, turn->begin, &trouble);
+    if (cut && keep(turn, &trouble))
+        return ok;
+    if (ok)
+        *err = trouble;
+    else
+        log_warn("a piece of an upload is lost: %s", trouble.msg);
+    return false;
+}
+
+static bool check_offset(struct turn *turn, uint64_t announced, struct err *err)
+{
+    turn->begin = pieces_offset(turn->pieces);
+    struct body *body = turn->request->body;
+    uint64_t left = turn->resumable.bytes - turn->begin;
+    if (turn->begin == announced)
+        return body_limit(body, left < body->limit ? left : body->limit, err);
+    tus_show_offset(turn->request, turn->response, turn->begin);
+    return response_refuse(turn->response, err, (struct refusal){409, "offset"},
+                           "found Upload-Offset %llu, expected %llu", (unsigned long long)announced,
+                           (unsigned long long)turn->begin);
+}
+
+static bool take_turn(struct turn *turn, uint64_t offset, struct err *err)
+{
+    bool ok = tus_checksum_begin(turn->request, &turn->checksum, err) && open_pieces(turn, err) &&
+              check_offset(turn, offset, err) && receive_piece(turn, err) &&
+              (!is_complete(turn) || accept(turn, err));
+    pieces_close(turn->pieces);
+    tus_checksum_free(turn->checksum);
+    return ok;
+}
+
+bool tus_receive(struct request *request, struct response *response,
+                 const struct resumable *resumable, uint64_t offset, struct err *err)
+{
+    struct turn turn = {.request = request, .response = response, .resumable = *resumable};
+    if (!upload_gate_enter_piece(request, response, err))
+        return false;
+    bool ok = take_turn(&turn, offset, err);
+    upload_gate_leave(request);
+    return ok;
+}

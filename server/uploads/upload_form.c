@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a body to sealed spools: every byte is looked at once and nothing is held but one buffer.
+#include "server/uploads/upload_form.h"
+
+#include "ingest/base/secrets.h"
+#include "server/uploads/multipart.h"
+#include "server/uploads/sniff.h"
+
+#include <stdlib.h>
+
+#define FIELD_MAX_BYTES   (STORE_NOTE_MAX_BYTES + 96)
+#define DISPLAY_MAX_BYTES ((size_t)255)
+
+struct upload_form *upload_form_new(struct request *request, struct err *err)
+{
+    struct upload_form *form = arena_alloc(request->arena, sizeof(*form), err);
+    if (!form)
+        return NULL;
+    form->run.world_size = STORE_ANY;
+    form->run.name = form->run.project = form->run.note = form->run.step_pattern = STR("");
+    form->run.tags = form->tags;
+    form->run.meta = form->meta;
+    return form;
+}
+
+void upload_form_close(struct upload_form *form)
+{
+    for (size_t i = 0; form && i < form->part_count; i++)
+        blob_spool_close(form->parts[i].spool);
+    if (form)
+        form->part_count = 0;
+}
+
+bool upload_display_name(struct str name, struct arena *arena, struct str *display, struct err *err)
+{
+    struct buf out = {0}, clean = {0};
+    secrets_redact(name, NULL, &clean);
+    name = (struct str){clean.at, clean.len};
+    while (name.len && out.len < DISPLAY_MAX_BYTES) {
+        size_t valid = str_valid_utf8((struct str){name.at, name.len < 4 ? name.len : 4});
+        unsigned char c = (unsigned char)name.at[0];
+        size_t used = 1;
+        if (valid == 0)
+            buf_puts(&out, "\xEF\xBF\xBD");
+        else if (c < 0x20 || c == 0x7f)
+            buf_printf(&out, "\\x%02x", c);
+        else if (c < 0x80)
+            buf_putc(&out, (char)c);
+        else
+            buf_add(&out, name.at, used = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4);
+        name = (struct str){name.at + used, name.len - used};
+    }
+    size_t len = out.len < DISPLAY_MAX_BYTES ? out.len : DISPLAY_MAX_BYTES;
+    *display = (struct str){"", str_valid_utf8((struct str){out.at, len})};
+    bool ok =
+        buf_ok(&clean, err) && buf_ok(&out, err) &&
+        (display->len == 0 ||
+         (display->at = arena_strdup(arena, (struct str){out.at, display->len}, err)) != NULL);
+    buf_free(&out);
+    buf_free(&clean);
+    return ok;
+}
+
+bool upload_form_check_scope(const struct request *request, struct response *response,
+                             const struct upload_form *form, struct err *err)
+{
+    return !form->replace || request->who.scopes & SCOPE_WRITE ||
+           response_refuse(response, err, (struct refusal){403, "scope"},
+                           "%.*s may not replace traces, which needs the scope write",
+                           (int)request->who.name.len, request->who.name.at);
+}
+
+// --- one file -----------------------------------------------------------------------------------
+
+// The bytes of one file, block after block; an empty block is its end.
+struct blocks {
+    bool (*next)(void *ctx, struct str *bytes, struct err *err);
+    void *ctx;
+    uint64_t expected_bytes; // 0 unknown
+};
+
+// Collects the first bytes; what of the last block goes beyond them is left in *rest.
+static bool read_head(struct blocks *blocks, char head[SNIFF_BYTES], size_t *head_len,
+                      struct str *rest, struct err *err)
+{
+    *head_len = 0;
+    do {
+        if (!blocks->next(blocks->ctx, rest, err))
+            return false;
+        size_t room = SNIFF_BYTES - *head_len;
+        size_t taken = rest->len < room ? rest->len : room;
+        memcpy(head + *head_len, rest->at, taken);
+        *head_len += taken;
+        if (rest->len > taken) {
+            *rest = (struct str){rest->at + taken, rest->len - taken};
+            return true;
+        }
+    } while (rest->len && *head_len < SNIFF_BYTES);
+    *rest = (struct str){rest->at, 0};
+    return true;
+}
+
+static bool write_rest(struct spool *spool, struct blocks *blocks, struct str bytes, bool more,
+                       struct err *err)
+{
+    if (bytes.len && !blob_spool_write(spool, bytes.at, bytes.len, err))
+        return false;
+    while (more) {
+        if (!blocks->next(blocks->ctx, &bytes, err))
+            return false;
+        more = bytes.len > 0;
+        if (more && !blob_spool_write(spool, bytes.at, bytes.len, err))
+            return false;
+    }
+    return blob_spool_seal(spool, err);
+}
+
+// Stores a file; *refused: its first bytes say that it is none, err says why, the rest is unread.
+static bool receive(struct request *request, struct upload_form *form, struct blocks *blocks,
+                    bool *refused, struct err *err)
+{
+    char head[SNIFF_BYTES];
+    size_t head_len = 0;
+    struct str rest;
+    *refused = false;
+    if (!read_head(blocks, head, &head_len, &rest, err))
+        return false;
+    if (!sniff_trace((struct str){head, head_len}, err)) {
+        *refused = true;
+        return false;
+    }
+    struct spool *spool =
+        blob_spool_open(request->services->intake.blobs, blocks->expected_bytes, err);
+    if (!spool)
+        return false;
+    form->parts[form->part_count++] = (struct intake_part){.spool = spool, .rank = STORE_NO_RANK};
+    return blob_spool_write(spool, head, head_len, err) &&
+           write_rest(spool, blocks, rest, head_len == SNIFF_BYTES, err);
+}
+
+// --- multipart ----------------------------------------------------------------------------------
+
+static bool read_body(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    return body_read(ctx, bytes, cap, got, err);
+}
+
+static bool next_of_part(void *ctx, struct str *bytes, struct err *err)
+{
+    return multipart_read(ctx, bytes, err);
+}
+
+static bool read_file(struct request *request, struct upload_form *form,
+                      struct multipart *multipart, const struct multipart_part *part,
+                      struct err *err)
+{
+    struct blocks blocks = {next_of_part, multipart, 0};
+    struct str name;
+    bool refused = false;
+    if (!store_check_target(request->services->intake.store, &form->run, err))
+        return false; // before the long part of the body
+    if (form->part_count + form->refused_count == UPLOAD_MAX_FILES)
+        return err_set(err, ERR_LIMIT, "found more than %zu files in one upload", UPLOAD_MAX_FILES);
+    if (!upload_display_name(str_of(part->filename), request->arena, &name, err))
+        return false;
+    bool ok = receive(request, form, &blocks, &refused, err);
+    if (ok)
+        form->parts[form->part_count - 1].filename = name;
+    if (!refused)
+        return ok;
+    struct api_refused_part *entry = &form->refused[form->refused_count++];
+    entry->filename = name;
+    memcpy(entry->reason, err->msg, sizeof(entry->reason));
+    return true;
+}
+
+static bool read_field_text(struct request *request, struct multipart *multipart,
+                            const struct multipart_part *part, struct str *text, struct err *err)
+{
+    char value[FIELD_MAX_BYTES];
+    size_t len = 0;
+    struct str bytes;
+    do {
+        if (!multipart_read(multipart, &bytes, err))
+            return false;
+        if (bytes.len > sizeof(value) - len)
+            return err_set(err, ERR_USAGE, "found a field '%.40s' of more than %zu bytes",
+                           part->name, sizeof(value));
+        memcpy(value + len, bytes.at, bytes.len);
+        len += bytes.len;
+    } while (bytes.len);
+    if (str_valid_utf8((struct str){value, len}) != len || memchr(value, '\0', len))
+        return err_set(err, ERR_USAGE, "found a field '%.40s' that is not UTF-8 text", part->name);
+    *text = (struct str){arena_strdup(request->arena, (struct str){value, len}, err), len};
+    return text->at != NULL;
+}
+
+static bool set_rank(struct upload_form *form, struct str text, struct err *err)
+{
+    int64_t rank = -1;
+    if (!str_to_i64(text, &rank) || rank < 0 || rank > INT32_MAX)
+        return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
+                       (int)(text.len < 20 ? text.len : 20), text.at);
+    if (form->rank_count == UPLOAD_MAX_FILES)
+        return err_set(err, ERR_USAGE, "found more than %zu rank fields", UPLOAD_MAX_FILES);
+    form->ranks[form->rank_count++] = rank;
+    return true;
+}
+
+static bool set_world_size(struct upload_form *form, struct str text, struct err *err)
+{
+    int64_t size = 0;
+    if (!str_to_i64(text, &size) || size < 1 || size > INT32_MAX)
+        return err_set(err, ERR_USAGE, "found world_size '%.*s', expected a number of ranks",
+                       (int)(text.len < 20 ? text.len : 20), text.at);
+    form->run.world_size = size;
+    return true;
+}
+
+static bool set_warmup(struct upload_form *form, struct str text, struct err *err)
+{
+    form->warmup_steps = -1;
+    form->run.warmup_steps = &form->warmup_steps;
+    return str_equal(text, STR("auto")) ||
+           (str_to_i64(text, &form->warmup_steps) && form->warmup_steps >= 0 &&
+            form->warmup_steps <= INT32_MAX) ||
+           err_set(err, ERR_USAGE, "found warmup '%.*s', expected a number of steps or auto",
+                   (int)(text.len < 20 ? text.len : 20), text.at);
+}
+
+static bool add_tag(struct upload_form *form, struct str text, struct err *err)
+{
+    if (form->run.tag_count == UPLOAD_MAX_TAGS)
+        return err_set(err, ERR_USAGE, "found more than %zu tags", UPLOAD_MAX_TAGS);
+    return api_parse_pair("tag", text, &form->tags[form->run.tag_count++], err);
+}
+
+bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err)
+{
+    if (form->run.meta_count == STORE_MAX_META)
+        return err_set(err, ERR_USAGE, "found more than %zu meta fields", STORE_MAX_META);
+    return api_parse_pair("meta", text, &form->meta[form->run.meta_count++], err);
+}
+
+bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err)
+{
+    form->replace = str_equal(text, STR("true"));
+    return form->replace || str_equal(text, STR("false")) ||
+           err_set(err, ERR_USAGE, "found replace '%.*s', expected true or false",
+                   (int)(text.len < 20 ? text.len : 20), text.at);
+}
+
+bool upload_form_set(struct upload_form *form, struct str name, struct str text, struct err *err)
+{
+    if (str_equal(name, STR("run")))
+        form->run.name = text;
+    else if (str_equal(name, STR("project")))
+        form->run.project = text;
+    else if (str_equal(name, STR("note")))
+        form->run.note = text;
+    else if (str_equal(name, STR("rank")))
+        return set_rank(form, text, err);
+    else if (str_equal(name, STR("world_size")))
+        return set_world_size(form, text, err);
+    else if (str_equal(name, STR("step")))
+        form->run.step_pattern = text;
+    else if (str_equal(name, STR("warmup")))
+        return set_warmup(form, text, err);
+    else if (str_equal(name, STR("tag")))
+        return add_tag(form, text, err);
+    else if (str_equal(name, STR("meta")))
+        return upload_form_add_meta(form, text, err);
+    else if (str_equal(name, STR("replace")))
+        return upload_form_set_replace(form, text, err);
+    else
+        return err_set(err, ERR_USAGE,
+                       "found field '%.*s', expected trace, run, rank, project, "
+                       "tag, meta, note, world_size, step, warmup or replace",
+                       (int)(name.len < 40 ? name.len : 40), name.at);
+    return true;
+}
+
+static bool read_part(struct request *request, struct upload_form *form,
+                      struct multipart *multipart, const struct multipart_part *part,
+                      struct err *err)
+{
+    struct str text;
+    if (strcmp(part->name, "trace") == 0)
+        return read_file(request, form, multipart, part, err);
+    return read_field_text(request, multipart, part, &text, err) &&
+           upload_form_set(form, str_of(part->name), text, err);
+}
+
+// Rank fields belong to the files in the order of both.
+static bool give_ranks(struct upload_form *form, struct err *err)
+{
+    if (form->rank_count == 0)
+        return true;
+    if (form->rank_count != form->part_count)
+        return err_set(err, ERR_USAGE, "found %zu rank fields for %zu files, expected one each",
+                       form->rank_count, form->part_count);
+    for (size_t i = 0; i < form->part_count; i++) {
+        for (size_t other = 0; other < i; other++)
+            if (form->ranks[other] == form->ranks[i])
+                return err_set(err, ERR_USAGE, "found two files for rank %lld",
+                               (long long)form->ranks[i]);
+        form->parts[i].rank = form->ranks[i];
+    }
+    return true;
+}
+
+bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
+                      struct err *err)
+{
+    form->parts[0] =
+        (struct intake_part){.spool = spool, .filename = filename, .rank = STORE_NO_RANK};
+    form->part_count = 1;
+    return give_ranks(form, err);
+}
+
+static bool check_form(struct upload_form *form, struct response *response, struct err *err)
+{
+    if (form->part_count)
+        return give_ranks(form, err);
+    if (form->refused_count)
+        return err_set(err, ERR_FORMAT, "%.120s: %s",
+                       form->refused[0].filename.len ? form->refused[0].filename.at : "trace",
+                       form->refused[0].reason);
+    response->fix = STR("curl -F run=NAME -F trace=@FILE http://HOST/upload");
+    return err_set(err, ERR_USAGE, "found no file in the upload, expected a part named trace");
+}
+
+bool upload_form_read(struct request *request, struct response *response, struct upload_form *form,
+                      struct err *err)
+{
+    char boundary[MULTIPART_BOUNDARY_MAX + 1];
+    struct multipart_part *part = arena_alloc(request->arena, sizeof(*part), err);
+    bool found = false;
+    if (!part || !multipart_boundary(request_header(request, "Content-Type"), boundary, err))
+        return false;
+    struct multipart_source source = {read_body, request->body};
+    struct multipart *multipart = multipart_open(boundary, source, err);
+    bool ok = multipart != NULL;
+    while (ok && (ok = multipart_next(multipart, part, &found, err)) && found)
+        ok = read_part(request, form, multipart, part, err);
+    multipart_close(multipart);
+    return ok && check_form(form, response, err);
+}
+
+// --- raw ----------------------------------------------------------------------------------------
+
+struct raw_body {
+    struct body *body;
+    char *block;
+};
+
+static bool next_of_body(void *ctx, struct str *bytes, struct err *err)
+{
+    struct raw_body *raw = ctx;
+    size_t got = 0;
+    bool ok = body_read(raw->body, raw->block, MULTIPART_BUFFER_BYTES, &got, err);
+    *bytes = (struct str){raw->block, got};
+    return ok;
+}
+
+bool upload_form_read_raw(struct request *request, struct upload_form *form, struct str filename,
+                          struct err *err)
+{
+    bool refused = false;
+    struct raw_body raw = {request->body, malloc(MULTIPART_BUFFER_BYTES)};
+    uint64_t length = request->body->length;
+    struct blocks blocks = {next_of_body, &raw, length == BODY_UNKNOWN ? 0 : length};
+    bool ok = raw.block ? receive(request, form, &blocks, &refused, err)
+                        : err_set(err, ERR_MEMORY, "out of memory for an upload");
+    free(raw.block);
+    if (ok)
+        form->parts[0].filename = filename;
+    return ok;
+}

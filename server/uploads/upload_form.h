@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an upload holds: its files, each sealed in a spool, and the fields around them.
+#ifndef SERVER_UPLOAD_FORM_H
+#define SERVER_UPLOAD_FORM_H
+
+#include "server/api/api.h"
+
+#define UPLOAD_MAX_FILES ((size_t)64)
+#define UPLOAD_MAX_TAGS  ((size_t)32)
+
+struct upload_form {
+    struct run_request run; // tags and meta point into this form
+    struct run_tag tags[UPLOAD_MAX_TAGS];
+    struct run_tag meta[STORE_MAX_META];
+    bool replace;
+    int64_t warmup_steps;            // what run.warmup_steps points to, when given
+    int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
+    size_t rank_count;
+    struct intake_part parts[UPLOAD_MAX_FILES];
+    size_t part_count;
+    struct api_refused_part refused[UPLOAD_MAX_FILES]; // files that cannot be traces
+    size_t refused_count;
+};
+
+// A form without files, in the request's arena. Close it with upload_form_close in every case.
+MUST_CHECK struct upload_form *upload_form_new(struct request *request, struct err *err);
+void upload_form_close(struct upload_form *form); // NULL is allowed
+
+// Reads a multipart body to its end. Fields may stand before or after the files. Files that cannot
+// be traces are put aside; when there are no others the first one's reason is the error.
+MUST_CHECK bool upload_form_read(struct request *request, struct response *response,
+                                 struct upload_form *form, struct err *err);
+
+// Reads the whole body as the one file.
+MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form *form,
+                                     struct str filename, struct err *err);
+
+// Sets a field as a part of that name in a multipart body does; text must stay. ERR_USAGE.
+MUST_CHECK bool upload_form_set(struct upload_form *form, struct str name, struct str text,
+                                struct err *err);
+
+// Takes over a sealed spool as the one file, and gives it the rank that a field named.
+MUST_CHECK bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
+                                 struct err *err);
+
+// Takes "key=value". ERR_USAGE for everything else.
+MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err);
+
+// Takes "true" or "false". ERR_USAGE for everything else.
+MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err);
+
+// Putting another trace in the place of one changes what is said of a run: 403 without that scope.
+MUST_CHECK bool upload_form_check_scope(const struct request *request, struct response *response,
+                                        const struct upload_form *form, struct err *err);
+
+// A file name for display: at most 255 bytes of UTF-8, control characters as \xNN.
+MUST_CHECK bool upload_display_name(struct str name, struct arena *arena, struct str *display,
+                                    struct err *err);
+
+#endif
