@@ -44,10 +44,20 @@ async function problem_of(response) {
   return new Problem({ ...fallback, ...fields });
 }
 
+/** How what is stored fares, as answers that every page asks for say in passing. */
+export const storage = create_store("sound");
+
+/** @param {string|null} word */
+function note_storage(word) {
+  if (word && word !== storage.get()) storage.set(word);
+}
+
 /** @param {string} path @param {RequestInit} [options] */
 async function request(path, options) {
   try {
-    return await fetch(BASE + path, options);
+    const response = await fetch(BASE + path, options);
+    note_storage(response.headers.get("Stepscope-Storage"));
+    return response;
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(UNREACHABLE);

@@ -4,6 +4,7 @@ import { html, render, useEffect, useErrorBoundary, useState } from "./ui.mjs";
 import { start_router, use_route } from "./router.mjs";
 import { TopBar } from "./chrome/top_bar.mjs";
 import { HelpDialog } from "./chrome/help_dialog.mjs";
+import { StorageStrip } from "./chrome/storage_strip.mjs";
 import { UploadPanel } from "./chrome/upload_panel.mjs";
 import { DropTarget } from "./chrome/drop_target.mjs";
 import { load_session, may, use_session } from "./session.mjs";
@@ -93,6 +94,7 @@ function App() {
   return html`
     <a class="skip" href="#main">Skip to content</a>
     <${TopBar} route=${route} onhelp=${() => set_help(true)} />
+    <${StorageStrip} />
     <main id="main" tabindex="-1">${missing ? html`<${Refused} scope=${missing} />`
       : html`<${Page} key=${route.page} route=${route} />`}</main>
     <${UploadPanel} />

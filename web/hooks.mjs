@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks shared by the pages: stores, element sizes, key presses, one document title.
+import { visible } from "./visible.mjs";
 import { useEffect, useLayoutEffect, useRef, useState } from "./ui.mjs";
 
 /** The value of a store; the component renders again when it changes. */
@@ -30,12 +31,12 @@ export function use_width() {
 }
 
 // From which width of the page down a column is left out, by its priority; none: it always stays.
-const LEFT_OUT_PX = { 2: 720, 3: 1340, 4: 1500 };
+const LEFT_OUT_PX = { 2: 720, 3: 1000, 4: 1340, 5: 1500 };
 
 const is_left_out = ({ priority }) =>
   priority !== undefined && matchMedia(`(max-width: ${LEFT_OUT_PX[priority]}px)`).matches;
 
-/** The columns for which the page is wide enough. @param {{priority?: 2|3|4}[]} columns */
+/** The columns for which the page is wide enough. @param {{priority?: 2|3|4|5}[]} columns */
 export function use_columns_in_sight(columns) {
   const [, refresh] = useState(0);
   useEffect(() => {
@@ -64,7 +65,7 @@ export function use_typed(value, commit) {
 /** The page's title while the component is shown. @param {string} title */
 export function use_title(title) {
   useEffect(() => {
-    document.title = title ? `${title} · stepscope` : "stepscope";
+    document.title = title ? `${visible(title)} · stepscope` : "stepscope";
   }, [title]);
 }
 

@@ -12,7 +12,7 @@ const VIRTUAL_FROM = 80;
 
 /**
  * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width_px?: number,
- *            className?: string, priority?: 2|3|4, sort?: boolean, unit?: string,
+ *            className?: string, priority?: 2|3|4|5, sort?: boolean, unit?: string,
  *            cell?: (row: number, frame: import("./frame.mjs").Frame) => any}} Column
  */
 

@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds the markup templates to the renderer; the only module that knows the vendored names.
-import { h } from "./vendor/preact.mjs";
+import { h, options } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
+import { reorders, visible } from "./visible.mjs";
 
 export const html = htm.bind(h);
+
+/** Attributes that people read. */
+const READ = ["title", "aria-label", "alt", "placeholder"];
+/** What holds text alone, each a paragraph of its own. */
+const TEXT_ALONE = new Set(["bdi", "option", "title", "text", "tspan", "textarea", "style"]);
+
+const turns = (child) =>
+  (typeof child === "string" ? reorders(child) : Array.isArray(child) && child.some(turns));
+
+const isolated = (child) => {
+  if (!turns(child)) return child;
+  return Array.isArray(child) ? child.map(isolated) : h("bdi", null, child);
+};
+
+// Whatever is shown passes here, so that no page needs to think of strangers' names.
+options.vnode = (vnode) => {
+  const { type, props } = vnode;
+  if (type === null && typeof props === "string") vnode.props = visible(props);
+  if (typeof type !== "string") return;
+  for (const name of READ) {
+    if (typeof props[name] === "string") props[name] = visible(props[name]);
+  }
+  if (!TEXT_ALONE.has(type)) props.children = isolated(props.children);
+};
 export { Fragment, render } from "./vendor/preact.mjs";
 export {
   useEffect,

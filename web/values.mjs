@@ -57,6 +57,14 @@ export function label_of(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+const CAUSE_WORDS = { gpu: "GPU", nccl: "NCCL", gc: "GC", cpu: "CPU" };
+
+/** The stable word of a cause of idle time as people read it. @param {string|null} cause */
+export function cause_label(cause) {
+  const words = label_of(cause ?? "unknown").split(" ");
+  return words.map((word) => CAUSE_WORDS[word.toLowerCase()] ?? word).join(" ");
+}
+
 const says_something = (frame, key) => (frame.columns[key] ?? []).some(Boolean);
 
 /**

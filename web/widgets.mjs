@@ -37,15 +37,18 @@ function fix_text(fix) {
   return /^(curl|stepscope) /.test(fix) ? html`<code>${fix}</code>` : sentence(fix);
 }
 
-/** A problem reply as a notice, with a way to try again. */
+/** A problem reply as a notice, with a way to try again, or on from what does not exist. */
 export function ProblemNotice({ problem, retry }) {
+  const is_missing = problem.status === 404; // what helps programs then is a request
   const foot = html`${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
     ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
-    ${retry && html`<button type="button" class="link" onClick=${retry}>Try again</button>`}
+    ${is_missing && html`<a href="/">All runs</a>`}
+    ${retry && !is_missing && html`<button type="button" class="link"
+      onClick=${retry}>Try again</button>`}
     ${problem.status === 401 && location.pathname !== "/login" && html`<a href="/login"
       target="_blank">Sign in (new page)</a>`}`;
-  return html`<${Notice} kind="error" role="alert" title=${problem.title} fix=${problem.fix}
-      foot=${foot}>
+  return html`<${Notice} kind="error" role="alert" title=${problem.title}
+      fix=${is_missing ? "" : problem.fix} foot=${foot}>
     ${problem.detail && problem.detail !== problem.title
       && html`<p>${sentence(problem.detail)}</p>`}
   <//>`;

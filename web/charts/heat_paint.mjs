@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a heatmap on a canvas: one pixel per cell on a sheet, enlarged band by band, names around.
+import { visible } from "../visible.mjs";
 import { colour_reader, ink_on, mixed, written } from "./canvas.mjs";
 import { BLANK, cell_corner, heat_shade, HOLE, label_every } from "./heat_model.mjs";
 
@@ -105,7 +106,7 @@ function draw_columns(pen, { grid, layout, left }, band, columns) {
   pen.textAlign = every === 1 ? "center" : "left";
   const shift = every === 1 ? layout.cell_wide / 2 : 0;
   for (let i = 0; i < columns; i += every) {
-    pen.fillText(grid.columns[first + i], i * layout.cell_wide + shift,
+    pen.fillText(visible(grid.columns[first + i]), i * layout.cell_wide + shift,
       band * layout.band_tall + layout.top - 8);
   }
 }
@@ -116,7 +117,7 @@ function draw_rows(pen, { grid, layout, left }, band) {
   for (let row = 0; row < grid.rows.length; row += every) {
     const { y } = cell_corner(layout, band * layout.per_band, row);
     const middle = every === 1 ? layout.cell_tall / 2 : 5;
-    pen.fillText(grid.rows[row], -8, y + middle, left - 8);
+    pen.fillText(visible(grid.rows[row]), -8, y + middle, left - 8);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a timeline on a canvas: lanes with their slices, the axis with the steps, marks on top.
 import { short_kernel } from "../format.mjs";
+import { visible } from "../visible.mjs";
 import { first_after, place_of, row_top } from "./timeline_model.mjs";
 import { axis_ticks, span_of } from "./timeline_view.mjs";
 import { merged_fill } from "./timeline_palette.mjs";
@@ -68,7 +69,7 @@ function draw_labels(pen, scene, labels) {
     const fits = Math.floor((Math.min(scene.width, right) - from - 3) / per_char);
     if (fits < 3) continue;
     const more = data.count[i] > 1 ? ` +${data.count[i] - 1}` : "";
-    const name = short_name(data, i) + more;
+    const name = visible(short_name(data, i)) + more;
     const { inks, merged_inks } = scene.palette;
     pen.fillStyle = (more ? merged_inks : inks)[data.tint[i]];
     pen.fillText(name.length > fits ? `${name.slice(0, fits - 1)}…` : name, from, y + height / 2);

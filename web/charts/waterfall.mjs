@@ -15,7 +15,7 @@ const HEIGHT = 280;
 const TOP = 22;
 const BOTTOM = 46;
 const LEFT = 48;
-const NARROWEST = 72; // of a column: room for "▼ 0.00245"
+const NARROWEST = 66; // of a column: room for "▼ 0.00245"
 
 const direction = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same" : tone_of(ns));
 const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");

@@ -4,6 +4,7 @@
 import { short_kernel } from "../format.mjs";
 import { PARTS, part_of } from "../parts.mjs";
 import { shapes_text } from "../shapes_text.mjs";
+import { cause_label } from "../values.mjs";
 
 const MOST_COLUMNS = 12;
 
@@ -29,11 +30,15 @@ function kernels_text({ base_kernel, cand_kernel }, write) {
   return `${write(base_kernel)} → ${write(cand_kernel)}`;
 }
 
+function category_label({ bar, category }) {
+  return part_of(bar).idle ? cause_label(category) : category ?? "no category";
+}
+
 /** What a row of any level is called, short or in full. @param {Row} row */
 export function row_label(row, write = short_kernel) {
   const kernel = () => (row.base_kernel || row.cand_kernel ? kernels_text(row, write) : null);
   if (row.level === "bar") return part_of(row.bar).label;
-  if (row.level === "category") return row.category ?? "no category";
+  if (row.level === "category") return category_label(row);
   if (row.level === "kernel") return kernel() ?? "no kernel";
   if (row.level === "shape" && row.dims) return shapes_text(row.dims);
   return row.op ?? kernel() ?? row.category ?? "no name";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar above every page: where one can go, the compare tray, theme and help.
-import { html, useEffect, useRef, useState } from "../ui.mjs";
+import { html, useState } from "../ui.mjs";
 import { use_api } from "../api.mjs";
 import { address } from "../address.mjs";
 import { use_store } from "../hooks.mjs";
@@ -58,11 +58,7 @@ function Pages({ route }) {
     html`<li><a href=${href} aria-current=${here ? "page" : undefined}>${text}</a></li>`;
   const compare = html`Compare${picked.length > 0 && html`<span class="count"
     aria-label="${picked.length} chosen">${picked.length}</span>`}`;
-  const nav = useRef(null);
-  // On a narrow screen the links scroll sideways.
-  useEffect(() => nav.current.querySelector("[aria-current]")
-    ?.scrollIntoView({ block: "nearest", inline: "nearest" }), [route.page]);
-  return html`<nav aria-label="Main" ref=${nav}><ul>
+  return html`<nav aria-label="Main"><ul>
       ${may("read") && html`${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
       ${link(compare_address(picked), compare, route.page === "compare")}
       ${link("/trends", "Trends", route.page === "trends")}

@@ -11,11 +11,16 @@ import { Table } from "../table.mjs";
 import { Card, ExportLinks, Loaded, SearchBox } from "../widgets.mjs";
 import { AccessHead } from "./access_tabs.mjs";
 import { outcome_of } from "./access_model.mjs";
+import { deed_of } from "./audit_model.mjs";
 
 const DEFAULTS = { q: "", before: "" };
 const PAGE_ROWS = 200;
 
 const TONES = { done: "good", refused: "warn", failed: "bad", "not done": "neutral" };
+
+/** "DELETE /api/v1/runs/x (run r_7q2k9d0x)", or what the service itself did, and to what. */
+const request_line = ({ action, object }) =>
+  object.startsWith("/") ? `${action.split(" ")[0]} ${object}` : `${action}: ${object}`;
 
 function columns_of(frame, now) {
   const at = (row) => row_at(frame, row);
@@ -25,14 +30,17 @@ function columns_of(frame, now) {
     { key: "at", label: "When", width_px: 96, cell: (row) => html`<time datetime=${at(row).at}
       title=${when(at(row).at)}>${ago(at(row).at, now)}</time>` },
     { key: "who", label: "Who", width_px: 230, className: "audit-cell", cell: text("who") },
-    { key: "action", label: "What", width_px: 280, className: "audit-cell", cell: text("action") },
-    { key: "object", label: "Of", width_px: 240, className: "audit-cell", priority: 2,
-      cell: text("object") },
+    { key: "action", label: "What", width_px: 320, className: "audit-cell",
+      cell: (row) => html`<span title=${at(row).action}>${
+        deed_of(at(row), outcome(row))}</span>` },
+    { key: "object", label: "Request", width_px: 240, className: "audit-cell faint mono",
+      priority: 2, cell: (row) => html`<span title=${`${at(row).action} ${at(row).object}`}>${
+        request_line(at(row))}</span>` },
     { key: "status", label: "Outcome", width_px: 96, cell: (row) => html`<span
       class="status status-${TONES[outcome(row)]}" title="HTTP ${at(row).status}">${
         outcome(row)}</span>` },
-    { key: "peer", label: "From", width_px: 120, priority: 2 },
-    { key: "request_id", label: "Request", width_px: 150, priority: 4 },
+    { key: "peer", label: "From", width_px: 120, priority: 3 },
+    { key: "request_id", label: "Its id", width_px: 150, priority: 5 },
   ];
 }
 

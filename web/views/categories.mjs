@@ -18,17 +18,17 @@ const columns_of = (frame, run) => [
     return html`<a href=${address(run_path(run, "kernels"), { category })}><span
       class="swatch bar-${value_at(frame, "bar", row)}"></span>${category}</a>`;
   } },
-  { key: "bar", label: "Part of a step", priority: 2, width_px: 170,
+  { key: "bar", label: "Part of a step", priority: 3, width_px: 170,
     cell: (row) => part_of(value_at(frame, "bar", row)).label },
   { key: "owned_ns", label: "Owned" },
   { key: "busy_share", label: "Of busy", kind: "text", className: "share-column", width_px: 220,
     cell: (row) => html`<${ShareBar} share=${value_at(frame, "busy_share", row)}
       className="bar-${value_at(frame, "bar", row)}" />` },
   { key: "total_ns", label: "Total", priority: 2 },
-  { key: "steady_owned_ns", label: "In steady steps", priority: 3, width_px: 130 },
+  { key: "steady_owned_ns", label: "In steady steps", priority: 4, width_px: 130 },
   { key: "calls", label: "Calls", priority: 2 },
   { key: "kernels", label: "Kernels", priority: 2 },
-  { key: "ops", label: "Operators", priority: 3, width_px: 90 },
+  { key: "ops", label: "Operators", priority: 4, width_px: 90 },
 ];
 
 const UNKNOWN = {

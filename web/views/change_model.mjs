@@ -3,6 +3,7 @@
 import { row_label } from "../charts/waterfall_model.mjs";
 import { part_of } from "../parts.mjs";
 import { shapes_text, types_text } from "../shapes_text.mjs";
+import { cause_label } from "../values.mjs";
 
 export const LEVELS = [["op", "Operator"], ["shape", "Operator + shapes"], ["kernel", "Kernel"],
   ["category", "Category"]];
@@ -38,10 +39,10 @@ export const is_unmatched = (row) =>
 /** What the first cell of a row says: its name and, in small print, what tells it from others. */
 export function name_of(row) {
   if (part_of(row.bar).idle && !row.op && row.level !== "category") {
-    return { name: `Idle: ${row.category ?? "no cause"}`, more: part_of(row.bar).label };
+    return { name: `Idle: ${cause_label(row.category)}`, more: part_of(row.bar).label };
   }
   if (row.level === "category") {
-    return { name: row.category ?? "no category", more: part_of(row.bar).label };
+    return { name: row_label(row), more: part_of(row.bar).label };
   }
   if (row.level === "shape" && row.op) {
     return { name: row.op, more: [shapes_text(row.dims ?? ""), types_text(row.types ?? "")]

@@ -24,22 +24,22 @@ function columns_of(frame) {
     { key: "kind", label: "Collective", width_px: 120, cell: (row) =>
       html`<span title=${at("collective", row)}>${name_of(at("kind", row), at("collective", row))}
       </span>` },
-    { key: "dtype", label: "Type", priority: 2, width_px: 84 },
+    { key: "dtype", label: "Type", priority: 3, width_px: 84 },
     { key: "bytes", label: "Size", kind: "bytes", width_px: 84 },
     { key: "group_size", label: "Group", kind: "count", priority: 2, width_px: 66 },
-    { key: "process_group", label: "Process group", priority: 3, width_px: 110 },
+    { key: "process_group", label: "Process group", priority: 4, width_px: 110 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },
     { key: "total_ns", label: "Total", kind: "ms", priority: 2 },
     { key: "exposed_ns", label: "Exposed", kind: "ms" },
     { key: "exposed_share", label: "Exposed share", kind: "share", priority: 2,
       width_px: 116 },
-    { key: "min_ns", label: "Min", kind: "ms", priority: 3, width_px: 82 },
+    { key: "min_ns", label: "Min", kind: "ms", priority: 4, width_px: 82 },
     { key: "median_ns", label: "p50", kind: "ms", priority: 2, width_px: 82 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 3, width_px: 82 },
-    { key: "max_ns", label: "Max", kind: "ms", priority: 3, width_px: 82 },
-    { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 4 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4, width_px: 82 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4, width_px: 82 },
+    { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 5 },
     { key: "bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 2 },
-    { key: "ranks", label: "Ranks", kind: "count", priority: 3, width_px: 70 },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 4, width_px: 70 },
   ].filter(({ key }) => key in frame.columns || key === "kind");
 }
 

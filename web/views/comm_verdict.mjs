@@ -99,6 +99,6 @@ export function CommFigures({ data, waits }) {
     ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"
       help="From the first to the last rank's begin of a collective, 95th percentile, of the row of
         the table below in which it is largest">${worst.kind ?? "collective"}${
-        worst.process_group ? ` in ${worst.process_group}` : ""}<//>`}
+        worst.process_group ? ` in group ${worst.process_group}` : ""}<//>`}
   </dl>`;
 }

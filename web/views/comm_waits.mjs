@@ -45,14 +45,14 @@ function columns_of(frame) {
   return [
     { key: "kind", label: "Collective", width_px: 128 },
     { key: "bytes", label: "Size", width_px: 84 },
-    { key: "dimension", label: "Dimension", priority: 2, width_px: 92 },
-    { key: "process_group", label: "Process group", className: "clip short", priority: 3,
+    { key: "dimension", label: "Dimension", priority: 3, width_px: 92 },
+    { key: "process_group", label: "Process group", className: "clip short", priority: 4,
       width_px: 110 },
-    { key: "ranks", label: "Ranks", kind: "text", className: "clip short", priority: 4,
+    { key: "ranks", label: "Ranks", kind: "text", className: "clip short", priority: 5,
       width_px: 106 },
-    { key: "group_size", label: "Group", priority: 2, width_px: 66 },
-    { key: "span", label: "Span", priority: 4, width_px: 96 },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2 },
+    { key: "group_size", label: "Group", priority: 3, width_px: 66 },
+    { key: "span", label: "Span", priority: 5, width_px: 96 },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 3 },
     { key: "exposed_per_rank_ns", label: "Exposed", kind: "ms", className: "wait-column num",
       width_px: 190, help: "Exposed communication per step and rank of the group: waiting, which "
         + "is hatched, and transfer.", cell: (row) => html`<${WaitBar}
@@ -64,7 +64,7 @@ function columns_of(frame) {
       help: "Transfer per step and rank of the group, hidden or not." },
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
-    { key: "latest_rank", label: "Last rank", kind: "text", priority: 3,
+    { key: "latest_rank", label: "Last rank", kind: "text", priority: 4,
       help: "The rank that most often begins last, and how often.", cell: (row) =>
         (at("latest_rank", row) === null ? "–" : html`${at("latest_rank", row)}${" "}<span
           class="faint">${percent(at("latest_share", row))}</span>`) },

@@ -83,16 +83,16 @@ function name_columns(frame, { opened, toggle, level }) {
   const at = (row) => row_at(frame, row);
   const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
     onopen=${() => toggle(row)} />`;
-  const match = { key: "how", label: "Match", priority: 2, width_px: 150,
+  const match = { key: "how", label: "Match", priority: 3, width_px: 150,
     help: "What both sides have in common: the weakest rung among the row's parts" };
   if (level === "kernel") {
     return [{ key: "name", label: "Kernels", className: "kernel-cell kernel-pair", width_px: 480,
       cell: name }, match,
-    { key: "op", label: "Operator", priority: 3, className: "mono", width_px: 220 }];
+    { key: "op", label: "Operator", priority: 4, className: "mono", width_px: 220 }];
   }
   return [{ key: "name", label: level === "category" ? "Category" : "Operator or kernel",
     className: "kernel-cell", width_px: 320, cell: name }, match,
-  { key: "base_kernel", label: "Kernels", sort: false, priority: 3, className: "pair-cell",
+  { key: "base_kernel", label: "Kernels", sort: false, priority: 4, className: "pair-cell",
     width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` }];
 }
 
@@ -101,12 +101,15 @@ function columns_of(frame, view) {
   const tested = (frame.columns.q_value ?? []).some((q) => q !== null);
   return [
     ...name_columns(frame, view),
-    { key: "base_ns", label: "Base", kind: "ms", priority: 2 },
-    { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2 },
+    { key: "base_ns", label: "Base", kind: "ms", priority: 2,
+      help: "Time per step that the row has in the base" },
+    { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2,
+      help: "Time per step that the row has in the candidate" },
     ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
       help: "Chance of such a difference between equal sides, corrected for all rows",
       cell: (row) => p_text(value_at(frame, "q_value", row)) }] : []),
-    { key: "size_ns", label: "Difference", kind: "ms", width_px: 230, cell: (row) =>
+    { key: "size_ns", label: "Difference", kind: "ms", width_px: 230,
+      help: "Candidate minus base; sorted by its size, whatever its sign", cell: (row) =>
       html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
   ];
 }

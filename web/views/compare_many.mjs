@@ -27,7 +27,7 @@ function columns_of(frame, { chosen, onpick }) {
       cell: (row) => interval_text(at(row))
         ?? percent_signed(at(row).shift_share ?? at(row).delta_share) },
     { key: "verdict", label: "Verdict", priority: 2, cell: (row) => verdict_chip(at(row)) },
-    { key: "matched", label: "Matched", kind: "share", priority: 3,
+    { key: "matched", label: "Matched", kind: "share", priority: 4,
       help: "Device time matched by operator or better" },
     { key: "size_ns", label: "Difference", kind: "ms", cell: (row) => (is_comparable(at(row))
       ? html`<${DeltaCell} ns=${at(row).delta_ns} scale_ns=${scale_ns} />` : "–") },

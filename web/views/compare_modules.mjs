@@ -37,10 +37,10 @@ const columns_of = (scale_ns, floor_ns) => [
   { key: "delta_ns", label: "Difference", unit: "ms", num: true,
     cell: ({ delta_ns }) => html`<${DeltaCell} ns=${delta_ns} scale_ns=${scale_ns}
       floor_ns=${floor_ns} />` },
-  { key: "delta_self_ns", label: "Of its own", unit: "ms", num: true, priority: 2,
+  { key: "delta_self_ns", label: "Of its own", unit: "ms", num: true, priority: 3,
     cell: ({ delta_self_ns }) => html`<${Delta} ns=${delta_self_ns}
       floor_ns=${floor_ns} />` },
-  { key: "base_calls", label: "Calls per step", num: true, priority: 3, cell: calls_text },
+  { key: "base_calls", label: "Calls per step", num: true, priority: 4, cell: calls_text },
 ];
 
 /** @param {{query: any, floor_ns: number}} props query: with the chosen candidate only */

@@ -39,15 +39,15 @@ function comm_columns(frame, floor_ns) {
   return [
     { key: "kind", label: "Collective", width_px: 150, cell: (row) => at(row).kind ?? "unnamed" },
     { key: "group_size", label: "Group", width_px: 130, cell: (row) => group_text(at(row)) },
-    { key: "dtype", label: "Type", priority: 3 },
+    { key: "dtype", label: "Type", priority: 4 },
     { key: "size_class", label: "Size", priority: 2, sort: false },
-    { key: "base_calls", label: "Calls per step", kind: "number", priority: 2, width_px: 130,
+    { key: "base_calls", label: "Calls per step", kind: "number", priority: 3, width_px: 130,
       cell: pair("calls", count) },
-    { key: "base_ns", label: "Total", kind: "ms", priority: 3, width_px: 150,
+    { key: "base_ns", label: "Total", kind: "ms", priority: 4, width_px: 150,
       cell: pair("ns", ms) },
     { key: "base_exposed_ns", label: "Exposed", kind: "ms", width_px: 150, priority: 2,
       cell: pair("exposed_ns", ms) },
-    { key: "base_bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 3,
+    { key: "base_bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 4,
       width_px: 150, cell: pair("bus_gbps", number) },
     { key: "size_ns", label: "Exposed, difference", kind: "ms", width_px: 230, cell: (row) =>
       html`<${DeltaCell} ns=${at(row).delta_exposed_ns ?? 0} scale_ns=${scale_ns}
@@ -126,7 +126,7 @@ function finding_columns(frame) {
   const at = (row) => row_at(frame, row);
   return [
     { key: "order", label: "Finding", className: "wrap", width_px: 560, cell: (row) => html`<span
-      class="chip chip-${at(row).state}">${at(row).state}</span> ${
+      class="chip chip-state chip-${at(row).state}">${at(row).state}</span> ${
       capital(at(row).title ?? "")}` },
     { key: "base_cost_ns", label: "Up to, base", kind: "ms", priority: 2 },
     { key: "cand_cost_ns", label: "Candidate", kind: "ms", priority: 2 },

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../ui.mjs";
 import { api_href, use_api } from "../api.mjs";
 import { address } from "../address.mjs";
-import { use_session } from "../session.mjs";
+import { may, use_session } from "../session.mjs";
 import { bytes, capital, plural, sentence, when } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { label_of, write_value } from "../values.mjs";
@@ -36,19 +36,32 @@ function QualityTable({ reply, analysed }) {
     { key: "detail", label: "What was found", className: "wrap", cell: text("detail") },
     { key: "effect", label: "What it does to the numbers", className: "wrap",
       cell: text("effect") },
-    { key: "count", label: "Count", kind: "count" },
-    { key: "time_ns", label: "Time", kind: "ms" },
-    { key: "position", label: "At byte", kind: "count", priority: 3 },
+    { key: "count", label: "Count", kind: "count", priority: 2 },
+    { key: "time_ns", label: "Time", kind: "ms", priority: 2 },
+    { key: "position", label: "At byte", kind: "count", priority: 4 },
   ]} empty=${html`<p class="empty-line">${analysed ? "Nothing odd was found in the recordings."
     : "Nothing has been analysed yet."}</p>`} />`;
 }
 
+/** Why the original bytes are not for whoever is looking; "" when they are. */
+function withheld({ secrets }) {
+  if (secrets === 0 || may("admin")) return "";
+  return secrets === null ? "the file was not searched for secrets yet"
+    : "the file holds what looks like secrets";
+}
+
 function TraceName({ run, trace }) {
-  const { filename, rank, error } = trace;
+  const { filename, rank, error, damage } = trace;
   const href = api_href(run_api(run, `ranks/${rank}/trace`));
-  return html`<span class="trace-name">${rank === null || rank === undefined
-    ? html`<span>${filename}</span>`
-    : html`<a href=${href} download title="Download the original bytes">${filename}</a>`}
+  const reason = withheld(trace);
+  const has_rank = rank !== null && rank !== undefined;
+  return html`<span class="trace-name">${has_rank && !reason
+    ? html`<a href=${href} download title="Download the original bytes">${filename}</a>`
+    : html`<span>${filename}</span>`}
+    ${has_rank && reason && html`<span class="trace-note">No download: ${reason}, so it needs the
+      scope admin.</span>`}
+    ${damage && html`<span class="trace-error">The stored bytes are damaged: the file ${damage}.
+      Upload it again.</span>`}
     ${error && html`<span class="trace-error">${sentence(error)}</span>`}</span>`;
 }
 
@@ -67,7 +80,7 @@ function Files({ run, traces }) {
         html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
       { key: "bytes", label: "Size", kind: "bytes" },
       { key: "uploaded", label: "Uploaded", priority: 2, cell: (row) => when(at(row).uploaded) },
-      { key: "sha256", label: "SHA-256", priority: 3, cell: (row) => html`<code
+      { key: "sha256", label: "SHA-256", priority: 4, cell: (row) => html`<code
         title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>${" "}
         <${CopyButton} text=${at(row).sha256 ?? ""} className="link" />` },
     ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;

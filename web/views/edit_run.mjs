@@ -8,6 +8,7 @@ import { may } from "../session.mjs";
 import { navigate } from "../router.mjs";
 import { run_path } from "../address.mjs";
 import { set_tray, tray } from "../tray.mjs";
+import { visible } from "../visible.mjs";
 import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
 import { MetaFields, meta_rows } from "./meta_fields.mjs";
 import { meta_patch } from "./meta_model.mjs";
@@ -50,7 +51,8 @@ function DeleteRun({ run, etag, onclose }) {
         <input value=${typed} autocomplete="off" spellcheck=${false}
           onInput=${(event) => set_typed(event.target.value)} /></label>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
-      <p class="form-actions"><button type="submit" class="danger" disabled=${typed !== run.name}
+      <p class="form-actions"><button type="submit" class="danger" disabled=${
+        typed !== run.name && typed !== visible(run.name)}
         >Delete for good</button><button type="button" onClick=${onclose}>Keep</button></p>
     </form><//>`;
 }

@@ -9,8 +9,9 @@ import { Segments as Bar } from "../charts/segments.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
 import { Table } from "../table.mjs";
+import { cause_label } from "../values.mjs";
 import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
-import { cause_label, causes_of, devices_of, idle_sums } from "./idle_model.mjs";
+import { causes_of, devices_of, idle_sums } from "./idle_model.mjs";
 import { Lacks } from "./lacks.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
@@ -52,10 +53,10 @@ function CauseTable({ causes, help }) {
     { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
     { key: "gaps", label: "Gaps", kind: "count" },
     { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 3 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
     { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
-    { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 3 },
-    { key: "host_event", label: "Host event", className: "mono clip", priority: 2 },
+    { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 4 },
+    { key: "host_event", label: "Host event", className: "mono clip", priority: 3 },
   ]} />`;
 }
 

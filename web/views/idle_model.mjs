@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle time by cause, for one device or all merged; pure.
-import { label_of } from "../values.mjs";
 
 /** Devices that have rows of their own; "" are all merged. @param {any[]} rows */
 export function devices_of(rows) {
   return [...new Set(rows.map(({ device }) => device ?? ""))].sort();
-}
-
-const LABELS = { gpu: "GPU", nccl: "NCCL", gc: "GC", cpu: "CPU" };
-
-/** A cause's stable word as people read it. @param {string} cause */
-export function cause_label(cause) {
-  const words = label_of(cause ?? "unknown").split(" ");
-  return words.map((word) => LABELS[word.toLowerCase()] ?? word).join(" ");
 }
 
 /** Rows of one device, most time first. @param {any[]} rows @param {string} device */

@@ -3,7 +3,7 @@
 import { html } from "../ui.mjs";
 import { short_kernel } from "../format.mjs";
 import { value_at } from "../frame.mjs";
-import { cause_label } from "./idle_model.mjs";
+import { cause_label } from "../values.mjs";
 
 const kernel_cell = (key) => (row, frame) => {
   const name = value_at(frame, key, row);
@@ -26,16 +26,16 @@ export const GAPS = {
     { key: "cause", label: "Cause", width_px: 190, className: "cause-cell" },
     { key: "dur_ns", label: "Length" },
     { key: "begin_ns", label: "Begin", priority: 2 },
-    { key: "step", label: "Step", priority: 3 },
+    { key: "step", label: "Step", priority: 4 },
     { key: "host_event", label: "On the host", className: "mono clip short", width_px: 250 },
-    { key: "host_kind", label: "Kind", priority: 3 },
-    { key: "before", label: "Before", className: "mono clip short", width_px: 190, priority: 3,
+    { key: "host_kind", label: "Kind", priority: 4 },
+    { key: "before", label: "Before", className: "mono clip short", width_px: 190, priority: 4,
       cell: kernel_cell("before") },
     { key: "after", label: "After", className: "mono clip short", width_px: 190, priority: 2,
       cell: kernel_cell("after") },
     { key: "after_op", label: "Launched by", className: "mono clip short", width_px: 160,
-      priority: 3 },
-    { key: "launch_delay_ns", label: "Delay", priority: 2 },
+      priority: 4 },
+    { key: "launch_delay_ns", label: "Delay", priority: 3 },
   ],
 };
 
@@ -46,14 +46,14 @@ export const STREAM_IDLE = {
   empty: EMPTY_STREAMS,
   columns: [
     { key: "stream", label: "Stream", kind: "text" },
-    { key: "device", label: "Device", kind: "text", priority: 3 },
+    { key: "device", label: "Device", kind: "text", priority: 4 },
     { key: "category", label: "Kind", cell: (row, frame) =>
       cause_label(value_at(frame, "category", row)) },
     { key: "idle_ns", label: "Idle" },
     { key: "idle_share", label: "Share" },
     { key: "gaps", label: "Gaps", priority: 2 },
     { key: "median_ns", label: "p50", priority: 2 },
-    { key: "max_ns", label: "Max", priority: 3 },
+    { key: "max_ns", label: "Max", priority: 4 },
   ],
 };
 
@@ -63,14 +63,14 @@ export const QUEUES = {
   sort: "-launches",
   columns: [
     { key: "stream", label: "Stream", kind: "text" },
-    { key: "device", label: "Device", kind: "text", priority: 3 },
+    { key: "device", label: "Device", kind: "text", priority: 4 },
     { key: "launches", label: "Launches" },
     { key: "mean", label: "Mean", kind: "number" },
     { key: "median", label: "p50", priority: 2 },
     { key: "p95", label: "p95" },
     { key: "max", label: "Max", priority: 2 },
     { key: "empty_share", label: "Empty" },
-    { key: "full_ns", label: "Full", priority: 3 },
+    { key: "full_ns", label: "Full", priority: 4 },
   ],
 };
 
@@ -85,8 +85,8 @@ export const LAUNCH_DELAYS = {
     { key: "call_p95_ns", label: "Call p95", priority: 2 },
     { key: "delay_median_ns", label: "Delay p50" },
     { key: "delay_p95_ns", label: "Delay p95", priority: 2 },
-    { key: "start_median_ns", label: "Start p50", priority: 3 },
-    { key: "slow_calls", label: "Slow calls", priority: 3 },
-    { key: "long_delays", label: "Long delays", priority: 3 },
+    { key: "start_median_ns", label: "Start p50", priority: 4 },
+    { key: "slow_calls", label: "Slow calls", priority: 4 },
+    { key: "long_delays", label: "Long delays", priority: 4 },
   ],
 };

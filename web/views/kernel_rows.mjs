@@ -22,8 +22,10 @@ export function KernelName({ frame, row, href, onopen, is_open }) {
 
 /** What has no meaning for a single rank. */
 export const ACROSS_RANKS = [
-  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 4 },
-  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 4, width_px: 106 },
+  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 5,
+    help: "Standard deviation of the ranks' totals by their mean" },
+  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 5, width_px: 106,
+    help: "Rank with the largest total" },
 ];
 
 /** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */
@@ -33,15 +35,22 @@ export function KernelRows({ run, rows, ranks }) {
   return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
     { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} href=${link(row)} />` },
-    { key: "op", label: "Launched by", priority: 2, className: "mono op-cell" },
-    { key: "per_step_ns", label: "Per step", kind: "ms" },
-    { key: "window_share", label: "Share", kind: "share" },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2 },
-    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 2 },
-    { key: "max_ns", label: "Max", kind: "ms", priority: 3 },
-    { key: "calls", label: "Calls", kind: "count", priority: 3 },
-    { key: "total_ns", label: "Total", kind: "ms", priority: 3 },
+    { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
+      help: "Innermost operator that launched most of its time" },
+    { key: "per_step_ns", label: "Per step", kind: "ms",
+      help: "Time in the steady steps of the headline rank per step" },
+    { key: "window_share", label: "Share", kind: "share",
+      help: "Total time divided by the time of the whole trace" },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
+      help: "Calls in the steady steps of the headline rank per step" },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2, help: "Median time of a call" },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 2,
+      help: "95th percentile of the time of a call" },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4, help: "Longest call" },
+    { key: "calls", label: "Calls", kind: "count", priority: 4,
+      help: "How often it ran, over all ranks" },
+    { key: "total_ns", label: "Total", kind: "ms", priority: 4,
+      help: "Sum of all calls, over all ranks" },
     ...(ranks > 1 ? ACROSS_RANKS : []),
   ]} />`;
 }

@@ -26,19 +26,19 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
-    { key: "category", label: "Category", priority: 3, width_px: 140 },
+    { key: "category", label: "Category", priority: 4, width_px: 140 },
     { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
-      priority: 2 },
+      priority: 3 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 4 },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 },
     { key: "total_ns", label: "Total", kind: "ms" },
     { key: "per_step_ns", label: "Per step", kind: "ms", priority: 2 },
     { key: "window_share", label: "Share", kind: "share" },
-    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 3 },
+    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 4 },
     { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 3 },
-    { key: "p99_ns", label: "p99", kind: "ms", priority: 4 },
-    { key: "max_ns", label: "Max", kind: "ms", priority: 3 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
+    { key: "p99_ns", label: "p99", kind: "ms", priority: 5 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4 },
     ...(of_rank ? [] : ACROSS_RANKS),
   ];
   return all.filter(({ key }) => has(key));
@@ -134,8 +134,10 @@ function KernelTable({ reply, query, change, ranks, links }) {
       columns=${columns_of(frame, opened, set_opened, query.rank !== "" || ranks.length < 2)}
       onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
       detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
-      empty=${html`<p class="empty-line">No kernel matches. <button type="button" class="link"
-        onClick=${() => change({ q: "", category: "", class: "" })}>Show all</button></p>`} />
+      empty=${html`<p class="empty-line">${frame.length === 0
+        ? "No work on a device was recorded."
+        : html`No kernel matches. <button type="button" class="link"
+          onClick=${() => change({ q: "", category: "", class: "" })}>Show all</button>`}</p>`} />
     <${Totals} frame=${frame} rows=${rows} />`;
 }
 

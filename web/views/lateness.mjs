@@ -25,7 +25,7 @@ const shows_share = (at, row) =>
 function columns_of(frame) {
   const at = (key, row) => value_at(frame, key, row);
   const excess = (key, label, help) => ({ key: `excess_${key}_per_step_ns`, label, kind: "ms",
-    priority: 4, help: `${help} before its late collectives, more than on the median rank, per `
+    priority: 5, help: `${help} before its late collectives, more than on the median rank, per `
       + "step." });
   return [
     { key: "rank", label: "Rank", kind: "text", className: "kernel-cell", width_px: 110 },
@@ -37,7 +37,7 @@ function columns_of(frame) {
     { key: "lateness_per_step_ns", label: "Late by", kind: "ms", priority: 2,
       help: "Its begin minus the median begin of the others, over its late collectives, per step."
     },
-    { key: "process_group", label: "Process group", className: "clip short", priority: 2 },
+    { key: "process_group", label: "Process group", className: "clip short", priority: 3 },
     { key: "reason", label: "Why", width_px: 190, className: "why-cell", cell: (row) => html`<span
       title=${reason_words(at("reason", row))}>${reason_label(at("reason", row))}${
         shows_share(at, row) && html` <span class="faint only-wide">${

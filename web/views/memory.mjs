@@ -79,7 +79,7 @@ const PEAK = {
   columns: [
     { key: "op", label: "Allocated by", width_px: 260, cell: allocated_by },
     { key: "module", label: "Module", className: "mono clip", width_px: 260, priority: 2 },
-    { key: "allocations", label: "Allocations", width_px: 100, priority: 2 },
+    { key: "allocations", label: "Allocations", width_px: 100, priority: 3 },
     { key: "bytes", label: "Size" },
     { key: "peak_share", label: "Of the peak", kind: "text", className: "share-column",
       width_px: 200, cell: (row, frame) =>
@@ -108,7 +108,7 @@ const COPIES = {
   empty: html`<p class="empty-line">No copy and no memset was recorded.</p>`,
   columns: [
     { key: "direction", label: "Direction" },
-    { key: "host_memory", label: "Host memory", priority: 2 },
+    { key: "host_memory", label: "Host memory", priority: 3 },
     { key: "blocking", label: "Blocking", kind: "flag", priority: 2 },
     { key: "calls", label: "Calls", priority: 2 },
     { key: "bytes", label: "Size" },
@@ -116,8 +116,8 @@ const COPIES = {
     { key: "exposed_ns", label: "Exposed" },
     { key: "gbps", label: "Speed", priority: 2 },
     { key: "median_ns", label: "p50", priority: 2 },
-    { key: "p95_ns", label: "p95", priority: 3 },
-    { key: "max_ns", label: "Max", priority: 3 },
+    { key: "p95_ns", label: "p95", priority: 4 },
+    { key: "max_ns", label: "Max", priority: 4 },
     { key: "host_ns", label: "Host", priority: 2 },
   ],
 };

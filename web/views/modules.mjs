@@ -29,9 +29,9 @@ const columns_of = (root) => [
       split=${passes_of(node)} />` },
   figure("forward_ns", "Forward", { priority: 2 }),
   ...(root.backward_ns > 0 ? [figure("backward_ns", "Backward", { priority: 2 })] : []),
-  ...(root.recompute_ns > 0 ? [figure("recompute_ns", "Recomputed", { priority: 3 })] : []),
-  figure("self_owned_ns", "Self", { priority: 3 }),
-  { key: "calls", label: "Calls", num: true, priority: 3,
+  ...(root.recompute_ns > 0 ? [figure("recompute_ns", "Recomputed", { priority: 4 })] : []),
+  figure("self_owned_ns", "Self", { priority: 4 }),
+  { key: "calls", label: "Calls", num: true, priority: 4,
     cell: (node) => (node.calls === null ? "–" : node.calls.toLocaleString("en")) },
 ];
 

@@ -6,7 +6,7 @@ import { Empty } from "../widgets.mjs";
 
 export default function NotFound() {
   use_title("Not found");
-  return html`<h1 tabindex="-1">Nothing is here</h1>
+  return html`<header class="page-head"><h1 tabindex="-1">Nothing is here</h1></header>
     <${Empty} title="No page has the address ${location.pathname}">
       <p><a href="/">All runs</a> · <a href="/upload">Upload</a> · <a href="/docs/api">API</a></p>
     <//>`;

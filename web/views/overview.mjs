@@ -13,6 +13,7 @@ import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
 import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "./kernel_rows.mjs";
+import { ends_early } from "./quality_model.mjs";
 import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
@@ -33,16 +34,21 @@ function StepFigure({ summary }) {
     ${interval}, ${count(steady_steps)} of ${plural(step_count ?? 0, "step")}<//>`;
 }
 
-function SpreadFigure({ summary }) {
+function SpreadFigure({ summary, ranks }) {
   if (!summary.ranks || summary.ranks < 2) {
     return html`<${Figure} label="Ranks" value=${count(summary.ranks ?? 1)}>one: no spread<//>`;
+  }
+  const medians = frame_of(ranks.data).columns.step_median_ns;
+  if (medians && medians.filter((ns) => ns !== null).length < 2) {
+    return html`<${Figure} label="Rank spread" value="–">fewer than two ranks have steps<//>`;
   }
   return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
     help="How much longer the slowest rank's median step is than the headline rank's">
     slowest: rank ${summary.slowest_rank}<//>`;
 }
 
-function Figures({ summary, breakdown, step_stats, throughput }) {
+function Figures({ data, ranks }) {
+  const { summary, breakdown, step_stats, throughput } = data;
   const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
@@ -61,7 +67,7 @@ function Figures({ summary, breakdown, step_stats, throughput }) {
       help="Time per step in which nothing ran on the device">
       ${percent(summary.idle_share)} of the step, ${
         ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
-    <${SpreadFigure} summary=${summary} />
+    <${SpreadFigure} summary=${summary} ranks=${ranks} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
       help="Kernels, copies and fills of the headline rank, and how many have a known launch">
       ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
@@ -103,11 +109,10 @@ function WhereItGoes({ run, breakdown, summary }) {
     <${StepsOfRank} run=${run} rank=${rank} /><//>`;
 }
 
-function RanksCard({ run, summary }) {
-  const resource = use_api(address(run_api(run, "ranks"), { format: "columns" }));
+function RanksCard({ run, summary, ranks }) {
   return html`<${Card} title="Ranks" href=${run_path(run, "ranks")} flush=${true}
     note="mean of each rank's steady steps, one scale">
-    <${Loaded} resource=${resource}>${(reply) => html`<${RankRows} reply=${reply} limit=${12}
+    <${Loaded} resource=${ranks}>${(reply) => html`<${RankRows} reply=${reply} limit=${12}
       slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
 }
 
@@ -123,24 +128,37 @@ function FixFirst({ run, findings, total }) {
       nothing=${nothing} />`}<//>`;
 }
 
-function Content({ data, run }) {
-  const { summary, breakdown, findings, kernels } = data;
-  if (!summary) return html`<${NoResult} run=${data.run} />`;
-  if (!summary.device_events) {
-    return html`<${Empty} title="No device activity was recorded">
-      <p>This trace has host events only, so there is no device time to divide. Record
-        with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+/** Why a trace without device events has no figures. */
+function NoDevice({ quality, rank }) {
+  if (ends_early(quality, rank)) {
+    return html`<${Empty} title="The file ends early">
+      <p>What it holds up to its end has no device events, so there is no device time to divide.
+        Upload the whole file to see it.</p><//>`;
   }
-  return html`<${Figures} summary=${summary} breakdown=${breakdown} step_stats=${data.step_stats}
-      throughput=${data.throughput} />
+  return html`<${Empty} title="No device activity was recorded">
+    <p>This trace has host events only, so there is no device time to divide. Record
+      with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+}
+
+function Measured({ data, run }) {
+  const { summary, breakdown, findings, kernels } = data;
+  const ranks = use_api(address(run_api(run, "ranks"), { format: "columns" }));
+  return html`<${Figures} data=${data} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <div class="columns-2">
       <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
-      <${RanksCard} run=${run} summary=${summary} />
+      <${RanksCard} run=${run} summary=${summary} ranks=${ranks} />
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
       note="by total time over all ranks">
       <${KernelRows} run=${run} rows=${kernels} ranks=${summary.ranks ?? 1} /><//>`;
+}
+
+function Content({ data, run }) {
+  const { summary, quality } = data;
+  if (!summary) return html`<${NoResult} run=${data.run} />`;
+  if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
+  return html`<${NoDevice} quality=${quality} rank=${summary.headline_rank} />`;
 }
 
 export default function Overview({ route }) {

@@ -58,7 +58,8 @@ function PartCell({ cell }) {
 
 function SumRow({ label, values }) {
   return html`<tr class="sum"><th scope="row">${label}</th>
-    ${values.map((value, i) => html`<td class="num" key=${i}>${value}</td>`)}<td></td></tr>`;
+    ${values.map((value, i) => html`<td class="num" key=${i}>${value}</td>`)}
+    <td class="only-wide"></td></tr>`;
 }
 
 function PartTable({ shown }) {
@@ -66,12 +67,12 @@ function PartTable({ shown }) {
   return html`<div class="table-region" role="group" tabindex="0" aria-label="Parts of each setup">
     <table class="plan-table"><thead><tr><th scope="col">Part</th>
       ${shown.map(({ setup }, i) => html`<th scope="col" class="num" key=${i}>${
-        setup_label(setup)}</th>`)}<th scope="col">Source</th></tr></thead>
+        setup_label(setup)}</th>`)}<th scope="col" class="only-wide">Source</th></tr></thead>
     <tbody>${part_rows(plans).map((row) => html`<tr key=${row.name}>
       <th scope="row"><span class="swatch bar-${row.part}"></span>${row.label}
         <span class="plan-formula wrap">${row.help}</span></th>
       ${row.cells.map((cell, i) => html`<${PartCell} key=${i} cell=${cell} />`)}
-      <td class="wrap faint plan-source">${row.sources.join("; ")}</td></tr>`)}
+      <td class="wrap faint plan-source only-wide">${row.sources.join("; ")}</td></tr>`)}
       <${SumRow} label="Sum of what is known" values=${plans.map((p) => bytes(p.total_bytes))} />
       <${SumRow} label="The GPU's memory"
         values=${plans.map((p) => bytes(p.gpus[0].memory_bytes))} />

@@ -5,7 +5,7 @@ import { Card } from "../widgets.mjs";
 import { preset_of, PRESETS, strategy_label } from "./plan_model.mjs";
 
 const WORDS = {
-  precision: [["mixed_bf16", "bf16, master copy in fp32"], ["mixed_fp16", "fp16, master in fp32"],
+  precision: [["mixed_bf16", "bf16, fp32 master"], ["mixed_fp16", "fp16, fp32 master"],
     ["bf16", "bf16 alone"], ["fp32", "fp32"]],
   gradients: [["same", "as the weights"], ["fp32", "added up in fp32"]],
   optimizer: [["adamw", "AdamW"], ["adam", "Adam"], ["adam_8bit", "Adam, 8 bit"],

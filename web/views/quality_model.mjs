@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust report with one row per finding, however many ranks have it; pure.
 
+const CUT = new Set(["truncated", "compression"]);
+
+/** Whether the trace of a rank lacks its end. @param {any[]} quality rows of the quality table */
+export function ends_early(quality, rank = null) {
+  return (quality ?? []).some((row) => CUT.has(row.item) && (row.rank ?? null) === (rank ?? null));
+}
+
+/**
+ * The group to tell where there is room for one: the worst, yet a cut file rather than what is
+ * missing because of it.
+ * @param {ReturnType<typeof quality_groups>} groups
+ */
+export function first_told(groups) {
+  const [worst] = groups;
+  const cause = groups.find(({ item, ranks }) => CUT.has(item) && ranks === worst.ranks);
+  return worst?.item === "no_device_events" && cause ? cause : worst;
+}
+
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
 
 /** "0–3, 5": ascending ranks with runs of neighbours joined. @param {number[]} ranks */

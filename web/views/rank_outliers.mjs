@@ -38,8 +38,8 @@ function columns_of(frame, run, metric) {
       href=${address(run_path(run, "timeline"), { rank: at("rank", row) })}
       title="Its timeline">${at("rank", row)}</a>${at("stands_out", row)
         && html`<span class="chip only-wide">stands out</span>`}` },
-    { key: "node", label: "Node", priority: 2, className: "clip short" },
-    { key: "local_rank", label: "GPU", kind: "plain", priority: 3 },
+    { key: "node", label: "Node", priority: 3, className: "clip short" },
+    { key: "local_rank", label: "GPU", kind: "plain", priority: 4 },
     { key: "value", label: metric.label, kind: "ms", help: metric.help },
     { key: "away", label: "Against median", kind: "number", unit: "ms", cell: (row) =>
       html`<span class=${at("stands_out", row) ? tone_of(at("away_ns", row)) : ""}>${
@@ -49,10 +49,10 @@ function columns_of(frame, run, metric) {
       + "3.5 on, and with half a percent of the step, a rank stands out.",
       cell: (row) => (at("distance", row) === null ? "–"
         : `${at("distance", row) > FAR ? ">99" : number(at("distance", row), 2)} σ`) },
-    { key: "step_median_ns", label: "Step p50", kind: "ms", priority: 2 },
-    { key: "compute_ns", label: "Compute", kind: "ms", priority: 3 },
+    { key: "step_median_ns", label: "Step p50", kind: "ms", priority: 3 },
+    { key: "compute_ns", label: "Compute", kind: "ms", priority: 4 },
     { key: "exposed_wait_ns", label: "Exposed wait", kind: "ms", priority: 2 },
-    { key: "idle_ns", label: "Idle", kind: "ms", priority: 3 },
+    { key: "idle_ns", label: "Idle", kind: "ms", priority: 4 },
     { key: "reason", label: "Late, because", priority: 2, width_px: 170, cell: (row) =>
       (is_figure(at("reason", row)) ? reason_label(at("reason", row)) : "–") },
   ].filter(({ key }) => key === "value" || key !== own);

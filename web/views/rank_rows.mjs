@@ -7,35 +7,37 @@ import { MiniStack } from "../charts/stack.mjs";
 import { tone_of } from "../charts/delta.mjs";
 import { Table } from "../table.mjs";
 
-/** Lower median of a column; null without values. */
-function middle(frame, name) {
-  const values = (frame.columns[name] ?? []).filter((v) => v !== null).sort((a, b) => a - b);
-  return values.length > 0 ? values[(values.length - 1) >> 1] : null;
+/** Lower median; null without values. @param {number[]} values */
+function middle(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1] ?? null;
 }
 
 function marks_of(frame, row, slowest) {
   const marks = [];
   if (value_at(frame, "headline", row)) marks.push("headline");
-  if (value_at(frame, "rank", row) === slowest && frame.length > 1) marks.push("slowest");
+  if (value_at(frame, "rank", row) === slowest) marks.push("slowest");
   return marks;
 }
 
 /** How far a rank's step is from the ranks' median; what rounds to nothing has no colour. */
-function Away({ ns, of_ns }) {
+function Away({ step_ns, of_ns }) {
+  if (step_ns === null) return "–";
+  const ns = step_ns - of_ns;
   const share = ns / (of_ns || 1);
   return html`<span class=${Math.abs(share) < 0.0005 ? "faint" : tone_of(ns)}
     title="${ms_signed(ns)} ms">${percent_signed(share)}</span>`;
 }
 
 function brief_columns(frame, slowest, scale_ns, median_ns) {
-  const away = (row) => value_at(frame, "step_median_ns", row) - median_ns;
   return [
     { key: "rank", label: "Rank", width_px: 150, cell: (row) => html`${
       value_at(frame, "rank", row) ?? "–"}${marks_of(frame, row, slowest).map((mark) =>
         html`<span class="chip" key=${mark}>${mark}</span>`)}` },
     { key: "step_median_ns", label: "Step p50", kind: "ms" },
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
-      width_px: 120, cell: (row) => html`<${Away} ns=${away(row)} of_ns=${median_ns} />` },
+      width_px: 120, cell: (row) => html`<${Away} of_ns=${median_ns}
+        step_ns=${value_at(frame, "step_median_ns", row)} />` },
     { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
       width_px: 260, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
         scale_ns=${scale_ns} />` },
@@ -43,14 +45,14 @@ function brief_columns(frame, slowest, scale_ns, median_ns) {
 }
 
 const MORE = [
-  { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 2 },
-  { key: "compute_ns", label: "Compute", kind: "ms", priority: 2 },
+  { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 3 },
+  { key: "compute_ns", label: "Compute", kind: "ms", priority: 3 },
   { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms", priority: 2, width_px: 124 },
-  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 4 },
-  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 2, width_px: 102 },
-  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 3, width_px: 102 },
-  { key: "steady_steps", label: "Steps", kind: "count", priority: 3 },
-  { key: "gpu", label: "GPU", priority: 4, width_px: 170, className: "clip" },
+  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 5 },
+  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 3, width_px: 102 },
+  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 4, width_px: 102 },
+  { key: "steady_steps", label: "Steps", kind: "count", priority: 4 },
+  { key: "gpu", label: "GPU", priority: 5, width_px: 170, className: "clip" },
 ];
 
 /**
@@ -68,7 +70,9 @@ export function RankRows({ reply, slowest, brief = false, limit, rows, sort, ons
       .sort((a, b) => step[b] - step[a])
       .slice(0, limit);
   }, [frame, limit, rows]);
-  const columns = brief_columns(frame, slowest, scale_ns, middle(frame, "step_median_ns"));
+  const measured = (frame.columns.step_median_ns ?? []).filter((ns) => ns !== null);
+  const marked = measured.length > 1 ? slowest : undefined; // of one, none is slowest
+  const columns = brief_columns(frame, marked, scale_ns, middle(measured));
   return html`<${Table} caption="Ranks" frame=${frame} rows=${shown} sort=${sort} onsort=${onsort}
       view=${sort} columns=${brief ? columns : [...columns, ...MORE]} />
     ${limit && frame.length > limit && html`<p class="empty-line">The ${limit} slowest of ${

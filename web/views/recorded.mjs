@@ -25,7 +25,7 @@ function columns_of(rows) {
       cell: (row) => percent(rows[row].coverage) },
     { key: "how", label: "How to record it", className: "wrap",
       cell: (row) => rows[row].how || "–" },
-    { key: "cost", label: "Cost", className: "wrap", priority: 3,
+    { key: "cost", label: "Cost", className: "wrap", priority: 4,
       cell: (row) => capital(rows[row].cost ?? "") || "–" },
   ];
 }

@@ -22,7 +22,7 @@ const problem_of = (row, frame) =>
 function foot_of(all, rows) {
   const some = rows.length < all.length ? `${rows.length} of ` : "";
   const lost = sum_rows(all, "lost_ns", rows);
-  const above = lost > 0 ? `, ${ms_unit(lost)} above the roofline` : "";
+  const above = lost > 0 ? `, ${ms_unit(lost)} lost against the roofline` : "";
   const busy = ms_unit(sum_rows(all, "busy_ns", rows));
   return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
 }
@@ -42,16 +42,16 @@ const VIEW = {
     { key: "op", label: "Operator", width_px: 260 },
     { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
       priority: 2, cell: problem_of },
-    { key: "precision", label: "Precision", priority: 2, width_px: 84 },
-    { key: "calls", label: "Calls", priority: 2 },
+    { key: "precision", label: "Precision", priority: 4, width_px: 84 },
+    { key: "calls", label: "Calls", priority: 4 },
     { key: "busy_ns", label: "Time" },
     { key: "lost_ns", label: "Lost" },
     { key: "efficiency", label: "Efficiency", width_px: 92 },
-    { key: "bound", label: "Bound", width_px: 84, priority: 2 },
-    { key: "tflops", label: "Speed", priority: 2, width_px: 110 },
-    { key: "tbps", label: "Traffic", priority: 3, width_px: 100 },
-    { key: "intensity", label: "Intensity", priority: 3, width_px: 126 },
-    { key: "median_ns", label: "p50", priority: 4 },
+    { key: "bound", label: "Bound", width_px: 84, priority: 3 },
+    { key: "tflops", label: "Speed", priority: 3, width_px: 110 },
+    { key: "tbps", label: "Traffic", priority: 4, width_px: 100 },
+    { key: "intensity", label: "Intensity", priority: 4, width_px: 126 },
+    { key: "median_ns", label: "p50", priority: 5 },
   ],
 };
 
@@ -71,7 +71,7 @@ function caption_of(rows, points) {
   const known = `${plural(points.length, "shape")} with known operations: ${
     ms_unit(sum_of(points, "busy_ns"))} of ${ms_unit(sum_of(rows, "busy_ns"))} measured`;
   if (!has_peaks(rows)) return known;
-  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} of all lie above the roofline`;
+  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} are lost against the roofline`;
 }
 
 function Chart({ rows, run, rank }) {
@@ -102,7 +102,7 @@ function Work({ reply, run, rank }) {
   }
   return html`<${Chart} rows=${drawn} run=${run} rank=${rank} />
     <${Card} title="Work by operator and shape" flush=${true}
-      note="lost: measured time above what the roofline allows"
+      note="lost: measured time beyond what the roofline allows"
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "work", rank)} />`}>
       <${RankTable} frame=${frame} view=${view} /><//>`;
 }

@@ -9,6 +9,7 @@ import { toggle_in_tray, tray } from "../tray.mjs";
 import { ago, capital, count, plural, sentence, when } from "../format.mjs";
 import { Loaded, Notice, Status, Tags } from "../widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
+import { first_told, quality_groups } from "./quality_model.mjs";
 import { RunAction } from "./run_action.mjs";
 import { short_commit } from "./trends_model.mjs";
 
@@ -99,19 +100,20 @@ function Tabs({ run, page, findings }) {
 /** Missing ranks are told by the strip about them. */
 const is_missing_ranks = ({ item }) => item === "missing_ranks";
 
-function trust_text({ detail, effect, count: n }) {
-  return `${capital(detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
+function trust_text({ detail, effect, count: n, ranks }, { received }) {
+  const who = received > 1 && ranks !== "run" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${
+    ranks}: ` : "";
+  return `${capital(who + detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
 }
 
 /** The worst entry of the trust report, on every page. */
 function TrustStrip({ run, quality, partial }) {
-  const told = (quality ?? []).filter((row) => !partial || !is_missing_ranks(row));
+  const told = quality_groups((quality ?? []).filter((row) => !partial || !is_missing_ranks(row)));
   if (told.length === 0) return null;
-  const worst = told.find(({ severity }) => severity === "error") ?? told[0];
   const others = told.length - 1;
   return html`<${Notice} kind="warning">
-    <p><strong>Trust: </strong>${trust_text(worst)}
-      ${" "}<a href=${run_path(run, "data")}>${
+    <p><strong>Trust: </strong>${trust_text(first_told(told), run)}
+      ${" "}<a href=${run_path(run.id, "data")}>${
         others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;
 }
 
@@ -136,7 +138,18 @@ function FailedNotice({ run, page }) {
   return html`<${Notice} kind="error" title="The analysis of this run failed">
     <p>${run.error && sentence(run.error)}${page !== "data" && html`${" "}<a
       href=${run_path(run.id, "data")}>Files and their errors</a>`}</p>
+    <p>A file that could not be read fails again: <a href="/upload">upload another</a>, or see${" "}
+      <a href="/docs/recording">how to record one</a>.</p>
     <${RunAction} run=${run} action="reanalyse" /><//>`;
+}
+
+function DamagedNotice({ run, files, page }) {
+  if (!files) return null;
+  return html`<${Notice} kind="warning" title="${plural(files, "file")} of this run ${
+      files === 1 ? "is" : "are"} damaged on the server's disk"
+      fix="upload the same ${files === 1 ? "file" : "files"} again">
+    <p>What was worked out before still holds.${page !== "data" && html`${" "}<a
+      href=${run_path(run, "data")}>Which it is</a>`}</p><//>`;
 }
 
 /**
@@ -146,7 +159,8 @@ function FailedNotice({ run, page }) {
  */
 export function RunFrame({ route, title, children }) {
   const resource = use_summary(route.run);
-  const name = resource.data?.run.name ?? route.run;
+  const is_unknown = !resource.data && resource.problem?.status === 404;
+  const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
   use_title(title === "Overview" ? name : `${title} · ${name}`);
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
       <li><a href="/">Runs</a></li>
@@ -160,8 +174,9 @@ export function RunFrame({ route, title, children }) {
       <${Identity} run=${data.run} summary=${data.summary} />
       <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} page=${route.page} />
+      <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />
       <${PartialStrip} run=${data.run} partial=${data.partial} />
-      ${route.page !== "data" && html`<${TrustStrip} run=${route.run}
+      ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
         quality=${data.quality} partial=${data.partial} />`}
       ${children(data, route.run)}`}
     <//>`;

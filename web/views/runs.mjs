@@ -35,6 +35,16 @@ function poll_ms(reply) {
   return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
 }
 
+/** Where a step goes, or that nobody can know and why. */
+function StepParts({ run, none }) {
+  if (run.parts && total_of(parts_of(run.parts)) > 0) {
+    return html`<${MiniStack} row=${run.parts} label="${run.name}: " />`;
+  }
+  if (run.status !== "done" || run.worst_quality !== "error") return none;
+  return html`<span class="faint">no figures: <a href=${run_path(run.id, "data")}>trust report</a>
+  </span>`;
+}
+
 function RunName({ run, delta }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
@@ -45,6 +55,7 @@ function RunName({ run, delta }) {
         aria-hidden="true">★ </span>${name}</span>`)}
       <${Tags} tags=${run.tags} />${run.meta?.commit && html`<code class="run-commit"
         title="commit ${run.meta.commit}">${short_commit(run.meta.commit)}</code>`}</span>
+    <span class="run-parts only-narrow"><${StepParts} run=${run} none=${null} /></span>
     ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
 }
 
@@ -79,7 +90,6 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
   const { baselines, lines, chosen } = tracking;
   const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
     baselines=${baselines} chosen=${chosen} none=${none} />`;
-  const parts = (run) => run.parts && total_of(parts_of(run.parts)) > 0;
   return [
     { key: "name", label: "Run", className: "name-cell", width_px: 300,
       cell: (row) => html`
@@ -87,8 +97,9 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
         picked=${picked} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
       <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
+      help: "Ranks whose trace has come, of those that the job has",
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
-    { key: "gpu", label: "GPU", sort: false, priority: 2,
+    { key: "gpu", label: "GPU", sort: false, priority: 3,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
@@ -96,17 +107,19 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
       width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of "
         + "two single runs says nothing of noise: the comparison does",
       cell: (row) => delta(row) },
-    lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 3,
+    lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 4,
       width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",
       cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
-    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 2,
       width_px: 320,
       help: "Shares of the seven parts in a step of the headline rank",
-      cell: (row) => parts(at(row)) ? html`<${MiniStack} row=${at(row).parts}
-        label="${at(row).name}: " />` : "–" },
-    { key: "busy_share", label: "GPU busy", kind: "share", priority: 2 },
-    { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 2 },
-    { key: "findings", label: "Findings", kind: "count", sort: false, priority: 2,
+      cell: (row) => html`<${StepParts} run=${at(row)} none="–" />` },
+    { key: "busy_share", label: "GPU busy", kind: "share", priority: 3,
+      help: "Share of the steady steps in which anything ran on the device" },
+    { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 4,
+      help: "Share of the steady steps in which communication ran and no compute kernel did" },
+    { key: "findings", label: "Findings", kind: "count", sort: false, priority: 3,
+      help: "What costs time for a known reason; ! leads to what limits the figures",
       cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
     { key: "created", label: "Age", kind: "count",
       cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${

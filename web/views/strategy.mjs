@@ -26,7 +26,7 @@ const COLUMNS = [
     capital(label_of(frame.columns.dimension[row] ?? "–")) },
   { key: "variant", label: "How", priority: 2 },
   { key: "degree", label: "Degree", kind: "count" },
-  { key: "groups", label: "Groups", kind: "count", priority: 3 },
+  { key: "groups", label: "Groups", kind: "count", priority: 4 },
   { key: "evidence", label: "Told from", className: "wrap" },
   { key: "confidence", label: "Confidence", priority: 2 },
 ];

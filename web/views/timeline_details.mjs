@@ -2,7 +2,7 @@
 // Beside the timeline's picture: one slice in full, what a span comes to, the longest slices.
 import { html } from "../ui.mjs";
 import { address, run_path } from "../address.mjs";
-import { count, ms, percent, plural, short_kernel } from "../format.mjs";
+import { count, decimals, ms, percent, plural, short_kernel } from "../format.mjs";
 import { Card, CopyButton } from "../widgets.mjs";
 import { PlainTable } from "../charts/plain_table.mjs";
 import { longest_in, sum_span } from "../charts/timeline_sums.mjs";
@@ -89,7 +89,7 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
       onClick=${() => onpin(pin_of(slice))}><span class="swatch tint-${slice.tint}"
       aria-hidden="true"></span><span class="mono tl-clip">${short_kernel(slice.name)}</span>
     </button>`,
-    ms(slice.dur_ns, 4), exact_ms(slice.begin_ns).replace(" ms", ""), slice.class_name,
+    ms(slice.dur_ns, 4), decimals(slice.begin_ns / 1e6, 6), slice.class_name,
     slice.lane_name]);
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}
       note="the picture as a table">

@@ -93,7 +93,7 @@ function columns_of(frame, now, onrevoke) {
     { key: "used", label: "Last used", priority: 2, cell: time("used", "never") },
     { key: "created", label: "Made", priority: 2, cell: time("created", "–") },
     { key: "expires", label: "Expires", priority: 2, cell: day },
-    { key: "id", label: "Identifier", priority: 3 },
+    { key: "id", label: "Identifier", priority: 4 },
     { key: "revoke", label: html`<span class="visually-hidden">Revoke</span>`, sort: false,
       cell: (row) => at(row).state !== "revoked" && html`<button type="button" class="small"
         aria-label="Revoke ${at(row).name}" onClick=${() => onrevoke(at(row))}>Revoke…</button>` },
@@ -117,8 +117,8 @@ export default function Tokens() {
   const [made, set_made] = useState(null);
   return html`<${AccessHead} page="tokens" note="by which the service knows programs and people" />
     ${!required && html`<${Notice} title="Nobody is asked for a token now">
-      <p>This service is reached from its own machine alone. It asks for tokens when started with
-        <code>--auth required</code>, or when it listens elsewhere.</p><//>`}
+      <p>This service is reached from its own machine alone. It asks for tokens when started
+        with <code>--auth required</code>, or when it listens elsewhere.</p><//>`}
     ${made && html`<${Secret} made=${made} onclose=${() => set_made(null)} />`}
     <${Loaded} resource=${resource}>${(reply) => html`<${List} reply=${reply} />`}<//>
     <${NewToken} oncreated=${set_made} />`;

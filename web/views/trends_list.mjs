@@ -50,15 +50,17 @@ function SmallCard({ row, alarm, alarmed, now }) {
   </li>`;
 }
 
-function Listed({ rows, alarms, now }) {
+function Listed({ rows, alarms, now, below }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
   const at = (row) => rows[row];
-  return html`<${Card} title="Further series" flush=${true}
-      note="those with fewer than two step times, and what does not fit above">
-    <${Table} caption="Further series" frame=${frame} columns=${[
+  const title = below ? "Further series" : "Series";
+  return html`<${Card} title=${title} flush=${true} note=${below
+      ? "those with fewer than two step times, and what does not fit above"
+      : "none has two step times yet"}>
+    <${Table} caption=${title} frame=${frame} columns=${[
       { key: "series", label: "Series", className: "wrap", cell: (row) =>
         html`<a href=${series_path(at(row).project, at(row).series)}>${at(row).series}</a>` },
-      { key: "project", label: "Project", priority: 2, cell: (row) =>
+      { key: "project", label: "Project", priority: 3, cell: (row) =>
         shown_project(at(row)) || "–" },
       { key: "runs", label: "Runs", kind: "count" },
       { key: "step_median_ns", label: "Last step", kind: "ms" },
@@ -78,10 +80,15 @@ function NoSeries({ filtered }) {
         <code>project:llm</code></p>
       <p><a href="/trends">Show all series</a></p><//>`;
   }
-  return html`<${Empty} title="No series yet">
-    <p>Repeats of one measurement share a series: everything before the @ in the name of a run.</p>
+  return html`<${Empty} title="No series yet"><${Naming} /><//>`;
+}
+
+/** How runs come to share a series. */
+function Naming() {
+  return html`<p>Repeats of one measurement share a series: everything before the @ in the name
+      of a run.</p>
     <${Command} text=${`curl -F run=llama@$(date +%s) -F meta=commit=$(git rev-parse HEAD) \\
-  -F trace=@rank0.json.gz ${location.origin}/upload`} /><//>`;
+  -F trace=@rank0.json.gz ${location.origin}/upload`} />`;
 }
 
 function Multiples({ rows }) {
@@ -90,12 +97,15 @@ function Multiples({ rows }) {
   const alarms = useMemo(() => open_alerts(alerts), [alerts]);
   const alarmed = useMemo(() => new_alert_runs(alerts), [alerts]);
   const { drawn, listed } = useMemo(() => drawn_and_listed(rows, alarms), [rows, alarms]);
-  return html`
-    ${drawn.length > 0 && html`<ul class="small-multiples">${drawn.map((row) => html`
+  if (drawn.length === 0) {
+    return html`<${Listed} rows=${listed} alarms=${alarms} now=${now} />
+      <div class="empty"><${Naming} /></div>`;
+  }
+  return html`<ul class="small-multiples">${drawn.map((row) => html`
       <${SmallCard} key=${series_key(row)} row=${row} alarm=${alarms.get(series_key(row))}
-        alarmed=${alarmed} now=${now} />`)}</ul>`}
-    ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms}
-      now=${now} />`}
+        alarmed=${alarmed} now=${now} />`)}</ul>
+    ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}
+      below=${true} />`}
     <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has a
       scale of its own. In colour: the worst open alert. Else, in grey: the last run against the
       median of up to eight before it.</p>`;

@@ -45,9 +45,9 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
     { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
       help: "Median time of a steady step of the headline rank; lower is better" },
-    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 3,
+    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 4,
       cell: time("step_ci_low_ns") },
-    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 3,
+    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,
       cell: time("step_ci_high_ns") },
     { key: "step_share", label: "vs before", kind: "count", width_px: 100,
       help: "Against the run before in this series; ▲ is slower",
@@ -55,12 +55,12 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
         title=${change_words(rows[row].step_share)}>${delta_mark(rows[row].step_share)}</span>` },
     { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
-    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 3,
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 4,
       width_px: 260, help: "The seven parts of a step, all runs on one scale",
       cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
         label="${rows[row].name}: " />` },
-    { key: "gpu", label: "GPU", priority: 4 },
-    { key: "ranks", label: "Ranks", kind: "count", priority: 4 },
+    { key: "gpu", label: "GPU", priority: 5 },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 5 },
   ];
 }
 

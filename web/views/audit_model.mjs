@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries of the audit log in words.
+
+const RUN = "/api/v1/runs/{run}";
+const TUS = "/api/v1/tus";
+
+/** By method and route, or by what the service itself calls it: to do it, and done. */
+const WORDS = {
+  "POST /api/v1/session": ["sign in", "signed in"],
+  "DELETE /api/v1/session": ["sign out", "signed out"],
+  "POST /api/v1/tokens": ["make a token", "made {token}"],
+  "DELETE /api/v1/tokens/{token}": ["revoke {token}", "revoked {token}"],
+  "create token": ["make a token", "made {token}"],
+  "revoke token": ["revoke {token}", "revoked {token}"],
+  "refuse credentials": ["get in", "got in"],
+  "POST /upload": ["upload", "uploaded to {run}"],
+  "POST /api/v1/uploads": ["upload", "uploaded to {run}"],
+  [`PUT ${RUN}/ranks/{rank}/trace`]: ["upload rank {rank} of {run}",
+    "uploaded rank {rank} of {run}"],
+  [`GET ${RUN}/ranks/{rank}/trace`]: ["take the raw trace of rank {rank} of {run}",
+    "took the raw trace of rank {rank} of {run}"],
+  [`POST ${TUS}`]: ["begin an upload in pieces", "began an upload in pieces"],
+  [`GET ${TUS}/{upload}`]: ["end an upload in pieces", "uploaded to {run} in pieces"],
+  [`HEAD ${TUS}/{upload}`]: ["end an upload in pieces", "uploaded to {run} in pieces"],
+  [`PATCH ${TUS}/{upload}`]: ["upload in pieces", "uploaded to {run} in pieces"],
+  [`POST ${TUS}/{upload}`]: ["upload in pieces", "uploaded to {run} in pieces"],
+  [`DELETE ${TUS}/{upload}`]: ["give up an upload in pieces", "gave up an upload in pieces"],
+  "POST /api/v1/runs": ["make a run", "made a run"],
+  [`PATCH ${RUN}`]: ["change {run}", "changed {run}"],
+  [`DELETE ${RUN}`]: ["delete {run}", "deleted {run}"],
+  "delete run": ["delete {run}, too old to keep", "deleted {run}, too old to keep"],
+  [`POST ${RUN}/reanalyse`]: ["analyse {run} again", "had {run} analysed again"],
+  [`POST ${RUN}/cancel`]: ["cancel the analysis of {run}", "cancelled the analysis of {run}"],
+  [`POST ${RUN}/finalize`]: ["call {run} complete", "called {run} complete"],
+  [`PUT ${RUN}/dismissals/{finding}`]: ["dismiss a finding of {run}",
+    "dismissed a finding of {run}"],
+  [`DELETE ${RUN}/dismissals/{finding}`]: ["take back a dismissal of {run}",
+    "took back a dismissal of {run}"],
+  "PUT /api/v1/baselines/{baseline}": ["set baseline {baseline}", "set baseline {baseline}"],
+  "DELETE /api/v1/baselines/{baseline}": ["unset baseline {baseline}", "unset baseline {baseline}"],
+  "PATCH /api/v1/alerts/{alert}": ["decide on alert {alert}", "decided on alert {alert}"],
+};
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What an entry's object names: "/path (run r_x)" has both halves, others one alone. */
+function halves(object) {
+  const found = /^(\/\S*)(?: \((.*)\))?$/.exec(object);
+  return found ? { path: found[1], named: found[2] ?? "" } : { path: "", named: object };
+}
+
+/** The values of a route's parts in an address, and what the service knew of its object. */
+function parts_of(action, object) {
+  const { path, named } = halves(object);
+  const route = action.split(" ").at(-1).split("/");
+  const found = {};
+  path.split("/").forEach((piece, i) => {
+    const part = /^\{(\w+)\}$/.exec(route[i] ?? "")?.[1];
+    if (part) found[part] = decoded(piece);
+  });
+  const run = /\br_\w+/.exec(named)?.[0] ?? found.run;
+  const token = /\bk_\w+/.exec(named)?.[0] ?? found.token;
+  return { ...found, run: run ? `run ${run}` : "a run",
+    token: token ? `token ${token}` : "a token" };
+}
+
+/**
+ * "deleted run r_7q2k9d0x"; "tried to sign in".
+ * @param {{action: string, object: string, status: number}} entry
+ * @param {string} outcome what came of it, in a word
+ */
+export function deed_of({ action, object }, outcome) {
+  const words = WORDS[action];
+  if (!words) return action;
+  const parts = parts_of(action, object ?? "");
+  const text = outcome === "done" ? words[1] : `tried to ${words[0]}`;
+  return text.replace(/\{(\w+)\}/g, (_, part) => parts[part] ?? "");
+}
+
+/** Whether there are words for a route. @param {string} action */
+export const has_words = (action) => Object.hasOwn(WORDS, action);
