@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs to read a trace in a process of its own: the same file by the same functions in
 // this process and in one that the service would start, turn by turn; the best of each counts.
-#include "server/cmd.h"
-#include "server/job_child.h"
+#include "server/cli/cmd.h"
+#include "server/jobs/job_child.h"
 
 #include "ingest/base/clock.h"
 

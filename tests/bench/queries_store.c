@@ -2,7 +2,7 @@
 // Fills a data directory with many runs of many ranks, through the store's own functions: one
 // trace is analysed, its report varied for each rank and its kernels made more.
 #include "server/pipeline.h"
-#include "server/store_tracking.h"
+#include "server/store/store_tracking.h"
 
 #include <errno.h>
 #include <stdio.h>

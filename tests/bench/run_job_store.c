@@ -4,7 +4,7 @@
 // differ. Afterwards tells how long the job took and how well the clocks were found.
 #include "analysis/tables.h"
 #include "server/pipeline.h"
-#include "server/store.h"
+#include "server/store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

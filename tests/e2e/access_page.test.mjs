@@ -7,8 +7,8 @@ import { after, before, test } from "node:test";
 import { assert_clean, axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE }
   from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_program, run_shell, stepscope_bin, temporary } from "./helpers/tools.mjs";
-import { generate, small_job } from "./helpers/traces.mjs";
+import { root, run_program, run_shell, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const data = join(temporary("access"), "data");
 let browser;
@@ -115,7 +115,11 @@ test("an administrator makes a token, which works once copied, and revokes it", 
 test("the audit log shows who did what, and finds it", async () => {
   await as("admin", "/settings/audit", async (page) => {
     const rows = page.getByRole("table").getByRole("row");
-    await page.getByRole("row", { name: /PUT \/api\/v1\/runs.*done/ }).first().waitFor();
+    for (const told of [/boss.* uploaded rank 0 of run r_\w+ .*done/, /revoked token k_\w+/,
+      /boss.* signed in POST \/api\/v1\/session/, /tried to get in .*refused/]) {
+      await page.getByRole("row", { name: told }).first().waitFor();
+    }
+    assert.equal(await page.getByTitle(/^PUT \/api\/v1\/runs\/\{run\}/).first().count(), 1);
     assert.deepEqual(await axe_faults(page), []);
     const all = await rows.count();
     await page.getByRole("searchbox").fill("ranks/0/trace");
@@ -260,4 +264,30 @@ print(len(Hub("${server.base}").runs()))'`, { cwd: folder,
     env: { ...process.env, STEPSCOPE_TOKEN: token } });
   assert.equal((await ask(tokens.read)).trim(), "2");
   await assert.rejects(ask(""), /Unauthorized/);
+});
+
+test("a file that holds secrets has no link for those who may not have it", async () => {
+  const data = small_json({ names: ["plain", `--token ghp_${"a1B2".repeat(9)}`] });
+  const reply = await server.request("/api/v1/runs/leaky/ranks/0/trace", { method: "PUT",
+    body: data, headers: { Authorization: `Bearer ${tokens.admin}` } });
+  assert.ok([200, 202].includes(reply.status), reply.text);
+  const [file, found] = await until("the file was read", async () => {
+    const { json } = await server.request("/api/v1/runs/leaky",
+      { headers: { Authorization: `Bearer ${tokens.read}` } });
+    return json.status === "done" && [json.traces[0].filename, json.traces[0].secrets];
+  });
+  assert.ok(found > 0, "the secret was found");
+  const link = (page) => page.getByRole("table", { name: "Files" })
+    .getByRole("link", { name: file });
+  await as("read", "/runs/leaky/data", async (page) => {
+    await page.getByText("No download: the file holds what looks like secrets").waitFor();
+    assert.equal(await link(page).count(), 0);
+    assert.deepEqual(await axe_faults(page), []);
+    await visit(page, "/runs/first/data");
+    assert.equal(await page.getByText("No download").count(), 0);
+  });
+  await as("admin", "/runs/leaky/data", async (page) => {
+    await link(page).waitFor();
+    assert.equal(await page.getByText("No download").count(), 0);
+  });
 });

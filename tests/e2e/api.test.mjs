@@ -167,10 +167,19 @@ test("a run is found by id, name, project and name, and as the latest of its ser
   assert.equal((await api("/runs/none")).status, 404);
 });
 
+test("fields choose the columns of runs and of a summary as of any table", async () => {
+  const { items } = await server.get("/runs?fields=name,project&sort=name&project=llm");
+  assert.deepEqual(items, [{ name: "cuda-run@1", project: "llm" }]);
+  const summary = await server.get("/runs/cuda-run@1/summary?fields=step_median_ns");
+  assert.deepEqual(Object.keys(summary.items[0]), ["step_median_ns"]);
+  assert.equal((await api("/runs?fields=nothing")).status, 400);
+});
+
 test("what has not changed is answered 304 and what has changed is not", async () => {
   await server.send("POST", "/runs", { name: "etag", note: "a" });
   const paths = ["/runs/etag", "/runs", "/runs/cuda-run@1/summary", "/openapi.json", "/version",
-    "/runs/cuda-run@1/kernels?format=csv", "/compare?base=cuda-run@1&cand=rocm-run@1"];
+    "/runs/cuda-run@1/kernels?format=csv", "/runs?format=csv", "/runs?format=columns",
+    "/runs/cuda-run@1/summary?format=csv", "/compare?base=cuda-run@1&cand=rocm-run@1"];
   const tags = new Map();
   for (const path of paths) {
     const { headers: { etag } } = await api(path);
@@ -183,7 +192,7 @@ test("what has not changed is answered 304 and what has changed is not", async (
   const patched = await server.send("PATCH", "/runs/etag", { note: "b" },
     { "If-Match": tags.get("/runs/etag") });
   assert.equal(patched.status, 200, patched.text);
-  for (const path of ["/runs/etag", "/runs"]) {
+  for (const path of ["/runs/etag", "/runs", "/runs?format=csv"]) {
     const reply = await api(path, { headers: { "If-None-Match": tags.get(path) } });
     assert.equal(reply.status, 200, `${path} has changed`);
   }
@@ -209,6 +218,13 @@ test("a change needs the tag of what was seen: 428 without, 412 with an old one"
   assert.equal((await server.send("PATCH", "/runs/guarded", { note: "y" }, match)).status, 412);
   assert.equal((await api("/runs/guarded", { method: "DELETE", headers: match })).status, 412);
   const now = { "If-Match": (await api("/runs/guarded")).headers.etag };
+  const tag = now["If-Match"];
+  for (const list of [`W/${tag}`, `"other", W/${tag}`, `x${tag}`, `W/"other" , ,`]) {
+    const weak = await server.send("PATCH", "/runs/guarded", { note: "y" }, { "If-Match": list });
+    assert.equal(weak.status, 412, list);
+  }
+  const listed = { "If-Match": `"other", ${tag}` };
+  assert.equal((await server.send("PATCH", "/runs/guarded", { colour: 1 }, listed)).status, 400);
   assert.equal((await server.send("PATCH", "/runs/guarded", { colour: 1 }, now)).status, 400);
   assert.equal((await server.send("PATCH", "/runs/guarded", "{", now)).status, 400);
   assert.equal((await api("/runs/guarded", { method: "DELETE", headers: now })).status, 204);

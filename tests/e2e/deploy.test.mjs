@@ -45,7 +45,8 @@ const bearer = (token) => ["-H", `Authorization: Bearer ${token}`];
 
 /** Bytes that the service holds of uploads under way. */
 const spooled = (data) => readdirSync(join(data, "spool"))
-  .reduce((sum, name) => sum + statSync(join(data, "spool", name)).blocks * 512, 0);
+  .map((name) => statSync(join(data, "spool", name), { throwIfNoEntry: false })?.blocks ?? 0)
+  .reduce((sum, blocks) => sum + blocks * 512, 0);
 
 /** Sends the first half of an upload over TLS and keeps the connection. */
 function begin_upload({ tls, token }, bytes) {

@@ -207,6 +207,22 @@ describe("what is planted together", { concurrency: 2 }, () => {
   }
 });
 
+describe("unequal ranks cost what their finding says", { concurrency: 2 }, () => {
+  // One rank that computes less lets each of the others gain compute; one with more is waited for.
+  for (const [straggler, rule] of [["1=70", "imbalance"], ["1=140", "straggler"]]) {
+    for (const flavour of ["cuda", "rocm"]) {
+      test(`--straggler ${straggler} in a ${flavour} job is ${rule} at its own cost`, async () => {
+        const { run } = await analyse(flavour, ["--ranks", "4", "--straggler", straggler]);
+        const found = findings_of({ trace: run });
+        assert.deepEqual(found.map((finding) => finding.rule), [rule]);
+        assert.ok(found[0].cost_ns > 0);
+        assert.equal(found[0].own_cost_ns, found[0].cost_ns);
+        assert.equal(found[0].overlaps, null);
+      });
+    }
+  }
+});
+
 describe("a clean job has no findings", { concurrency: 2 }, () => {
   const jobs = [
     ["--layers", "3", "--seed", "11"],

@@ -276,6 +276,31 @@ test("compare says what is wrong by other codes than its verdicts", async () => 
   const help = await compare("--help");
   assert.equal(help.status, 0);
   assert.match(help.stdout, /0 when the candidate passes, 1 when it fails, 2 when too little/);
+  for (const [, status] of cases)
+    assert.match(help.stdout, new RegExp(`, ${status} (for|when) `));
+});
+
+test("compare of a side without steps ends after the settings", async () => {
+  const folder = temporary("steps");
+  const none = join(folder, "none.json");
+  const op = { ph: "X", cat: "cpu_op", name: "aten::mul", ts: 1, dur: 5, pid: 1, tid: 1 };
+  writeFileSync(none, JSON.stringify({ traceEvents: [op] }));
+  for (const sides of [[none, file_of("main", 1)], [file_of("main", 1), none]]) {
+    const { status, stdout } = await compare(...sides);
+    assert.equal(status, 2);
+    assert.match(stdout, /^undecided: the (base|candidate) has no steady steps on a device/);
+    assert.match(stdout, /none\.json: no steady step\n/);
+    assert.match(stdout, /\nsettings that differ\n/);
+    assert.doesNotMatch(stdout, /\b0\.000\b|largest changes|ms of a mean step|was matched/);
+  }
+});
+
+test("compare names causes of idle time by words", async () => {
+  const folder = await generate(small_job("--plant", "starvation=3000000"));
+  const slow = join(folder.folder, folder.files[0].filename);
+  const { stdout } = await compare(file_of("main", 1), slow);
+  assert.match(stdout, /idle by data loading  idle host wait, noise unknown\n/);
+  assert.doesNotMatch(stdout, /data_loading|idle_host_wait|other_compute|exposed_comm/);
 });
 
 test("names in traces command no terminal", async () => {

@@ -136,6 +136,18 @@ test("the log's lines are JSON where that was asked for", async () => {
   for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string");
 });
 
+test("a proxy where nobody is asked who they are is warned of, once", async () => {
+  const told = () => server.log.split("\n").filter((line) => line.includes("--trusted-proxy"));
+  assert.deepEqual(told(), []);
+  for (const name of ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded"]) {
+    const reply = await server.request("/healthz", { headers: { [name]: "a.example" } });
+    assert.equal(reply.status, 200);
+  }
+  await until("the log says so", () => told().length > 0);
+  assert.equal(told().length, 1);
+  assert.match(told()[0], /--auth required/);
+});
+
 test("a download can be resumed where it broke off", async () => {
   const data = small_json({ names: ["resumed"] });
   await server.analysed("resumed", [{ filename: "rank0.json", data }]);

@@ -28,6 +28,10 @@ function hostile_trace() {
   return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
 }
 
+/** The begin of a trace, up to its first event of the device. @param {Buffer} data */
+const before_device_work = (data) =>
+  data.subarray(0, String(data).search(/"cat": "(kernel|gpu_mem)/));
+
 before(async () => {
   server = await start_server();
   browser = await launch();
@@ -38,6 +42,10 @@ before(async () => {
   bare.traceEvents = bare.traceEvents.filter(({ cat }) => cat !== "cpu_op");
   ids.bare = (await server.analysed("bare",
     [{ data: Buffer.from(JSON.stringify(bare)), filename: "rank0.json" }])).id;
+  const half = await generate(small_job());
+  const cut = { ...half.files[0], data: before_device_work(half.files[0].data) };
+  ids.cut = (await server.analysed("cut", [cut])).id;
+  ids.half = (await server.analysed("half", [cut, half.files[1]])).id;
 });
 after(async () => {
   await browser?.close();
@@ -207,6 +215,65 @@ test("a rank that is not there is told as a problem, not as an empty table", asy
   assert.equal(new URL(page.url()).search, "");
   await close();
 });
+
+test("a file that ends before any device work is told as cut, not as recorded wrongly", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("cut", ""));
+    const words = await page.locator("main").innerText();
+    assert.match(words, /The file ends early/);
+    assert.match(words, /Trust: The file ends inside the events/);
+    assert.doesNotMatch(words, /ProfilerActivity/);
+  }));
+
+test("a rank without steps has no difference, and one rank with steps has no spread", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("half", ""));
+    const table = page.getByRole("group", { name: "Ranks" });
+    const rows = await table.locator("tbody tr").allInnerTexts();
+    assert.match(rows[0], /^0\s+–\s+–\s+–$/);
+    assert.doesNotMatch(rows.join(), /slowest/);
+    assert.match(await page.locator(".kpis").innerText(), /Rank spread\s+–/);
+    assert.match(await page.locator("main").innerText(), /Trust: Rank 0: the file ends inside/);
+  }));
+
+test("the list of runs shows where a step goes, or that a run has no figures, at any width", () =>
+  on_page({}, async (page) => {
+    for (const viewport of [{ width: 1440, height: 900 }, { width: 768, height: 1024 }, NARROW]) {
+      await page.setViewportSize(viewport);
+      await visit(page, "/");
+      assert.equal(await page.getByRole("img", { name: /^rich: / }).count(), 1);
+      const links = page.getByRole("link", { name: "trust report", exact: true });
+      const hrefs = await links.evaluateAll((list) => list.filter((one) => one.offsetWidth > 0)
+        .map((one) => one.getAttribute("href")));
+      assert.deepEqual(hrefs, [`/runs/${ids.cut}/data`], `${viewport.width} pixels wide`);
+    }
+  }));
+
+test("a run that does not exist leads to all runs, with nothing to try again", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  for (const path of ["/runs/nobody", `/compare?base=nobody&cand=${ids.rich}`]) {
+    await visit(page, path);
+    const notice = page.getByRole("alert").first();
+    await notice.waitFor();
+    assert.doesNotMatch(await notice.innerText(), /GET|Try again/, path);
+    assert.equal(await notice.getByRole("link", { name: "All runs" }).getAttribute("href"), "/");
+  }
+  await visit(page, "/runs/nobody");
+  assert.match(await page.locator("h1").innerText(), /^No such run/);
+  await close();
+});
+
+test("no table of a run is wider than the screen of a tablet", () =>
+  on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
+    for (const rest of ["", "kernels", "operators", "operators?view=shapes", "roofline", "idle",
+      "collectives", "memory", "ranks", "data"]) {
+      await visit(page, run_url("rich", rest));
+      const wide = await page.locator(".table-region").evaluateAll((regions) => regions
+        .filter((one) => one.scrollWidth > one.clientWidth + 1)
+        .map((one) => one.getAttribute("aria-label")));
+      assert.deepEqual(wide, [], rest);
+    }
+  }));
 
 test("where a recording lacks something the page says what, and how to record it", () =>
   on_page({}, async (page) => {

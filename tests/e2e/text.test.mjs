@@ -69,3 +69,24 @@ test("a report past the budget is refused, the other files are printed", async (
   assert.match(failed.stderr, /many\.json: analysis .*needs more memory than its budget/);
   assert.ok(failed.stdout.includes("rank0.json"), failed.stdout);
 });
+
+test("every command that the help lists explains itself", async () => {
+  const { stdout } = await run(stepscope_bin(), ["--help"]);
+  const commands = [...stdout.matchAll(/^ {2}(\w+) +\S/gm)].map(([, command]) => command);
+  assert.ok(commands.includes("version") && commands.includes("serve"), stdout);
+  for (const command of commands) {
+    const help = await run(stepscope_bin(), [command, "--help"]);
+    assert.ok(help.stdout.startsWith(`usage: stepscope ${command}`), help.stdout);
+  }
+});
+
+test("analyze --help lists the codes that it ends with", async () => {
+  const folder = temporary("codes");
+  const bad = join(folder, "bad.json");
+  writeFileSync(bad, "no json");
+  const { stdout } = await analyze("--help");
+  for (const [args, code] of [[[], 2], [[join(folder, "none.json")], 3], [[bad], 4]]) {
+    await assert.rejects(analyze(...args), { code });
+    assert.match(stdout, new RegExp(`, ${code} (for|when) `));
+  }
+});

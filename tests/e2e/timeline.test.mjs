@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline in a real browser: wheel, drag, selection, keys alone, links that open the same
-// picture, a rank's neighbours, requests that stay few, and a redraw within a frame.
+// picture, a rank's neighbours, requests that stay few.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
@@ -212,39 +212,6 @@ test("a window that failed is asked for again when the user says so, each time o
     await again.click();
     await drawn(page);
     assert.equal(asks, 3);
-  }));
-
-test("a redraw of a full picture takes less than a frame", () =>
-  on_page({}, async (page) => {
-    const slices = { lane: [], row: [], begin_ns: [], dur_ns: [], name: [], class: [], count: [],
-      busy_ns: [] };
-    const lanes = Array.from({ length: 16 }, (_, i) => ({ name: `stream ${i}`, kind: "stream",
-      process: "0", thread: String(i), rows: 1 }));
-    for (let i = 0; i < 20_000; i++) {
-      const values = [i % 16, 0, (i >> 4) * 800, 700, i % 3, i % 3, 1 + i % 2, 500];
-      Object.keys(slices).forEach((key, k) => slices[key].push(values[k]));
-    }
-    await page.route(/api\/v1\/runs\/[^/]+\/timeline\?/, (route) => route.fulfill({ json: {
-      rank: 0, begin_ns: 0, end_ns: 1e6, from_ns: 0, to_ns: 1e6, resolution_ns: 1, lanes, slices,
-      names: ["a", "b", "c"], classes: ["GEMM", "attention", "communication"], steps: [] } }));
-    await show(page);
-    await canvas(page).focus();
-    const best_ms = await page.evaluate(async () => {
-      const node = document.querySelector("canvas");
-      // Callbacks of one frame run in the order in which they were asked for: the redraw lies
-      // between the two that are asked for around the event.
-      const stamp = () => new Promise((done) => requestAnimationFrame(() =>
-        done(performance.now())));
-      let best = Infinity;
-      for (let i = 0; i < 12; i++) {
-        const begin = stamp();
-        node.dispatchEvent(new WheelEvent("wheel", { deltaX: i % 2 ? 40 : -40, cancelable: true }));
-        const end = stamp();
-        best = Math.min(best, await end - await begin);
-      }
-      return best;
-    });
-    assert.ok(best_ms > 0 && best_ms < 16, `the best of twelve redraws took ${best_ms} ms`);
   }));
 
 for (const colorScheme of ["light", "dark"]) {

@@ -119,6 +119,8 @@ test("what is no request of the protocol is refused, and changes nothing", async
     [415, () => piece({ "Content-Type": "application/octet-stream" })],
     [400, () => piece({ "Upload-Offset": "x" })],
     [400, () => piece({ "Upload-Offset": "-1" })],
+    [400, () => piece({ "Upload-Offset": "+0" })],
+    [400, () => piece({ "Upload-Offset": "-0" })],
     [409, () => piece({ "Upload-Offset": 1 })],
     [400, () => piece({ "Upload-Checksum": "md5 AAAA" })],
     [400, () => piece({ "Upload-Checksum": "sha1 AAAA" })],
@@ -129,6 +131,9 @@ test("what is no request of the protocol is refused, and changes nothing", async
     [404, () => tus(base, "DELETE", "/api/v1/tus/..%2fp")],
     [412, () => creation({ "Tus-Resumable": "2" })],
     [400, () => creation({ "Upload-Length": "x" })],
+    [400, () => creation({ "Upload-Length": "+5" })],
+    [400, () => creation({ "Upload-Concat": "partial" })],
+    [400, () => creation({ "Upload-Defer-Length": 1 })],
     [422, () => creation({ "Upload-Length": 0 })],
     [413, () => creation({ "Upload-Length": 16 * 2 ** 30 + 1 })],
     [507, () => creation({ "Upload-Length": 16 * 2 ** 30 }), "disk"],
@@ -152,6 +157,10 @@ test("what is no request of the protocol is refused, and changes nothing", async
   assert.equal((await tus(base, "DELETE", path)).status, 204);
 });
 
+/** Of the disk, by the upload that holds most. */
+const held_bytes = () => Math.max(...pieces().map((name) =>
+  statSync(join(server.data, "pieces", name)).blocks * 512));
+
 test("a piece with a checksum counts when it agrees, and not at all when not", async () => {
   const path = await began(file.length, { run: "sums" });
   const first = file.subarray(0, half);
@@ -165,7 +174,9 @@ test("a piece with a checksum counts when it agrees, and not at all when not", a
   assert.equal((await tus_piece(base, path, 0, first, right(first))).status, 204);
   const open = tus_open_piece(base, path, half, file.length - half);
   open.request.setHeader("Upload-Checksum", right(file.subarray(half))["Upload-Checksum"]);
-  open.request.write(file.subarray(half, half + 500), () => open.request.destroy());
+  open.request.write(file.subarray(half, half + 500));
+  await until("disk is held for the piece", () => held_bytes() >= file.length);
+  open.request.destroy();
   await open.answer;
   await until("the piece that broke off is forgotten", async () =>
     (await tus(base, "HEAD", path)).headers["upload-offset"] === String(half));
@@ -173,10 +184,6 @@ test("a piece with a checksum counts when it agrees, and not at all when not", a
   assert.equal((await tus_piece(base, path, half, rest, right(rest))).status, 204);
   assert.equal((await server.settled("sums")).status, "done");
 });
-
-/** Of the disk, by the upload that holds most. */
-const held_bytes = () => Math.max(...pieces().map((name) =>
-  statSync(join(server.data, "pieces", name)).blocks * 512));
 
 test("an upload of which nothing came holds no disk", async () => {
   const path = await began(1 << 28, { run: "nothing" });
@@ -420,6 +427,23 @@ test("an upload that was complete as the service died is accepted and audited la
   const upload = reply.headers["upload-result"].split("/").at(-1);
   const audit = await server.request("/api/v1/audit?limit=all");
   assert.ok(audit.text.includes(`upload ${upload} run`), audit.text.slice(0, 1000));
+});
+
+test("pieces give one entry of the audit log together, also by POST instead of PATCH", async () => {
+  const path = await began(file.length, { run: "by-post" });
+  const cut = file.length >> 2;
+  for (let at = 0; at < file.length; at += cut) {
+    const reply = await tus(base, "POST", path, {
+      "X-HTTP-Method-Override": "PATCH", "Upload-Offset": at,
+      "Content-Type": "application/offset+octet-stream",
+    }, file.subarray(at, at + cut));
+    assert.equal(reply.status, 204, reply.text);
+  }
+  const audit = await server.get("/audit?limit=all");
+  const entries = audit.items.filter(({ object }) => object.startsWith(path));
+  assert.deepEqual(entries.map(({ action, status }) => [action, status]),
+    [["POST /api/v1/tus/{upload}", 204]]);
+  assert.match(entries[0].object, /upload u_\w+ run r_/);
 });
 
 test("an upload that nobody goes on with expires", async () => {

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { csv_rows } from "./helpers/csv.mjs";
 import { http_bytes } from "./helpers/http.mjs";
 import { fields, file_part, multipart } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -82,6 +83,24 @@ test("json, gzip and zstd are told apart by content and give the same numbers", 
   }
   assert.deepEqual(tables[1], tables[0]);
   assert.deepEqual(tables[2], tables[0]);
+});
+
+test("an upload that is waited for is warned of what its analysis found", async () => {
+  const [whole, other] = job.files.map(({ data }) => gzipSync(data));
+  const traces = [["whole", whole], ["cut", other.subarray(0, other.length * 0.7)]];
+  const forms = traces.map(([name, data], rank) =>
+    ["-F", `trace=@${file(`${name}-${rank}.json.gz`, data)}`]);
+  const reply = await curl(["-F", "run=warned", ...forms.flat(), `${server.base}/upload?wait=60`]);
+  assert.equal(reply.json.status, "done", reply.text);
+  const { items } = await server.get("/runs/warned/quality?limit=all");
+  for (const { rank, warnings } of reply.json.traces)
+    assert.deepEqual(warnings.toSorted(), items.filter((item) =>
+      item.rank === rank && item.severity !== "info").map(({ detail }) => detail).sort());
+  const [of_whole, of_cut] = reply.json.traces.map(({ warnings }) => warnings.join());
+  assert.doesNotMatch(of_whole, /ends inside|is cut/);
+  assert.match(of_cut, /the compressed stream is cut/);
+  const later = await server.get(`/uploads/${reply.json.upload}`);
+  assert.deepEqual(later.traces, reply.json.traces);
 });
 
 test("several files of one request become the ranks of one run", async () => {
@@ -220,6 +239,31 @@ test("other bytes for a rank are a conflict, and replace=true replaces", async (
   assert.deepEqual(await names(), ["second"]);
 });
 
+test("a key repeats its own upload and refuses every other", async () => {
+  const [a, b] = [1, 2].map((us) => file(`key${us}.json`, small_json({ kernel_us: us })));
+  const key = (text) => ["-H", `Idempotency-Key: ${text}`];
+  const put = (path, to) => curl([...key("put"), "-T", path, `${server.base}/api/v1/runs/${to}`]);
+  const first = await put(a, "key-a/ranks/0/trace");
+  assert.equal(first.status, 202, first.text);
+  const again = await put(a, "key-a/ranks/0/trace?wait=60");
+  assert.equal(again.status, 200, again.text);
+  assert.equal(again.json.upload, first.json.upload);
+  for (const to of ["key-b/ranks/0/trace", "key-a/ranks/1/trace", "key-a/ranks/0/trace?meta=a=b"]) {
+    const other = await put(b, to);
+    assert.equal(other.status, 422, other.text);
+    assert.match(other.json.type, /key-reused$/);
+    assert.match(other.json.fix, /a key of its own/);
+  }
+  assert.equal((await server.request("/api/v1/runs/key-b")).status, 404);
+
+  const post = (...args) => curl([...key("form"), "-F", `trace=@${a}`, ...args,
+    `${server.base}/upload`]);
+  const form = await post("-F", "run=key-form");
+  assert.equal(form.status, 202, form.text);
+  assert.equal((await post("-F", "run=key-form")).json.upload, form.json.upload);
+  assert.equal((await post("-F", "run=key-another-form")).status, 422);
+});
+
 test("curl -T puts one rank, and the original bytes come back", async () => {
   const path = file("put.json.gz", gzipSync(job.files[1].data));
   const to = `${server.base}/api/v1/runs/put-run/ranks/3/trace`;
@@ -243,6 +287,14 @@ test("chunked bodies and a body from a pipe are read", async () => {
   assert.equal((await server.settled("piped")).status, "done");
 });
 
+test("a part of a file is not taken for the whole", async () => {
+  const reply = await server.request("/api/v1/runs/partly/ranks/0/trace", { method: "PUT",
+    body: small_json(), headers: { "Content-Range": "bytes 0-99/100000" } });
+  assert.equal(reply.status, 400, reply.text);
+  assert.match(reply.json.detail, /api\/v1\/tus/);
+  assert.equal((await server.request("/api/v1/runs/partly")).status, 404);
+});
+
 test("curl's Expect: 100-continue is answered before the body", async () => {
   const path = file("expect.json", Buffer.alloc(3_000_000, " "));
   const line = ["-sS", "-v", "-H", "Expect: 100-continue", "-F", `trace=@${path}`];
@@ -262,6 +314,21 @@ test("an upload can be followed to its end", async () => {
   assert.equal(upload.traces[0].status, "done");
   assert.equal(upload.traces[0].progress, 1);
   assert.equal((await server.request("/api/v1/uploads/u_nothere")).status, 404);
+
+  const [trace] = upload.traces;
+  const path = `/uploads/${reply.json.upload}`;
+  const rows = await server.get(`${path}?fields=filename,sha256,status`);
+  const { filename, sha256 } = trace;
+  assert.deepEqual(rows.items, [{ filename, sha256, status: "done" }]);
+  const columns = await server.get(`${path}?format=columns`);
+  assert.deepEqual(columns.columns.trace, [trace.id]);
+  const none = await server.get(`${path}?format=columns&status=failed`);
+  assert.equal(none.row_count, 0);
+  const csv = await server.request(`/api/v1${path}?format=csv`);
+  assert.equal(csv_rows(csv.text)[0].sha256, trace.sha256);
+  assert.match(csv.headers.etag, /"upload\./);
+  const unheard = await server.request(`/api/v1${path}?status=failed`);
+  assert.equal(unheard.status, 400, "the object of an upload has no filters");
 });
 
 test("what cannot be an upload is refused as a problem that says what was expected", async () => {
@@ -390,6 +457,20 @@ test("an upload above the cap is told to come back, and then is taken", async ()
   });
   assert.equal((await narrow.settled(taken.json.run)).status, "done");
   assert.equal((await narrow.request("/api/v1/runs/first")).status, 404);
+  await narrow.stop();
+});
+
+test("who waits for the analysis keeps nobody from uploading", async () => {
+  const narrow = await start_server({ options: ["--uploads-in-flight", "1"] });
+  const big = await generate(["--ranks", "1", "--size", "30M", "--format", "zst"]);
+  const [{ data, filename }] = big.files;
+  const parts = [...fields({ run: "awaited" }), file_part(data, filename)];
+  const answer = narrow.post(parts, "/upload?wait=60");
+  await until("it was taken", async () =>
+    (await narrow.request("/api/v1/runs/awaited")).status === 200);
+  const other = await narrow.post([...fields({ run: "other" }), file_part(small_json())]);
+  assert.equal(other.status, 202, other.text);
+  assert.equal((await answer).status, 200);
   await narrow.stop();
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the head of a request, and what stands in it as a range of a file: never a crash, no
 // line without its header in a head that passes, and no range outside of the file.
-#include "server/file_range.h"
+#include "server/http/file_range.h"
 #include "tests/unit/http_head_cut.h"
 
 #include <fcntl.h>

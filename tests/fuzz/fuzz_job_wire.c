@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as what a service and the process of a trace job tell each other: taken or refused, and
 // what was taken can be told again.
-#include "server/job_wire.h"
+#include "server/jobs/job_wire.h"
 
 #include <stdlib.h>
 

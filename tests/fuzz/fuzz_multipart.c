@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a multipart body: never a crash, and the same parts in any steps.
-#include "server/multipart.h"
+#include "server/uploads/multipart.h"
 
 #include "ingest/base/buf.h"
 

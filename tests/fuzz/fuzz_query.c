@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an address, its parameters, cursors, hosts and names: never a crash, and only clean
 // text comes out.
-#include "server/precheck.h"
+#include "server/api/table_reply.h"
+#include "server/http/precheck.h"
 #include "server/routes.h"
-#include "server/sniff.h"
-#include "server/table_reply.h"
-#include "server/upload_form.h"
+#include "server/uploads/sniff.h"
+#include "server/uploads/upload_form.h"
 
 #include <stdlib.h>
 

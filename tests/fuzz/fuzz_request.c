@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any head of a request, one header per line, through all checks that come before a handler: what
 // passes has one known Host, one honest length and clean texts.
-#include "server/peers.h"
-#include "server/precheck.h"
+#include "server/access/peers.h"
+#include "server/access/token.h"
+#include "server/http/precheck.h"
 #include "server/routes.h"
-#include "server/token.h"
 
 #include <stdlib.h>
 

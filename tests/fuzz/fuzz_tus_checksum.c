@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as base64, and as the checksum of a piece: a refusal, or a checksum that other bytes
 // do not have.
-#include "server/base64.h"
-#include "server/tus_checksum.h"
+#include "server/uploads/base64.h"
+#include "server/uploads/tus_checksum.h"
 
 #include <stdlib.h>
 

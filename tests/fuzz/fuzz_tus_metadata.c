@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as Upload-Metadata: never a crash, only clean fields, and the same ones when they are
 // written down and read again.
-#include "server/base64.h"
-#include "server/tus_metadata.h"
+#include "server/uploads/base64.h"
+#include "server/uploads/tus_metadata.h"
 
 #include <stdlib.h>
 

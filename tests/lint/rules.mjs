@@ -48,8 +48,8 @@ function check_layers({ path, uncommented }) {
 
 // Headers of libraries that stand behind one narrow interface each.
 const FENCED = [
-  [/^civetweb\.h$/, /^server\/http[^/]*$/],
-  [/^sqlite3\.h$/, /^server\/store[^/]*$/],
+  [/^civetweb\.h$/, /^server\/http\/http[^/]*$/],
+  [/^sqlite3\.h$/, /^server\/store\/store[^/]*$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source_gzip\.c$/],
 ];
 
@@ -266,7 +266,7 @@ export const rules = [
     bad: [
       ["ingest/a.c", '#include "analysis/report.h"\n'],
       ["ingest/base/a.c", '#include "ingest/trace/trace.h"\n'],
-      ["analysis/a.h", '#include "server/store.h"\n'],
+      ["analysis/a.h", '#include "server/store/store.h"\n'],
       ["analysis/a.h", '#include "report.h"\n'],
     ],
     good: [["analysis/a.c", '#include "ingest/trace/trace.h"\n#include "analysis/a.h"\n']],
@@ -276,10 +276,10 @@ export const rules = [
     files: /^(ingest|analysis|server)\/.*\.(c|h)$/,
     check: check_fences,
     bad: [
-      ["server/api_runs.c", "#include <sqlite3.h>\n"],
-      ["server/upload.c", "#include <civetweb.h>\n"],
+      ["server/api/api_runs.c", "#include <sqlite3.h>\n"],
+      ["server/uploads/upload.c", "#include <civetweb.h>\n"],
     ],
-    good: [["server/store_sqlite.c", "#include <sqlite3.h>\n"]],
+    good: [["server/store/store_sqlite.c", "#include <sqlite3.h>\n"]],
   },
   {
     name: "file-size",
@@ -330,14 +330,14 @@ export const rules = [
     files: /^server\/.*\.(c|h)$/,
     check: check_civetweb,
     bad: [
-      ["server/http.c", 'const char *o[] = {"document_root", "."};\n'],
-      ["server/http.c", "mg_handle_form_request(c, &h);\n"],
-      ["server/http.c", '{"ssl_certificate", p}\n'],
-      ["server/http.c", "mg_get_var(a, 1, b, c, 2);\n"],
-      ["server/http.c", "mg_send_file(c, path);\n"],
-      ["server/http.c", '{"global_auth_file", p}\n'],
+      ["server/http/http.c", 'const char *o[] = {"document_root", "."};\n'],
+      ["server/http/http.c", "mg_handle_form_request(c, &h);\n"],
+      ["server/http/http.c", '{"ssl_certificate", p}\n'],
+      ["server/http/http.c", "mg_get_var(a, 1, b, c, 2);\n"],
+      ["server/http/http.c", "mg_send_file(c, path);\n"],
+      ["server/http/http.c", '{"global_auth_file", p}\n'],
     ],
-    good: [["server/http.c", '// no document_root\nmg_read(c, b, 1); x = "cgi_pattern";\n']],
+    good: [["server/http/http.c", '// no document_root\nmg_read(c, b, 1); x = "cgi_pattern";\n']],
   },
   {
     name: "sql-literals",

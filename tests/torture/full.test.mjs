@@ -2,7 +2,8 @@
 // A disk that is really full: nothing is acknowledged that is not stored, reading goes on, deleting
 // makes room, and with room all goes on by itself.
 import assert from "node:assert/strict";
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync }
+  from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fields, file_part } from "../e2e/helpers/multipart.mjs";
@@ -86,6 +87,20 @@ test("a full disk costs no acknowledged upload and is got over without help", { 
     figure("R4", `${round} uploads on a full disk: ${statuses.get(507)} refused with 507, ` +
       `${acknowledged.length} acknowledged in all and done, 0 lost`);
   });
+
+test("an upload that says no length leaves free what others do", { skip: reason }, async () => {
+  const data = join(disk, "unsaid");
+  const server = await start_server({ data, options: ["--min-free", "10M", "--ballast", "0"] });
+  const file = join(temporary("unsaid"), "padded.json");
+  writeFileSync(file, Buffer.concat([small_json(), Buffer.alloc(20 << 20, " ")]));
+  const url = `${server.base}/api/v1/runs/unsaid/ranks/0/trace`;
+  const { stdout } = await run_status("bash", ["-c", `cat "${file}" | curl -sS -T - "${url}"`]);
+  assert.equal(JSON.parse(stdout).status, 507, stdout);
+  await until("nothing of it is left", () => readdirSync(join(data, "spool")).length === 0);
+  assert.equal((await upload(server, "small", 20)).status, 202);
+  await server.stop();
+  rmSync(data, { recursive: true });
+});
 
 test("the ballast lets a run be deleted on a full disk", { skip: reason }, async () => {
   const data = join(disk, "ballast");

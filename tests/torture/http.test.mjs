@@ -234,6 +234,28 @@ test("what follows a refused body is no request of its own", async () => {
   }
 });
 
+test("a connection is said to end where its next request would be lost", async () => {
+  const chunked = (trailer) => post([CHUNKS, FORM], `1\r\nx\r\n0\r\n${trailer}\r\n`);
+  const closing = [chunked(""), chunked("A: b\r\n"), get(HOST, "Connection: close"),
+    get(HOST, "Connection: keep-alive", "Connection: close"),
+    get(HOST, "Connection: close, keep-alive"), get(HOST, "Connection: keep-alive, close")];
+  for (const bytes of closing) {
+    const text = await http_bytes(server.port, Buffer.concat([bytes, get(HOST)]));
+    assert.equal(text.split("HTTP/1.1 ").length - 1, 1, text);
+    assert.match(text, /\r\nConnection: close\r\n/);
+  }
+});
+
+test("who speaks HTTP 1.0 is never told to go on", async () => {
+  const sent = (version) => request(`POST /upload HTTP/${version}`, [HOST, FORM,
+    "Expect: 100-continue", "Connection: close", `Content-Length: ${EMPTY_PART.length + 4}`],
+  `${EMPTY_PART}--\r\n`);
+  assert.match(await http_bytes(server.port, sent("1.1")), /^HTTP\/1.1 100 /);
+  const text = await http_bytes(server.port, sent("1.0"));
+  assert.match(text, /^HTTP\/1.1 422 /);
+  assert.equal(text.split("HTTP/1.1 ").length - 1, 1, text);
+});
+
 test("the requests that stopped the library cost nothing", async () => {
   const rounds = 5;
   const before_s = used(server.child.pid).cpu_s;

@@ -184,3 +184,10 @@ test("a service that is killed leaves no process behind, and the next one reads 
   await no_child(second);
   await second.stop();
 });
+
+test("a time limit beyond all bounds is as good as none", async () => {
+  const patient = await start_server({ options: ["--job-time", "9223372036854775807"] });
+  const run = await patient.analysed("patient", [{ data: small_json(), filename: "rank0.json" }]);
+  assert.equal(run.status, "done", run.error);
+  await patient.stop();
+});

@@ -2,7 +2,7 @@
 // The drill: a backup is made while runs come and go, a folder is restored from it, a service
 // starts there and shows what was acknowledged before the backup began.
 import assert from "node:assert/strict";
-import { readdirSync, renameSync, statSync } from "node:fs";
+import { readdirSync, renameSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fields, file_part } from "../e2e/helpers/multipart.mjs";
@@ -82,6 +82,21 @@ test("what a backup was made of beside uploads and deletions is restored whole",
   const files = /files: (\d+) of/.exec(checked)[1];
   figure("R16", `${saved.length} backups beside ${state.uploaded} uploads, restored: database ` +
     `sound, ${files} of ${files} files have their hash, ${expected.size} runs show their figures`);
+});
+
+test("a database that was emptied is told for damaged, not for a fault of ours", async () => {
+  const root = temporary("emptied");
+  const [data, to, back] = ["data", "backup", "restored"].map((name) => join(root, name));
+  await (await start_server({ data })).stop();
+  await must("backup", "--data", data, "--to", to);
+  truncateSync(join(to, "stepscope.db"));
+  const restore = await program("restore", "--from", to, "--data", back);
+  assert.equal(restore.status, 7, restore.stderr);
+  assert.match(restore.stderr, /the database is damaged: none of our tables is in it/);
+  assert.ok(!readdirSync(back).some((name) => name.startsWith("stepscope.db")), "nothing is left");
+  const check = await program("check", "--data", to);
+  assert.equal(check.status, 7, check.stderr);
+  assert.match(check.stdout, /^database: none of our tables is in it/);
 });
 
 test("files that went bad or missing are told by name, and the rest is saved", async () => {

@@ -78,8 +78,8 @@ function send(server, path, file, offset, limit, stop) {
   });
 }
 
-/** Bytes of a connection that the kernel holds: the service has not read them. */
-function queued(server, socket) {
+/** Bytes of a connection, known by the client's port, that the kernel holds: nobody read them. */
+function queued(server, client_port) {
   const port = (text) => parseInt(text.split(":")[1], 16);
   const size = (text) => text.split(":").map((number) => parseInt(number, 16));
   return readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1)
@@ -87,17 +87,24 @@ function queued(server, socket) {
     .reduce((sum, [, local, remote, , queues]) => {
       const [own, other] = [port(local), port(remote)];
       const [to_send, to_read] = size(queues);
-      if (own === socket.localPort && other === server.port) return sum + to_send;
-      return own === server.port && other === socket.localPort ? sum + to_read : sum;
+      if (own === client_port && other === server.port) return sum + to_send;
+      return own === server.port && other === client_port ? sum + to_read : sum;
     }, 0);
 }
 
 /** SIGKILL. @returns how many bytes the service had not read */
 function kill(server, socket) {
   server.child.kill("SIGSTOP");
-  const bytes = queued(server, socket);
+  const bytes = queued(server, socket.localPort);
   server.child.kill("SIGKILL");
   return bytes;
+}
+
+/** Cuts the connection and waits until the service has read what the kernel took before. */
+async function cut_off(server, request) {
+  const port = request.socket.localPort;
+  request.destroy();
+  await until("the service has read the piece", async () => queued(server, port) === 0);
 }
 
 /** Where the upload stands, once nobody writes any more. */
@@ -121,10 +128,12 @@ test(`an upload of ${SIZE / MIB} MiB survives ${CUTS} cuts and kills`, async () 
     const limit = Math.floor(random() * 2 * left / (CUTS - cut + 2)) + 1;
     const kills_it = cut % KILL_EACH === 0;
     let unread = 0;
+    let read = null;
     const { sent } = await send(server, path, file, offset, limit, (request) => {
       if (kills_it) unread = kill(server, request.socket);
-      else request.destroy();
+      else read = cut_off(server, request);
     });
+    await read;
     if (kills_it) {
       await server.ended();
       server = await start_server({ data: server.data });

@@ -203,6 +203,19 @@ test("S1: raw downloads, sessions and wrong credentials are in the audit log", a
     peer === "127.0.9.9" && status === 401));
 });
 
+test("S1: whoever is not known writes little into the audit log", async () => {
+  const entries = async () => JSON.parse((await api("GET", "/audit?limit=all",
+    { headers: admin() })).text).items.length;
+  const before = await entries();
+  const changing = cases().filter(({ method, known }) => known && !SAFE.includes(method));
+  await each(changing, (one) => ask(server.port, one.method, one.path));
+  assert.equal(await entries(), before);
+  for (let i = 0; i < 30; i++) {
+    await api("GET", "/runs", { headers: bearer(`ss_${"z".repeat(43)}`), peer: "127.0.9.8" });
+  }
+  assert.equal(await entries(), before + 10);
+});
+
 test("S1: a session makes no change unless a page of ours sends it", async () => {
   const { status, headers } = await api("POST", "/session", json({ token: tokens.get("admin") }));
   assert.equal(status, 200);

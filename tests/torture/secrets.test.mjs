@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fields } from "../e2e/helpers/multipart.mjs";
 import { start_server } from "../e2e/helpers/server.mjs";
-import { chance } from "../e2e/helpers/tools.mjs";
+import { chance, stepscope_bin } from "../e2e/helpers/tools.mjs";
+import { small_json } from "../e2e/helpers/traces.mjs";
 import { figure, seed } from "./helpers/torture.mjs";
 
 const random = chance(seed);
@@ -149,6 +150,43 @@ test("no planted secret is found anywhere but in the file as it came", async () 
   assert.ok(unpacked(kept).includes("[redacted:"), "the kept trace was not looked into");
   for (const path of files) assert.deepEqual(found_in(unpacked(path)), [], path);
   figure("S4", `0 bytes of ${planted.length} planted secrets of ${KINDS.length} kinds found`);
+});
+
+test("a key that is a secret is refused, and nothing keeps it", async () => {
+  const server = await start_server();
+  const sent = [];
+  const key = () => sent.at(sent.push(`hf_${some(34)}`) - 1);
+  const data = '{"traceEvents":[]}';
+  const refused = async (reply) => {
+    const { status, text } = await reply;
+    assert.equal(status, 400, text);
+    assert.ok(!sent.some((secret) => text.includes(secret)), text);
+  };
+  const put = (query) => server.request(`/api/v1/runs/kept/ranks/0/trace?${query}`,
+    { method: "PUT", body: data });
+  const any = { "If-Match": "*" };
+  assert.equal((await server.send("POST", "/runs", { name: "kept" })).status, 201);
+  await refused(put(`meta=${key()}=b`));
+  await refused(server.send("PATCH", "/runs/kept", { meta: { [key()]: "b" } }, any));
+  await refused(server.send("PATCH", "/runs/kept", { tags: { [key()]: "b" } }, any));
+  await refused(server.send("PUT", `/baselines/${key()}`, { run: "kept" }));
+  const gone = await server.send("PATCH", "/runs/kept", { meta: { [key()]: null } }, any);
+  assert.equal(gone.status, 200, gone.text); // one from before can be removed
+  const keyed = () => server.post([...fields({ run: "kept" }),
+    { name: "trace", filename: "t.json", data: small_json() }], "/upload",
+  { "Idempotency-Key": sent.at(-1) });
+  key();
+  const first = await keyed();
+  assert.equal(first.status, 202, first.text);
+  assert.equal((await keyed()).json.upload, first.json.upload);
+  await server.stop();
+  const token = spawnSync(stepscope_bin(), ["token", "create", "--scopes", "read",
+    "--data", server.data, "--name", key()], { encoding: "utf8" });
+  assert.equal(token.status, 2, token.stderr);
+  assert.match(token.stderr, /token name holds at byte 0 what looks like a secret/);
+  const found = (bytes) => sent.filter((secret) => bytes.includes(secret));
+  assert.deepEqual(found(server.log + token.stdout + token.stderr), []);
+  for (const path of files_of(server.data)) assert.deepEqual(found(readFileSync(path)), [], path);
 });
 
 test("a name that holds a secret is refused, and the refusal does not repeat it", async () => {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A start among many runs, after a process that left everything lying about: what nobody names is
-// gone when the service is ready, and it is ready soon.
+// Starts among many runs, after a process that left everything lying about, without a database, and
+// under limits: what nobody names is gone when the service is ready, what is missing is told.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { start_server } from "../e2e/helpers/server.mjs";
-import { chance, run_program, temporary, until } from "../e2e/helpers/tools.mjs";
+import {
+  chance, run_program, run_status, stepscope_bin, temporary, until,
+} from "../e2e/helpers/tools.mjs";
+import { small_json } from "../e2e/helpers/traces.mjs";
 import { files_below } from "./helpers/ledger.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
@@ -79,4 +82,67 @@ test(`beside ${RUNS} runs nothing that nobody names outlives a start`, async () 
   await second.stop();
   figure("R3", `ready ${Math.round(took_ms)} ms (${cpu_s.toFixed(1)} s of processor) after the ` +
     `start among ${RUNS} runs, ${4 * STRANGERS} files that nobody names gone by then`);
+});
+
+/** Starts the service under limits or with files closed, as the shell's line says before it. */
+const under = (line, data, options = []) =>
+  start_server({ data, options, under: ["bash", "-c", line, "bash"] });
+
+async function data_with_an_upload() {
+  const server = await start_server();
+  await server.analysed("kept", [{ data: small_json(), filename: "rank0.json" }]);
+  await server.stop();
+  return server.data;
+}
+
+test("a database that is lost takes no file with it, here and in the backup", async () => {
+  const data = await data_with_an_upload();
+  const backup = temporary("backup"), other = join(temporary("start"), "data");
+  await run_program(stepscope_bin(), ["backup", "--data", data, "--to", backup]);
+  const files = files_below(join(data, "blobs"));
+  const serve = ["serve", "--data", data, "--listen", "127.0.0.1:0"];
+  const token = ["token", "create", "--name", "me", "--scopes", "admin", "--data", data];
+  for (const lose of [(path) => rmSync(path), (path) => writeFileSync(path, "")]) {
+    lose(join(data, "stepscope.db"));
+    for (const command of [serve, token]) {
+      const { status, stderr } = await run_status(stepscope_bin(), command);
+      assert.equal(status, 6, stderr);
+      assert.match(stderr, /uploaded files but no database .*: restore a backup/);
+      assert.deepEqual(files_below(join(data, "blobs")), files);
+    }
+  }
+  const empty = await start_server({ data: other });
+  await empty.stop();
+  const { status, stderr } = await run_status(stepscope_bin(),
+    ["backup", "--data", other, "--to", backup]);
+  assert.equal(status, 6, stderr);
+  assert.match(stderr, /the database names no file, but the backup .* holds some/);
+  assert.equal(files_below(join(backup, "blobs")).length, files.length);
+});
+
+test("threads that cannot be had are told at the start, not by silence", async () => {
+  const data = join(temporary("start"), "data");
+  await assert.rejects(under('ulimit -v 800000; exec "$@"', data), /fewer --connections/);
+  const server = await under('ulimit -v 800000; exec "$@"', data, ["--connections", "32"]);
+  await server.stop();
+});
+
+test("a start with its standard files closed ends well, and none of ours takes their place",
+  async () => {
+    for (const [closed, fds] of [["<&-", [0]], ["2>&-", [2]], ["<&- 2>&-", [0, 2]]]) {
+      const server = await under(`exec "$@" ${closed}`, join(temporary("start"), "data"));
+      for (const fd of fds) {
+        assert.equal(readlinkSync(`/proc/${server.child.pid}/fd/${fd}`), "/dev/null");
+      }
+      await server.stop();
+    }
+  });
+
+test("a limit of file sizes fails an upload, not the service", async () => {
+  const server = await under('ulimit -f 4000; exec "$@"', join(temporary("start"), "data"));
+  const body = Buffer.concat([Buffer.from('{"traceEvents":[]'), Buffer.alloc(8 << 20, " ")]);
+  const reply = await server.request("/api/v1/runs/big/ranks/0/trace", { method: "PUT", body });
+  assert.equal(reply.status, 507, reply.text);
+  await server.analysed("small", [{ data: small_json(), filename: "rank0.json" }]);
+  await server.stop();
 });

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_HTTP_HEAD_CUT_H
 #define TESTS_UNIT_HTTP_HEAD_CUT_H
 
-#include "server/http_head.h"
+#include "server/http/http_head.h"
 
 #include <civetweb.h>
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_SERIES_FIXTURE_H
 #define TESTS_UNIT_SERIES_FIXTURE_H
 
-#include "server/store_tracking.h"
+#include "server/store/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
 // A run name@number that comes and is analysed: one trace whose median step is step_ns.

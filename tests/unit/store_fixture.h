@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_STORE_FIXTURE_H
 #define TESTS_UNIT_STORE_FIXTURE_H
 
-#include "server/store.h"
+#include "server/store/store.h"
 #include "tests/unit/folder.h"
 
 #include <setjmp.h>
@@ -90,6 +90,22 @@ static inline struct upload add(struct fixture *f, const char *run, char content
     struct upload upload;
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
     assert_int_equal(upload.count, 1);
+    return upload;
+}
+
+// The same by somebody who sent all its 100 bytes, for rank 0.
+static inline struct upload add_by(struct fixture *f, const char *who, const char *run,
+                                   char content)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, content, 0, "x.json");
+    struct upload_request request = {.run = {.name = str_of(run), .world_size = STORE_ANY},
+                                     .parts = &part,
+                                     .count = 1,
+                                     .owner = str_of(who),
+                                     .sent_bytes = 100};
+    struct upload upload;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
     return upload;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets in: by which setting, token, session or proxy; and who does not.
-#include "server/access.h"
+#include "server/access/access.h"
+#include "server/access/token.h"
 #include "server/routes.h"
 #include "server/services.h"
-#include "server/store_access.h"
-#include "server/token.h"
+#include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"
 #include "tests/unit/store_fixture.h"

@@ -66,6 +66,7 @@ static void kernels_are_summed_by_name(void **state)
     assert_true(hand_cell(&hand, "kernels", 1, "window_share")->f == 0.125);
     assert_true(hand_cell(&hand, "kernels", 1, "busy_share")->f == 50.0 / 150);
     assert_true(hand_cell(&hand, "kernels", 1, "calls_per_step")->f == 3);
+    assert_true(hand_cell(&hand, "kernels", 1, "per_step_ns")->f == 50);
     assert_string_equal(hand_word(&hand, "kernels", 1, "grid"), "10,1,1"); // two calls of three
     assert_null(hand_word(&hand, "kernels", 1, "block"));
     hand_end(&hand);

@@ -49,6 +49,35 @@ static void what_passes_the_budget_fails_with_a_limit(void **state)
     assert_int_equal(budget.used, 0);
 }
 
+static void a_block_that_grows_keeps_what_is_in_it(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct arena arena;
+    struct err err;
+    arena_init(&arena, &budget);
+    size_t size = 16;
+    unsigned char *block = arena_alloc(&arena, size, &err);
+    for (size_t longer = 1000; longer < 5000000; longer *= 3) {
+        unsigned char *beside = arena_alloc(&arena, 40, &err);
+        memset(block, 7, size);
+        block = arena_grow(&arena, block, size, longer, &err);
+        assert_non_null(block);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(block[i], 7);
+        memset(block, 8, longer);
+        assert_int_equal(beside[0], 0);
+        size = longer;
+    }
+    assert_true(budget.used < size + size / 8); // no copies were left behind
+    budget.limit = budget.used + 1000;
+    assert_null(arena_grow(&arena, block, size, 2 * size, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_int_equal(block[size - 1], 8);
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+}
+
 static void what_an_arena_takes_over_lives_on_in_it(void **state)
 {
     (void)state;
@@ -107,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_zeroed_aligned_and_apart),
         cmocka_unit_test(what_passes_the_budget_fails_with_a_limit),
+        cmocka_unit_test(a_block_that_grows_keeps_what_is_in_it),
         cmocka_unit_test(what_an_arena_takes_over_lives_on_in_it),
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(texts_are_copied_and_formatted),

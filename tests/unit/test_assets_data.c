@@ -12,7 +12,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "server/assets_data.h"
+#include "server/http/assets_data.h"
 
 static const struct asset *find(const char *path)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A body ends only when every announced byte came, and never grows past its limit.
-#include "server/body.h"
+#include "server/http/body.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

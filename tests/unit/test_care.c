@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that looks after what is stored: what it does, and how often.
-#include "server/care.h"
-#include "server/metrics.h"
+#include "server/files/care.h"
+#include "server/http/metrics.h"
 #include "tests/unit/folder.h"
 
 #include <poll.h>
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -80,11 +81,119 @@ static void a_damaged_database_is_not_read_again_and_again(void **state)
     assert_int_equal(metrics_get(f->config.metrics, METRIC_INTEGRITY_FAILURES), 1);
 }
 
+// One old run, an upload in pieces that has expired, and a database that believed the clock so
+// long ago.
+static void add_what_is_old(const struct fixture *f, const char *believed_ns)
+{
+    char sql[160];
+    ask(f, "INSERT INTO run (id, project, name, series, note, created_ns) "
+           "VALUES ('r_old', 'p', 'old', 'old', '', 1)");
+    ask(f, "INSERT INTO resumable (id, owner, bytes, metadata, created_ns, expires_ns) "
+           "VALUES ('p_old', '', 1, '', 1, 2)");
+    snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO believed_clock VALUES (1, %s)", believed_ns);
+    ask(f, sql);
+}
+
+static void what_is_old_goes_while_the_clock_goes_as_time_does(void **state)
+{
+    struct fixture *f = *state;
+    add_what_is_old(f, "unixepoch() * 1000000000");
+    f->config.retain_days = 1;
+    struct care *care = care_open(&f->config, &f->err);
+    assert_non_null(care);
+    for (int i = 0; i < 2; i++)
+        wait_for_round(f, care);
+    care_close(care);
+    assert_int_equal(ask(f, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(ask(f, "SELECT count(*) FROM resumable"), 0);
+}
+
+static void a_clock_that_leapt_deletes_nothing_and_stays_unbelieved(void **state)
+{
+    struct fixture *f = *state;
+    add_what_is_old(f, "(unixepoch() - 90 * 86400) * 1000000000");
+    f->config.retain_days = 1;
+    for (int start = 0; start < 2; start++) {
+        struct care *care = care_open(&f->config, &f->err);
+        assert_non_null(care);
+        for (int i = 0; i < 2; i++)
+            wait_for_round(f, care);
+        care_close(care);
+        assert_int_equal(ask(f, "SELECT count(*) FROM run"), 1);
+        assert_int_equal(ask(f, "SELECT count(*) FROM resumable"), 1);
+    }
+}
+
+static void old_entries_of_the_audit_log_go(void **state)
+{
+    struct fixture *f = *state;
+    add_what_is_old(f, "unixepoch() * 1000000000");
+    ask(f, "INSERT INTO audit VALUES (1, (unixepoch() - 10 * 86400) * 1000000000, 'a', '', '', '', "
+           "204, ''), (2, (unixepoch() - 410 * 86400) * 1000000000, 'a', '', '', '', 204, '')");
+    f->config.audit_days = 400;
+    struct care *care = care_open(&f->config, &f->err);
+    assert_non_null(care);
+    for (int i = 0; i < 2; i++)
+        wait_for_round(f, care);
+    care_close(care);
+    assert_int_equal(ask(f, "SELECT count(*) FROM audit"), 1);
+    assert_int_equal(ask(f, "SELECT id FROM audit"), 1);
+}
+
+// The database counts whole seconds and refuses a whole deletion for one entry that is too young.
+static void entries_go_in_the_second_in_which_they_become_old_enough(void **state)
+{
+    struct fixture *f = *state;
+    add_what_is_old(f, "unixepoch() * 1000000000");
+    ask(f, "WITH RECURSIVE later (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM later LIMIT 3000) "
+           "INSERT INTO audit SELECT n + 2, (unixepoch() - 30 * 86400) * 1000000000 + n * 1000000, "
+           "'a', '', '', '', 204, '' FROM later");
+    ask(f, "INSERT INTO audit VALUES (1, 1, 'a', '', '', '', 204, '')");
+    f->config.audit_days = 30;
+    struct care *care = care_open(&f->config, &f->err);
+    assert_non_null(care);
+    for (int i = 0; i < 2; i++)
+        wait_for_round(f, care);
+    care_close(care);
+    assert_int_equal(ask(f, "SELECT count(*) FROM audit WHERE id = 1"), 0);
+}
+
+static void the_worst_that_is_known_of_the_storage_has_a_word(void **state)
+{
+    struct fixture *f = *state;
+    assert_string_equal(care_storage_word(NULL), "sound");
+    struct care *care = care_open(&f->config, &f->err);
+    assert_non_null(care);
+    assert_string_equal(care_storage_word(care), "sound");
+    wait_for_round(f, care); // finds that the file it brings is missing
+    while (strcmp(care_storage_word(care), "files") != 0) // which is counted a moment later
+        poll(NULL, 0, 2);
+    care_close(care);
+    ask(f, "INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
+    ask(f, "DELETE FROM database_check");
+    assert_non_null(care = care_open(&f->config, &f->err));
+    assert_string_not_equal(care_storage_word(care), "sound"); // found before, known at once
+    wait_for_round(f, care);
+    assert_string_equal(care_storage_word(care), "database");
+    disk_fault_set(blob_fault(f->config.intake.blobs), "a test");
+    assert_string_equal(care_storage_word(care), "disk");
+    care_close(care);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_damaged_database_is_not_read_again_and_again, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(old_entries_of_the_audit_log_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(entries_go_in_the_second_in_which_they_become_old_enough,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_old_goes_while_the_clock_goes_as_time_does, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_worst_that_is_known_of_the_storage_has_a_word, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_leapt_deletes_nothing_and_stays_unbelieved,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,7 +369,7 @@ static void what_has_no_known_size_has_no_bandwidth(void **state)
     hand_end(&hand);
 }
 
-static void calls_per_step_are_those_of_steady_steps(void **state)
+static void calls_and_time_per_step_are_those_of_steady_steps(void **state)
 {
     (void)state;
     struct hand hand;
@@ -392,6 +392,8 @@ static void calls_per_step_are_those_of_steady_steps(void **state)
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 6);
     assert_true(share(&hand, "comm_sizes", 0, "calls_per_step") == 1);
+    assert_true(share(&hand, "kernels", 0, "calls_per_step") == 1);
+    assert_true(share(&hand, "kernels", 0, "per_step_ns") == 5);
     hand_end(&hand);
 }
 
@@ -691,7 +693,7 @@ int main(void)
         cmocka_unit_test(a_span_is_told_only_when_ranks_and_node_are_known),
         cmocka_unit_test(kinds_and_types_of_one_size_stay_apart),
         cmocka_unit_test(what_has_no_known_size_has_no_bandwidth),
-        cmocka_unit_test(calls_per_step_are_those_of_steady_steps),
+        cmocka_unit_test(calls_and_time_per_step_are_those_of_steady_steps),
         cmocka_unit_test(bandwidths_are_medians_over_calls_and_the_best_is_the_best),
         cmocka_unit_test(size_classes_begin_at_a_power_of_two),
         cmocka_unit_test(sums_of_bytes_that_do_not_fit_are_not_told),

@@ -397,6 +397,58 @@ static void memory_compares_the_largest_peaks(void **state)
     bench_end(&bench);
 }
 
+static void add_memory(struct bench *bench, const char *device, int64_t bytes)
+{
+    ROW(bench_rank(bench), &table_memory, {"device", .text = device},
+        {"peak_allocated_bytes", .i = bytes}, {"peak_reserved_bytes", .i = bytes});
+}
+
+// Ranks that stand for their runs need not sit on the same device of their hosts.
+static void memory_of_runs_with_one_device_compares_wherever_it_is(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench, 100);
+    add_memory(&bench, "cuda:6", 100);
+    add_memory(&bench, "cpu", 5);
+    add_run(&bench, 100);
+    add_memory(&bench, "cuda:3", 120);
+    bench_side(&bench, 2);
+    add_run(&bench, 100);
+    add_memory(&bench, "cpu", 6);
+    add_memory(&bench, "hip:2", 90);
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    const char *table = "compare_memory";
+    assert_int_equal(bench_table(&bench, table)->row_count, 2);
+    assert_true(bench_says(&bench, table, 0, "device", "cuda:6"));
+    assert_int_equal(bench_i64(&bench, table, 0, "delta_allocated_bytes"), -30);
+    assert_true(bench_says(&bench, table, 1, "device", "cpu"));
+    assert_int_equal(bench_i64(&bench, table, 1, "delta_allocated_bytes"), 1);
+    bench_end(&bench);
+}
+
+static void devices_of_a_run_that_has_several_compare_by_number(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench, 100);
+    add_memory(&bench, "cuda:1", 100);
+    bench_side(&bench, 1);
+    add_run(&bench, 100);
+    add_memory(&bench, "cuda:0", 70);
+    add_memory(&bench, "cuda:1", 90);
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    const char *table = "compare_memory";
+    assert_int_equal(bench_table(&bench, table)->row_count, 2);
+    assert_int_equal(bench_i64(&bench, table, 0, "delta_allocated_bytes"), -10);
+    assert_true(bench_cell(&bench, table, 1, "base_allocated_bytes")->null);
+    bench_end(&bench);
+}
+
 static void add_comm(struct bench *bench, const char *group, int64_t calls, double calls_per_step,
                      int64_t total_ns)
 {
@@ -495,6 +547,8 @@ int main(void)
         cmocka_unit_test(modules_with_broken_numbers_are_refused),
         cmocka_unit_test(ranks_compare_one_by_one_where_they_are_the_same),
         cmocka_unit_test(memory_compares_the_largest_peaks),
+        cmocka_unit_test(memory_of_runs_with_one_device_compares_wherever_it_is),
+        cmocka_unit_test(devices_of_a_run_that_has_several_compare_by_number),
         cmocka_unit_test(communication_joins_groups_of_one_role),
         cmocka_unit_test(findings_come_go_change_or_stay),
     };

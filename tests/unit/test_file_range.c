@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes of a file of ten each request gets.
-#include "server/file_range.h"
+#include "server/http/file_range.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -373,6 +373,49 @@ static void one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells(void *
     end(&run);
 }
 
+// Of rank 1, which stands for the run, all compute beyond the mean is gained; beside it stand waits
+// that balance would not spare it, of which none is taken.
+static void a_rank_with_less_compute_lets_the_others_gain_compute(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    run.steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 2 * MS;
+    run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = 0;
+    for (int i = 0; i < 4; i++)
+        add_rank(&run, i == 3 ? 40 : 60, i == 3 ? 20 : 2, 0);
+    analyse(&run);
+    assert_int_equal(cost_of(&run, "imbalance"), 5 * MS);
+    assert_int_equal(cell_of(&run, "imbalance", "own_cost_ns")->i, 5 * MS);
+    assert_true(cell_of(&run, "imbalance", "overlaps")->null);
+    end(&run);
+}
+
+// Against a mean of 60 ms per step and 72 ms at most; the headline rank waits 8 ms.
+static void an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t compute_ms[4], own_ms;
+    } cases[] = {
+        {{72, 70, 50, 48}, 12}, // it gains 10 ms of compute, 2 of waits
+        {{72, 62, 58, 48}, 12}, // 2 and 10
+        {{72, 58, 62, 48}, 8},  // none, and all that it waits
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand_run run;
+        begin(&run);
+        run.steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 8 * MS;
+        run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = 0;
+        for (int r = 0; r < 4; r++)
+            add_rank(&run, cases[i].compute_ms[r], 8, 0);
+        analyse(&run);
+        assert_int_equal(cost_of(&run, "imbalance"), 12 * MS);
+        assert_int_equal(cell_of(&run, "imbalance", "own_cost_ns")->i, cases[i].own_ms * MS);
+        end(&run);
+    }
+}
+
 static void add_stages(struct hand_run *run, double share, double ideal)
 {
     for (int64_t i = 0; i < 4; i++)
@@ -644,6 +687,8 @@ int main(void)
         cmocka_unit_test(transfers_that_nothing_hides_are_found),
         cmocka_unit_test(transfers_that_may_be_waits_are_doubted),
         cmocka_unit_test(several_ranks_with_more_compute_are_an_imbalance),
+        cmocka_unit_test(a_rank_with_less_compute_lets_the_others_gain_compute),
+        cmocka_unit_test(an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them),
         cmocka_unit_test(one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells),
         cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
         cmocka_unit_test(kernels_that_are_slow_on_one_rank_are_summed_up),

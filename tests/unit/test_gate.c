@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three lines of a gate: what a tired person reads, for each kind of answer.
-#include "server/gate.h"
+#include "server/compare/gate.h"
 
 #include "analysis/tables.h"
 
@@ -199,7 +199,7 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
             "runs (520 ms against 500 ms), with 95 % confidence +3.2 % to +5.0 %; the limit is "
             "+3.0 %",
             "why: aten::mm +14.5 ms (71 % of the mean step's +20.5 ms), exposed all_reduce +4.10 "
-            "ms (20 %), idle by data_loading +2.20 ms (11 %)",
+            "ms (20 %), idle by data loading +2.20 ms (11 %)",
             "evidence: 4 runs per side, exact Mann-Whitney p = 0.029 (significant up to 0.05); "
             "settings that differ: torch; the page shows every part; if the change is meant, pin "
             "the candidate as the new baseline"});

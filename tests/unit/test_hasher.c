@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash is that of all bytes, however they are handed over and on whichever thread.
-// labels: threads
-#include "server/hasher.h"
+// The hash is that of all bytes, however they are handed over.
+#include "server/files/hasher.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +62,7 @@ static void a_stream_may_be_given_up_at_any_time(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(hasher_add(hasher, bytes, 8 << 20, &err));
     }
-    hasher_free(hasher); // with work still waiting for its thread
+    hasher_free(hasher);
     free(bytes);
 }
 

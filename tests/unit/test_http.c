@@ -2,7 +2,7 @@
 // The running server against raw bytes: what is hostile is answered at once and clearly, what is
 // good is stored, and every answer carries the same protection.
 // labels: threads
-#include "server/http.h"
+#include "server/http/http.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,6 +220,23 @@ static void a_body_of_deep_json_is_refused(void **state)
         buf_putc(&bytes, '[');
     assert_status(*state, (struct str){bytes.at, bytes.len}, 400);
     buf_free(&bytes);
+}
+
+// A client that is told that the connection stays open sends its next request there.
+static void a_connection_that_ends_is_said_to_end(void **state)
+{
+    const struct str samples[] = {
+        STR("GET /healthz HTTP/1.1\r\n" HOST CLOSE "\r\n"),
+        STR("GET /healthz HTTP/1.1\r\n" HOST "Connection: x\r\nConnection: keep-alive\r\n\r\n"),
+        STR("GET /healthz HTTP/1.1\r\n" HOST "Connection: keep-alive\r\n" CLOSE "\r\n"),
+        STR("GET /healthz HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nG"),
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct buf answer = {0};
+        exchange(*state, samples[i], &answer);
+        assert_non_null(strstr(answer.at, "\r\nConnection: close\r\n"));
+        buf_free(&answer);
+    }
 }
 
 static void headers_beyond_every_limit_are_refused(void **state)
@@ -443,6 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_requests_are_answered_and_refused),
+        cmocka_unit_test(a_connection_that_ends_is_said_to_end),
         cmocka_unit_test(headers_beyond_every_limit_are_refused),
         cmocka_unit_test(a_body_of_deep_json_is_refused),
         cmocka_unit_test(an_upload_is_stored_and_its_repetition_found),

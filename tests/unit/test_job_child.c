@@ -4,9 +4,10 @@
 // misbehave. labels: threads
 #include "tests/unit/jobs_fixture.h"
 
-#include "server/cmd.h"
-#include "server/job_child.h"
-#include "server/sandbox.h"
+#include "server/cli/cmd.h"
+#include "server/jobs/job_check.h"
+#include "server/jobs/job_child.h"
+#include "server/jobs/sandbox.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -94,6 +95,15 @@ static void chatter(void)
     _exit(7);
 }
 
+// Answers without end.
+static void flood(void)
+{
+    static const char bytes[1 << 16];
+    while (write(JOB_FD_REPLY, bytes, sizeof bytes) > 0)
+        continue;
+    _exit(8);
+}
+
 // Takes all cores and dies.
 static void hoard(void)
 {
@@ -112,13 +122,22 @@ struct misdeed {
 static const struct misdeed misdeeds[] = {
     {"!crash", crash}, {"!hang", hang},        {"!spin", spin},          {"!leave", leave},
     {"!lie", lie},     {"!mute", close_reply}, {"!socket", make_socket}, {"!chatter", chatter},
-    {"!hoard", hoard}, {"!later", put_off},
+    {"!hoard", hoard}, {"!later", put_off},    {"!flood", flood},
 };
+
+// From where the file is read, to its end.
+static bool read_something(void)
+{
+    char bytes[4096];
+    return read(JOB_FD_INPUT, bytes, sizeof bytes) > 0;
+}
 
 static int be_child(void)
 {
     char begin[16] = {0};
     struct err err = {0};
+    if (getenv("MALLOC_TEST_CRASH") && read_something())
+        crash();
     if (pread(JOB_FD_INPUT, begin, sizeof begin - 1, 0) < 0)
         return 9;
     for (size_t i = 0; i < sizeof misdeeds / sizeof *misdeeds; i++)
@@ -358,6 +377,31 @@ static void a_job_at_work_keeps_its_lease(void **state)
     end_jobs(s);
 }
 
+static void an_answer_beyond_the_budget_fails_the_file_at_once(void **state)
+{
+    struct service *s = *state;
+    s->config.memory_bytes = (uint64_t)4 << 20;
+    start_jobs(s, 1);
+    expect_failure(s, "!flood", "raise --job-memory");
+    end_jobs(s);
+    assert_int_equal(ask(s, "SELECT max(strikes) FROM job"), 0);
+    expect_no_child();
+}
+
+static void a_machine_that_stops_the_process_is_told_before_any_job(void **state)
+{
+    (void)state;
+    const struct jobs_config config = {.memory_bytes = (uint64_t)1 << 30, .cores = 1};
+    struct err err = {0};
+    assert_true(job_check_run(&config, &err));
+    setenv("MALLOC_TEST_CRASH", "1", 1); // what the allocator is told, the process is told too
+    assert_false(job_check_run(&config, &err));
+    unsetenv("MALLOC_TEST_CRASH");
+    assert_int_equal(err.code, ERR_INTERNAL);
+    assert_non_null(strstr(err.msg, "crashed (SIGSEGV)"));
+    expect_no_child();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -375,6 +419,8 @@ int main(int argc, char **argv)
         TEST(a_dead_process_gives_back_its_cores),
         TEST(a_job_that_nobody_works_on_is_taken_back),
         TEST(a_job_at_work_keeps_its_lease),
+        TEST(an_answer_beyond_the_budget_fails_the_file_at_once),
+        TEST(a_machine_that_stops_the_process_is_told_before_any_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

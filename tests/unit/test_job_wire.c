@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the service and the process of a job tell each other arrives as it was, or not at all.
-#include "server/job_wire.h"
+#include "server/jobs/job_wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

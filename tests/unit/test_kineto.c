@@ -119,6 +119,56 @@ static void a_send_or_recv_keeps_its_other_side_and_others_have_none(void **stat
     buf_free(&text);
 }
 
+static void what_counts_cannot_be_less_than_none(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text,
+             "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,"
+             "\"dur\":1,\"args\":{\"Collective name\":\"allreduce\",\"In msg nelems\":-1,"
+             "\"Out msg nelems\":-9223372036854775808,\"Group size\":-8,\"shared memory\":-3,"
+             "\"bytes\":-5,\"registers per thread\":-2,\"grid\":[-1,2,3],\"block\":[1,-2,3]}}]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->event_count, 1);
+    const struct collective *c = &trace->collectives[trace->device_args[0].collective];
+    const struct launch_shape *shape = &trace->shapes[trace->device_args[0].shape];
+    assert_true(c->in_elems == VALUE_ABSENT && c->out_elems == VALUE_ABSENT);
+    assert_true(c->group_size == VALUE_ABSENT);
+    assert_true(shape->shared_bytes == VALUE_ABSENT && shape->bytes == VALUE_ABSENT);
+    assert_int_equal(shape->registers, -1);
+    assert_int_equal(shape->grid[0], 0);
+    assert_int_equal(shape->block[1], 0);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void host_events_of_over_a_day_count_with_no_length(void **state)
+{
+    (void)state;
+    static const char *const durations[] = {"1",    "86400000000",          "86400000001",
+                                            "1e15", "1000000000000000.000", "2305843009213693"};
+    enum { CASES = sizeof durations / sizeof *durations, TURNS = 4 };
+    struct buf text = {0};
+    struct budget budget = {0};
+    for (int i = 0; i < CASES * TURNS; i++)
+        buf_printf(&text,
+                   "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,"
+                   "\"ts\":%d,\"dur\":%s}",
+                   i ? "," : "[", i, durations[i % CASES]);
+    buf_puts(&text, ",{\"ph\":\"B\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":1},"
+                    "{\"ph\":\"E\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":1e15}]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    int64_t most_ns = 0;
+    assert_int_equal(trace->event_count, CASES * TURNS + 1);
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        most_ns = trace->dur_ns[i] > most_ns ? trace->dur_ns[i] : most_ns;
+    assert_int_equal(most_ns, INT64_C(86400000000000));
+    assert_int_equal(trace->repairs[REPAIR_LONG_DURATION].count, (CASES - 2) * TURNS + 1);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
 static void names_of_any_length_are_kept_or_cut_at_64_kib(void **state)
 {
     (void)state;
@@ -162,6 +212,55 @@ static void nesting_of_any_depth_is_passed_over(void **state)
     assert_int_equal(trace_member_text(trace, STR("deep")).len, 200000);
     drop(trace, &budget);
     buf_free(&text);
+}
+
+static const size_t block_steps[] = {0, 1, 7, 300, 100000, 700000, 1500000};
+
+static void a_list_within_a_member_that_is_whole_is_the_members_own(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text, "{\"a\":{\"traceEvents\":[" EVENT "]} \n , \"b\":[{\"traceEvents\":[]}],"
+                    "\"traceEvents\":[" EVENT "," EVENT "]}");
+    for (size_t i = 0; i < sizeof block_steps / sizeof *block_steps; i++) {
+        struct trace *trace = read_steps(&text, block_steps[i], &budget);
+        assert_int_equal(trace->event_count, 2);
+        assert_int_equal(trace->repairs[REPAIR_MALFORMED].count, 0);
+        assert_int_equal(trace_member_text(trace, STR("b")).len, strlen("[{\"traceEvents\":[]}]"));
+        drop(trace, &budget);
+    }
+    buf_free(&text);
+}
+
+// A member that lacks a bracket, with a list of events behind `len` bytes.
+static void add_swallowed(struct buf *text, size_t len)
+{
+    buf_puts(text, "{\"user\":{\"a\":{\"b\":1},\"pad\":\"");
+    for (size_t n = 0; n < len; n++)
+        buf_putc(text, 'x');
+    buf_puts(text, "\",\"traceEvents\":[" EVENT "],\"traceName\":\"t\"}");
+}
+
+static void a_swallowed_list_is_found_or_not_however_it_arrives(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {10, 1000000, 2000000, 2096900, 2097152, 3000000, 5000000};
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        struct buf text = {0}, whole = {0};
+        struct budget budget = {0};
+        add_swallowed(&text, lengths[l]);
+        dump_bytes(&whole, (struct str){text.at, text.len}, 0, &budget);
+        assert_int_equal(strncmp(whole.at, "error", 5) != 0, lengths[l] <= 2096900);
+        for (size_t i = 3; i < sizeof block_steps / sizeof *block_steps; i++) {
+            struct buf dump = {0};
+            dump_bytes(&dump, (struct str){text.at, text.len}, block_steps[i], &budget);
+            assert_string_equal(dump.at, whole.at);
+            buf_free(&dump);
+        }
+        buf_free(&whole);
+        buf_free(&text);
+    }
 }
 
 static void nesting_without_end_is_an_error_or_a_cut(void **state)
@@ -398,8 +497,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_keys_of_an_event_may_come_in_any_order),
         cmocka_unit_test(a_send_or_recv_keeps_its_other_side_and_others_have_none),
+        cmocka_unit_test(what_counts_cannot_be_less_than_none),
+        cmocka_unit_test(host_events_of_over_a_day_count_with_no_length),
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
         cmocka_unit_test(nesting_of_any_depth_is_passed_over),
+        cmocka_unit_test(a_list_within_a_member_that_is_whole_is_the_members_own),
+        cmocka_unit_test(a_swallowed_list_is_found_or_not_however_it_arrives),
         cmocka_unit_test(nesting_without_end_is_an_error_or_a_cut),
         cmocka_unit_test(argument_lists_of_more_than_64_kib_count_as_not_given),
         cmocka_unit_test(arguments_mean_the_same_before_and_behind_the_category),

@@ -40,6 +40,12 @@ static const char *const events[] = {
     "{\"args\": {\"stream\": 7, \"correlation\": #, \"bytes\": #}, \"ph\": \"X\", \"cat\": "
     "\"gpu_memcpy\","
     " \"name\": \"Memcpy HtoD\", \"pid\": \"a\", \"tid\": \"8\", \"ts\": #.5, \"dur\": 1e1}",
+    "{\"\\u0070h\": \"\\u0058\", \"c\\u0061t\": \"kern\\u0065l\", \"n\\u0061me\": \"k\", "
+    "\"pid\": 0, \"tid\": 7, \"ts\": #.25, \"dur\": #, \"\\u0061rgs\": {\"stre\\u0061m\": 9, "
+    "\"correl\\u0061tion\": #, \"\\u0067rid\": [1, 2, 3]}}",
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": #.75, "
+    "\"dur\": #, \"args\": {\"Collective name\": \"broadcast\", \"dtype\": null, "
+    "\"Collective name\": null}}",
 };
 #define EVENTS (sizeof events / sizeof *events)
 

@@ -130,6 +130,40 @@ static void a_long_message_is_cut(void **state)
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
 }
 
+// Nobody reads the pipe until it is full and then some: no line waits, and none is cut.
+static void a_log_that_nobody_reads_loses_lines_and_stops_nobody(void **state)
+{
+    (void)state;
+    enum { LINES = 4000 };
+    int ends[2], saved = dup(STDERR_FILENO);
+    setenv(LOG_FORMAT_ENV, "text", 1);
+    assert_int_equal(pipe(ends), 0);
+    assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+    close(ends[1]);
+    for (int i = 0; i < LINES; i++)
+        log_info("line %d", i);
+    static char text[1 << 20];
+    size_t got = (size_t)read(ends[0], text, sizeof text / 2);
+    log_info("again");
+    dup2(saved, STDERR_FILENO); // the last that could write
+    close(saved);
+    assert_true(text[got - 1] == '\n');
+    int kept = 0;
+    for (size_t i = 0; i < got; i++)
+        kept += text[i] == '\n';
+    assert_in_range(kept, 1, LINES - 1);
+    ssize_t rest = read(ends[0], text, sizeof text - 1);
+    assert_true(rest > 0);
+    text[rest] = '\0';
+    char lost[64];
+    snprintf(lost, sizeof lost, "\"%d lines were lost: nobody read the log\"\n", LINES - kept);
+    char *told = strstr(text, lost);
+    assert_non_null(told);
+    assert_non_null(strstr(told, "message=again\n"));
+    assert_int_equal(read(ends[0], text, sizeof text), 0);
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +173,7 @@ int main(void)
         cmocka_unit_test(an_empty_value_stays_one),
         cmocka_unit_test(a_line_that_is_too_long_keeps_its_frame),
         cmocka_unit_test(a_long_message_is_cut),
+        cmocka_unit_test(a_log_that_nobody_reads_loses_lines_and_stops_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ten failures within a minute make an address wait, and no other one.
-#include "server/login_guard.h"
+#include "server/access/login_guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +71,21 @@ static void a_flood_of_addresses_pushes_out_old_ones_first(void **state)
     assert_int_equal(login_guard_wait_s(guard, str_of(text), 200100), 0);
 }
 
+static void addresses_of_one_ipv6_network_wait_together(void **state)
+{
+    struct login_guard *guard = *state;
+    char text[40];
+    for (int i = 0; i < LOGIN_GUARD_FAILURES; i++) {
+        snprintf(text, sizeof(text), "2001:db8:1:2::%x", i);
+        login_guard_fail(guard, str_of(text), i);
+        snprintf(text, sizeof(text), "::ffff:10.0.0.%d", i);
+        login_guard_fail(guard, str_of(text), i);
+    }
+    assert_true(login_guard_wait_s(guard, STR("2001:db8:1:2:ffff::9"), SECOND) > 0);
+    assert_int_equal(login_guard_wait_s(guard, STR("2001:db8:1:3::1"), SECOND), 0);
+    assert_int_equal(login_guard_wait_s(guard, STR("::ffff:10.0.0.1"), SECOND), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -78,6 +93,7 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(after_the_wait_one_more_failure_waits_for_the_next_oldest,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(addresses_of_one_ipv6_network_wait_together, begin, end),
         cmocka_unit_test_setup_teardown(slow_failures_never_wait, begin, end),
         cmocka_unit_test_setup_teardown(a_flood_of_addresses_pushes_out_old_ones_first, begin, end),
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The multipart reader gives the same parts however the body is split, and refuses what is not one.
-#include "server/multipart.h"
+#include "server/uploads/multipart.h"
 
 #include "ingest/base/buf.h"
 
@@ -86,6 +86,20 @@ static void parts_are_read_as_they_stand(void **state)
     (void)state;
     assert_parses(str_of(sample), sample_parts);
     assert_parses(STR("--XyZ--"), "end");
+}
+
+static void blanks_behind_a_delimiter_are_none_of_its_part(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "--XyZ \t \r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--XyZ  x\r\n--XyZ \r\n"
+        "Content-Disposition: form-data; name=b\r\n\r\n2\r\n--XyZ--  \r\n";
+    struct buf out = {0};
+    for (size_t split = 0; split < sizeof body; split++) {
+        parse((struct feed){.body = str_of(body), .split = split}, &out);
+        assert_string_equal(out.at, "a|-|1\r\n--XyZ  x;b|-|2;end");
+    }
+    buf_free(&out);
 }
 
 static void every_split_and_step_gives_the_same_parts(void **state)
@@ -218,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_read_as_they_stand),
+        cmocka_unit_test(blanks_behind_a_delimiter_are_none_of_its_part),
         cmocka_unit_test(every_split_and_step_gives_the_same_parts),
         cmocka_unit_test(a_body_cut_anywhere_before_its_last_delimiter_fails),
         cmocka_unit_test(contents_larger_than_the_buffer_come_whole),

@@ -4,10 +4,10 @@
 // schema/openapi.json.
 #include "analysis/analysis.h"
 #include "analysis/compare.h"
-#include "server/access_tables.h"
+#include "server/access/token.h"
 #include "server/routes.h"
-#include "server/token.h"
-#include "server/tracking_tables.h"
+#include "server/store/access_tables.h"
+#include "server/store/tracking_tables.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: defaults, environment, command line, and what is said when they are wrong.
-#include "server/options.h"
+#include "server/cli/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that trickles, or does not take its answer, is cut; one that sends or waits for us is
 // not.
-#include "server/pace.h"
+#include "server/http/pace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,27 +23,42 @@ struct pair {
 
 static int port_of(int fd)
 {
-    struct sockaddr_in address = {0};
+    struct sockaddr_in6 address = {0}; // the port is at the same place in both families
     socklen_t size = sizeof(address);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    return ntohs(address.sin_port);
+    return ntohs(address.sin6_port);
 }
 
-static void open_pair(struct pair *pair)
+// False when the loopback address of that family cannot be bound here.
+static bool open_pair_of(struct pair *pair, const struct sockaddr *loopback, socklen_t size)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof(address);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    pair->listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(pair->listener, (struct sockaddr *)&address, size), 0);
+    struct sockaddr_storage address = {0};
+    memcpy(&address, loopback, size);
+    pair->listener = socket(loopback->sa_family, SOCK_STREAM, 0);
+    if (pair->listener < 0 || bind(pair->listener, (struct sockaddr *)&address, size))
+        return close(pair->listener), false;
     assert_int_equal(listen(pair->listener, 1), 0);
     assert_int_equal(getsockname(pair->listener, (struct sockaddr *)&address, &size), 0);
-    pair->client = socket(AF_INET, SOCK_STREAM, 0);
+    pair->client = socket(loopback->sa_family, SOCK_STREAM, 0);
     assert_int_equal(connect(pair->client, (struct sockaddr *)&address, size), 0);
     pair->server = accept(pair->listener, NULL, NULL);
     assert_true(pair->server >= 0);
     pair->client_port = port_of(pair->client);
     pair->server_port = port_of(pair->server);
+    return true;
+}
+
+static void open_pair(struct pair *pair)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_true(open_pair_of(pair, (struct sockaddr *)&address, sizeof(address)));
+}
+
+static bool open_pair_6(struct pair *pair)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    return open_pair_of(pair, (struct sockaddr *)&address, sizeof(address));
 }
 
 static void close_pair(struct pair *pair)
@@ -73,27 +89,35 @@ static void a_silent_client_is_cut_and_can_still_be_answered(void **state)
     close_pair(&pair);
 }
 
-static void bytes_that_wait_for_us_are_not_held_against_a_client(void **state)
+// Watches a connection for at least a whole window: until a silent one beside it is cut.
+static void watch_for_a_window(const struct pair *pair, enum pace_way way)
 {
-    (void)state;
-    struct pair pair, silent;
+    struct pair silent;
     struct err err = {0};
     char byte;
-    open_pair(&pair);
     open_pair(&silent);
-    assert_int_equal(send(pair.client, "x", 1, 0), 1);
-    assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has come
     struct pace *pace = pace_start(&quick, &err);
-    int slot = pace_enter(pace, pair.server, PACE_BODY);
+    int slot = pace_enter(pace, pair->server, way);
     int other = pace_enter(pace, silent.server, PACE_BODY);
-    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // a whole window has passed
+    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // returns when it was cut
     assert_true(pace_was_cut(pace, other));
     assert_false(pace_was_cut(pace, slot));
     pace_leave(pace, slot);
     pace_leave(pace, other);
     pace_stop(pace);
-    close_pair(&pair);
     close_pair(&silent);
+}
+
+static void bytes_that_wait_for_us_are_not_held_against_a_client(void **state)
+{
+    (void)state;
+    struct pair pair;
+    char byte;
+    open_pair(&pair);
+    assert_int_equal(send(pair.client, "x", 1, 0), 1);
+    assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has come
+    watch_for_a_window(&pair, PACE_BODY);
+    close_pair(&pair);
 }
 
 // Fills the way to the client until nothing more goes in. Returns the bytes that went.
@@ -126,22 +150,10 @@ static void a_client_that_does_not_take_its_answer_is_cut(void **state)
 static void an_answer_that_we_are_slow_to_make_is_not_held_against_a_client(void **state)
 {
     (void)state;
-    struct pair pair, silent;
-    struct err err = {0};
-    char byte;
+    struct pair pair;
     open_pair(&pair);
-    open_pair(&silent);
-    struct pace *pace = pace_start(&quick, &err);
-    int slot = pace_enter(pace, pair.server, PACE_ANSWER);
-    int other = pace_enter(pace, silent.server, PACE_BODY);
-    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // a whole window has passed
-    assert_true(pace_was_cut(pace, other));
-    assert_false(pace_was_cut(pace, slot));
-    pace_leave(pace, slot);
-    pace_leave(pace, other);
-    pace_stop(pace);
+    watch_for_a_window(&pair, PACE_ANSWER);
     close_pair(&pair);
-    close_pair(&silent);
 }
 
 static void no_slot_means_no_watch(void **state)
@@ -172,6 +184,27 @@ static void the_socket_of_a_peer_is_found(void **state)
     close_pair(&pair);
 }
 
+static void a_reader_over_ipv6_is_found_and_cut_like_others(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct err err = {0};
+    char block[4096] = {0};
+    if (!open_pair_6(&pair))
+        skip();
+    int fd = pace_find_socket("::1", pair.client_port, pair.server_port);
+    assert_int_equal(fd, pair.server);
+    assert_int_equal(pace_find_socket("::2", pair.client_port, pair.server_port), -1);
+    assert_true(fill(fd) > 0);
+    struct pace *pace = pace_start(&quick, &err);
+    int slot = pace_enter(pace, fd, PACE_ANSWER);
+    assert_int_equal(send(fd, block, sizeof block, MSG_NOSIGNAL), -1); // waits for the cut
+    assert_true(pace_was_cut(pace, slot));
+    pace_leave(pace, slot);
+    pace_stop(pace);
+    close_pair(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +214,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_we_are_slow_to_make_is_not_held_against_a_client),
         cmocka_unit_test(no_slot_means_no_watch),
         cmocka_unit_test(the_socket_of_a_peer_is_found),
+        cmocka_unit_test(a_reader_over_ipv6_is_found_and_cut_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

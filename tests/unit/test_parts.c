@@ -81,6 +81,18 @@ static void parts_are_written_and_read_back(void **state)
     arena_free(&arena);
 }
 
+static void what_is_no_number_of_steps_gives_no_mean(void **state)
+{
+    (void)state;
+    struct parts total = {.bar_ns = {[BAR_GEMM] = INT64_MAX}, .total_comm_ns = INT64_MIN};
+    static const int64_t steps[] = {-1, 0, INT64_MIN};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct parts mean = parts_per_step(&total, steps[i]);
+        assert_true(mean.total_comm_ns == 0);
+        assert_true(parts_window_ns(&mean) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +101,7 @@ int main(void)
         cmocka_unit_test(without_weights_everything_goes_to_the_first),
         cmocka_unit_test(a_mean_step_still_sums_to_its_window),
         cmocka_unit_test(parts_are_written_and_read_back),
+        cmocka_unit_test(what_is_no_number_of_steps_gives_no_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

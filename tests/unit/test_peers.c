@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of addresses hold what they say and nothing else.
-#include "server/peers.h"
+#include "server/access/peers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // What of an upload in pieces counts after crashes and power cuts: what was flushed, and behind it
 // what is there as it was sent.
 #include "ingest/base/buf.h"
-#include "server/pieces.h"
+#include "server/files/pieces.h"
 #include "tests/unit/folder.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that the library would let through are refused before a handler sees them.
-#include "server/precheck.h"
+#include "server/http/precheck.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses decode to text and nothing else, and parameters are found by name.
-#include "server/query.h"
+#include "server/http/query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads over a quota are refused before their body, also when several come at once.
-#include "server/quota.h"
+#include "server/access/quota.h"
 #include "server/services.h"
-#include "server/store_access.h"
-#include "server/store_resumable.h"
+#include "server/store/store_access.h"
+#include "server/store/store_resumable.h"
 
 #include "tests/unit/store_fixture.h"
 
@@ -142,10 +142,13 @@ static void bytes_stored_are_507_until_a_run_goes(void **state)
     struct fixture *f = *state;
     struct quota *quota = open_quota(f, 0, 150, 0);
     struct sent sent;
-    struct upload upload = add(f, "r", 'a', 0, "x.json"); // 100 bytes
     begin(&sent, quota, "k_1", 100);
     assert_int_equal(admit(&sent), 200);
-    assert_true(quota_own(&sent.request, upload.id, &f->err));
+    struct upload upload = add_by(f, "k_1", "r", 'a');
+    assert_int_equal(try_length(quota, "k_1", 1), 507);
+    sent.body.received = 100;
+    quota_settle(&sent.request, 100);
+    assert_int_equal(try_length(quota, "k_1", 50), 200); // also before it leaves
     leave(&sent, 100);
     end(&sent);
     assert_int_equal(try_length(quota, "k_1", 50), 200);
@@ -155,17 +158,60 @@ static void bytes_stored_are_507_until_a_run_goes(void **state)
     quota_free(quota);
 }
 
-static void a_body_of_unknown_length_may_grow_to_the_limit(void **state)
+static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    (void)ctx, (void)err;
+    memset(bytes, 'x', cap);
+    *got = cap;
+    return true;
+}
+
+// Reads so many bytes of the body; the answer's status.
+static int receive(struct sent *sent, size_t count)
+{
+    char bytes[100];
+    size_t got;
+    sent->body.pull = pull;
+    assert_true(count <= sizeof bytes);
+    assert_true(body_read(&sent->body, bytes, count, &got, &sent->err));
+    return quota_grow(&sent->request, &sent->response, &sent->err) ? 200 : sent->response.status;
+}
+
+static void bodies_of_unknown_length_share_what_is_left_and_no_more(void **state)
 {
     struct fixture *f = *state;
     struct quota *quota = open_quota(f, 100, 0, 0);
+    struct sent first, second;
+    begin(&first, quota, "k_1", BODY_UNKNOWN);
+    begin(&second, quota, "k_1", BODY_UNKNOWN);
+    assert_int_equal(admit(&first), 200);
+    assert_int_equal(admit(&second), 200);
+    assert_int_equal(receive(&first, 60), 200);
+    assert_int_equal(receive(&second, 40), 200);
+    assert_int_equal(try_length(quota, "k_1", 1), 429);
+    assert_int_equal(receive(&second, 1), 429);
+    assert_string_equal(second.response.word, "quota-day");
+    leave(&second, second.body.received);
+    assert_int_equal(receive(&first, 1), 429); // what was sent in vain counts, too
+    leave(&first, first.body.received);
+    end(&first);
+    end(&second);
+    assert_int_equal(try_length(quota, "k_1", BODY_UNKNOWN), 429);
+    quota_free(quota);
+}
+
+static void a_body_of_unknown_length_ends_where_no_more_may_be_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 0, 100, 0);
     struct sent sent;
     begin(&sent, quota, "k_1", BODY_UNKNOWN);
     assert_int_equal(admit(&sent), 200);
-    assert_int_equal(sent.body.limit, 100);
-    leave(&sent, 100);
+    assert_int_equal(receive(&sent, 100), 200);
+    assert_int_equal(receive(&sent, 1), 507);
+    leave(&sent, sent.body.received);
     end(&sent);
-    assert_int_equal(try_length(quota, "k_1", BODY_UNKNOWN), 429);
+    assert_int_equal(try_length(quota, "k_1", 100), 200);
     quota_free(quota);
 }
 
@@ -222,7 +268,8 @@ int main(void)
         TEST(what_was_sent_counts_and_not_what_was_announced),
         TEST(uploads_at_a_time_are_counted_by_who_sends_them),
         TEST(bytes_stored_are_507_until_a_run_goes),
-        TEST(a_body_of_unknown_length_may_grow_to_the_limit),
+        TEST(bodies_of_unknown_length_share_what_is_left_and_no_more),
+        TEST(a_body_of_unknown_length_ends_where_no_more_may_be_stored),
         TEST(uploads_in_pieces_count_as_stored_from_their_announcement_on),
         TEST(a_token_may_have_limits_of_its_own),
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks in file names, as tools and people write them.
-#include "server/rank_name.h"
+#include "server/store/rank_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers are compared as HTTP says, and every error has its status.
-#include "server/problem.h"
+#include "server/http/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

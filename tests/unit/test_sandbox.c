@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that is shut in can compute and write what it has open. What reaches out ends it.
-#include "server/sandbox.h"
+#include "server/jobs/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

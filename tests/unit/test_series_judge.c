@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands out in a series: planted outliers and changes are told once, noise is not, and alerts
 // that are stored already are met again.
-#include "server/series_judge.h"
+#include "server/store/series_judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -202,6 +202,15 @@ static void a_frame_that_asks_for_too_much_memory_is_refused(void **state)
                      ERR_FORMAT);
     assert_int_equal(out.len, 0);
     buf_free(&out);
+
+    struct err err = {0};
+    struct source *source = source_mem_open("\x28\xB5\x2F\xFD\x00\xA8\x01\x00\x00", 9, 0, &err);
+    source = source_zstd_open(source, &err);
+    char byte;
+    size_t got;
+    assert_false(source_read(source, &byte, 1, &got, &err));
+    assert_non_null(strstr(err.msg, "--long=27"));
+    source_close(source);
 }
 
 // One byte, then more empty members or frames than any tool writes.

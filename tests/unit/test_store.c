@@ -52,6 +52,32 @@ static void names_that_addresses_cannot_hold_are_refused(void **state)
     assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
 }
 
+static void no_run_takes_the_name_that_another_has_or_had_as_its_id(void **state)
+{
+    struct fixture *f = *state;
+    struct run_request first = named("first"), second = named("second"), third = {0};
+    struct run a, b, found;
+    assert_ok(f, store_create_run(f->store, &first, &f->arena, &a, &f->err));
+    assert_ok(f, store_create_run(f->store, &second, &f->arena, &b, &f->err));
+    struct run_patch patch = {.name = &a.id};
+    assert_false(store_patch_run(f->store, b.id, &patch, STORE_ANY, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+    third = named(a.id.at);
+    assert_ok(f, store_check_target(f->store, &third, &f->err)); // it is there
+    assert_ok(f, store_delete_run(f->store, a.id, STORE_ANY, &f->err));
+    assert_false(store_check_target(f->store, &third, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+    assert_ok(f, store_check_target(f->store, &first, &f->err));
+    assert_false(store_create_run(f->store, &third, &f->arena, &found, &f->err));
+    assert_non_null(strstr(f->err.msg, "has the form of an id"));
+    assert_false(store_find_run(f->store, a.id, &f->arena, &found, &f->err));
+    const char *good[] = {"r_1", "r_12345678x", "r_1234567u", "R_12345678", "t_12345678"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct run_request request = named(good[i]);
+        assert_ok(f, store_create_run(f->store, &request, &f->arena, &found, &f->err));
+    }
+}
+
 static void tags_are_lines_of_any_text(void **state)
 {
     struct fixture *f = *state;
@@ -619,6 +645,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_new_run_is_empty_and_found_by_id_and_name),
         TEST(names_that_addresses_cannot_hold_are_refused),
+        TEST(no_run_takes_the_name_that_another_has_or_had_as_its_id),
         TEST(tags_are_lines_of_any_text),
         TEST(a_name_is_unique_within_its_project_only),
         TEST(latest_is_the_newest_run_of_a_series),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens, sessions, quotas and the audit log as they are stored.
-#include "server/access_tables.h"
-#include "server/store_access.h"
-#include "server/token.h"
+#include "server/access/token.h"
+#include "server/store/access_tables.h"
+#include "server/store/store_access.h"
+#include "server/store/store_resumable.h"
 
 #include "ingest/base/clock.h"
 #include "tests/unit/store_fixture.h"
@@ -217,8 +218,7 @@ static void quotas_count_days_and_what_is_stored(void **state)
     struct fixture *f = *state;
     struct quota_use use;
     struct str who = STR("k_1");
-    struct upload upload = add(f, "r", 'a', 0, "x.json"), again;
-    assert_ok(f, store_own_upload(f->store, who, upload.id, &f->err));
+    struct upload upload = add_by(f, "k_1", "r", 'a');
     assert_ok(f, store_quota_charge(f->store, who, 7, 30, &f->err));
     assert_ok(f, store_quota_charge(f->store, who, 7, 12, &f->err));
     assert_ok(f, store_quota_use(f->store, who, 7, &use, &f->err));
@@ -226,8 +226,7 @@ static void quotas_count_days_and_what_is_stored(void **state)
     assert_int_equal(use.stored_bytes, 100);
     assert_ok(f, store_quota_use(f->store, who, 8, &use, &f->err));
     assert_int_equal(use.day_bytes, 0);
-    again = add(f, "r", 'a', 0, "x.json"); // the same bytes: nothing new is stored
-    assert_ok(f, store_own_upload(f->store, STR("k_2"), again.id, &f->err));
+    add_by(f, "k_2", "r", 'a'); // the same bytes: nothing new is stored
     assert_ok(f, store_quota_use(f->store, STR("k_2"), 8, &use, &f->err));
     assert_int_equal(use.stored_bytes, 0);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
@@ -236,9 +235,30 @@ static void quotas_count_days_and_what_is_stored(void **state)
     assert_int_equal(use.day_bytes, 42);
 }
 
-static void add_entry(struct fixture *f, const char *who, int status)
+// A crash right after an upload must not give its bytes back.
+static void an_upload_counts_in_the_moment_in_which_it_is_there(void **state)
 {
-    struct audit_row row = {.at_ns = clock_wall_ns(),
+    struct fixture *f = *state;
+    struct quota_use use;
+    struct resumable piece;
+    struct resumable_request request = {.owner = STR("k_1"), .bytes = 90, .expires_ns = INT64_MAX};
+    add_by(f, "k_1", "r", 'a');
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), store_today(), &use, &f->err));
+    assert_int_equal(use.day_bytes, 100);
+    assert_int_equal(use.stored_bytes, 100);
+    assert_ok(f, store_add_resumable(f->store, &request, &f->arena, &piece, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, piece.id, 60, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, piece.id, 60, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, piece.id, 90, INT64_MAX, &f->err));
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), store_today(), &use, &f->err));
+    assert_int_equal(use.day_bytes, 190);
+}
+
+#define DAY_NS (INT64_C(86400) * 1000000000)
+
+static void add_old_entry(struct fixture *f, const char *who, int status, int64_t days)
+{
+    struct audit_row row = {.at_ns = clock_wall_ns() - days * DAY_NS,
                             .who = str_of(who),
                             .peer = STR("127.0.0.1"),
                             .action = STR("DELETE /x"),
@@ -246,6 +266,30 @@ static void add_entry(struct fixture *f, const char *who, int status)
                             .request_id = STR("id"),
                             .status = status};
     assert_ok(f, store_add_audit(f->store, &row, &f->err));
+}
+
+static void add_entry(struct fixture *f, const char *who, int status)
+{
+    add_old_entry(f, who, status, 0);
+}
+
+static void entries_of_the_audit_log_go_for_their_age_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct table table;
+    struct audit_query all = {.before = INT64_MAX, .limit = 10};
+    int64_t now = clock_wall_ns();
+    uint64_t pruned;
+    add_old_entry(f, "old", 204, 500);
+    add_old_entry(f, "older", 204, 600);
+    add_old_entry(f, "month", 204, 29);
+    assert_ok(f, store_prune_audit(f->store, now - 400 * DAY_NS, &pruned, &f->err));
+    assert_int_equal(pruned, 2);
+    assert_ok(f, store_prune_audit(f->store, now - 400 * DAY_NS, &pruned, &f->err));
+    assert_int_equal(pruned, 0);
+    assert_false(store_prune_audit(f->store, now, &pruned, &f->err));
+    assert_ok(f, store_list_audit(f->store, &all, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 1);
 }
 
 static void the_audit_log_only_grows(void **state)
@@ -281,7 +325,9 @@ int main(void)
         TEST(a_session_ends_after_twelve_idle_hours),
         TEST(a_token_has_only_so_many_sessions),
         TEST(quotas_count_days_and_what_is_stored),
+        TEST(an_upload_counts_in_the_moment_in_which_it_is_there),
         TEST(the_audit_log_only_grows),
+        TEST(entries_of_the_audit_log_go_for_their_age_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking after the database: checks, copies, damaged files, what is old, and its settings.
 #include "ingest/base/clock.h"
-#include "server/store_care.h"
+#include "server/store/store_care.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/store_fixture.h"
 
@@ -82,6 +82,49 @@ static void a_page_that_the_disk_lost_is_found(void **state)
     assert_ok(f, f->store != NULL);
     assert_ok(f, store_check_database(f->store, false, &never, &found, &f->err));
     assert_string_not_equal(found.damage, "");
+}
+
+// Leaves the process so many descriptors to open files with; returns the limit before.
+static struct rlimit leave_descriptors(rlim_t spare)
+{
+    struct rlimit before, few;
+    int next = dup(STDOUT_FILENO);
+    assert_true(next >= 0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = (rlim_t)next + spare;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    return before;
+}
+
+static void a_database_that_no_descriptor_is_left_for_is_not_called_damaged(void **state)
+{
+    struct fixture *f = *state;
+    struct store_check found;
+    for (rlim_t spare = 0; spare < 2; spare++) { // for none of its files, or not for its log
+        struct rlimit before = leave_descriptors(spare);
+        bool ok = store_check_database(f->store, true, &never, &found, &f->err);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_false(ok);
+        assert_string_equal(found.damage, "");
+        assert_int_equal(f->err.code, ERR_BUSY);
+    }
+}
+
+static void a_path_is_a_path_even_when_it_looks_like_a_uri(void **state)
+{
+    struct fixture *f = *state;
+    static const char name[] = "file:x?mode=memory";
+    char before[256];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(f->folder), 0);
+    struct store *store = store_open(name, &f->err);
+    bool is_there = access(name, F_OK) == 0;
+    store_close(store);
+    assert_int_equal(chdir(before), 0);
+    assert_ok(f, store != NULL);
+    assert_true(is_there);
 }
 
 static void a_check_stops_when_it_is_told_to(void **state)
@@ -408,6 +451,8 @@ int main(void)
         TEST(a_new_database_is_sound),
         TEST(a_reference_into_nothing_is_damage_that_a_full_check_names),
         TEST(a_page_that_the_disk_lost_is_found),
+        TEST(a_database_that_no_descriptor_is_left_for_is_not_called_damaged),
+        TEST(a_path_is_a_path_even_when_it_looks_like_a_uri),
         TEST(a_check_stops_when_it_is_told_to),
         TEST(a_copy_holds_all_and_needs_no_other_file),
         TEST(the_newest_two_copies_from_before_a_schema_stay),

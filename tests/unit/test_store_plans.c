@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
 // for those listed here with their reason, and no statement of the store escapes this test.
-#include "server/store_watch.h"
-#include "server/store_care.h"
-#include "server/store_resumable.h"
-#include "server/store_access.h"
+#include "server/store/store_access.h"
+#include "server/store/store_care.h"
+#include "server/store/store_resumable.h"
+#include "server/store/store_watch.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -290,6 +290,9 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     uint64_t pruned;
     struct expired_run expired;
     bool found;
+    int64_t believed_ns, damaged;
+    assert_ok(f, store_believe_clock(f->store, 5, &f->err));
+    assert_ok(f, store_believed_clock(f->store, &believed_ns, &f->err));
     assert_ok(f, store_check_database(f->store, false, &never, &check, &f->err));
     assert_ok(f, store_check_database(f->store, true, &never, &check, &f->err));
     assert_ok(f, store_note_check(f->store, true, &check, &f->err));
@@ -297,6 +300,8 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_next_to_scrub(f->store, INT64_MAX, &blob, &found, &f->err));
     assert_ok(f, store_note_scrub(f->store, sha256, "is missing", &f->err));
     assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
+    assert_ok(f, store_count_damaged(f->store, upload->run_id, &damaged, &f->err));
+    assert_int_equal(damaged, 1);
     assert_ok(f, store_note_scrub(f->store, sha256, "", &f->err));
     assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &expired, &found, &f->err));
     assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
@@ -310,7 +315,7 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
 static const char abc_sha256[] =
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc", FIPS 180
 
-static void guard_a_service(struct fixture *f, struct str upload_id)
+static void guard_a_service(struct fixture *f)
 {
     const char *hash = abc_sha256;
     struct token_request request = {.name = STR("ci"), .scopes = SCOPE_READ};
@@ -322,6 +327,7 @@ static void guard_a_service(struct fixture *f, struct str upload_id)
     struct table table;
     struct str id;
     int64_t count;
+    uint64_t pruned;
     bool found;
     assert_ok(f, store_add_token(f->store, &request, hash, &f->arena, &id, &f->err));
     assert_ok(f, store_find_token(f->store, hash, &f->arena, &token, &found, &f->err));
@@ -339,9 +345,10 @@ static void guard_a_service(struct fixture *f, struct str upload_id)
     assert_ok(f, store_find_session(f->store, hash, &f->arena, &token, &found, &f->err));
     assert_ok(f, store_end_session(f->store, hash, &f->err));
     assert_ok(f, store_quota_charge(f->store, id, 1, 1, &f->err));
-    assert_ok(f, store_own_upload(f->store, id, upload_id, &f->err));
+    add_by(f, "k_1", "owned", 'o');
     assert_ok(f, store_quota_use(f->store, id, 1, &use, &f->err));
     assert_ok(f, store_add_audit(f->store, &row, &f->err));
+    assert_ok(f, store_prune_audit(f->store, 1, &pruned, &f->err));
     assert_ok(f, store_list_audit(f->store, &queries[0], &f->arena, &table, &f->err));
     assert_ok(f, store_list_audit(f->store, &queries[1], &f->arena, &table, &f->err));
     assert_ok(f, store_revoke_token(f->store, id, &f->arena, &id, &f->err));
@@ -358,6 +365,7 @@ static void begin_in_pieces(struct fixture *f, const char *key, struct resumable
 static void send_in_pieces(struct fixture *f)
 {
     struct resumable one, other;
+    const struct upload_key key = {STR("1"), 7}, other_request = {STR("1"), 8};
     struct upload upload;
     bool is_there;
     begin_in_pieces(f, "1", &one);
@@ -373,12 +381,15 @@ static void send_in_pieces(struct fixture *f)
                                      .parts = &part,
                                      .count = 1,
                                      .owner = STR("me"),
-                                     .key = STR("1"),
+                                     .key = key,
                                      .resumable_id = one.id};
     assert_ok(f, store_add_upload(store, &request, &f->arena, &upload, &f->err));
     assert_ok(f, store_find_resumable(store, one.id, &f->arena, &one, &f->err));
     assert_text(one.upload_id, upload.id.at);
-    assert_ok(f, store_find_upload_of_key(store, STR("me"), STR("1"), &f->arena, &upload, &f->err));
+    assert_false(
+        store_find_upload_of_key(store, STR("me"), &other_request, &f->arena, &upload, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_ok(f, store_find_upload_of_key(store, STR("me"), &key, &f->arena, &upload, &f->err));
     assert_ok(f, store_drop_expired(store, INT64_MAX, &is_there, &f->err));
     assert_true(is_there);
     assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
@@ -432,7 +443,7 @@ static void live_a_life(struct fixture *f)
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
-    guard_a_service(f, upload.id);
+    guard_a_service(f);
     send_in_pieces(f);
     look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
@@ -600,13 +611,13 @@ static void every_statement_of_the_store_was_judged(void **state)
 {
     struct fixture *f = *state;
     live_a_life(f);
-    DIR *folder = opendir("server");
+    DIR *folder = opendir("server/store");
     int bad = 0;
     assert_non_null(folder);
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         char path[300];
         size_t len = strlen(entry->d_name);
-        snprintf(path, sizeof path, "server/%s", entry->d_name);
+        snprintf(path, sizeof path, "server/store/%s", entry->d_name);
         if (strncmp(entry->d_name, "store", 5) == 0 && strcmp(entry->d_name + len - 2, ".c") == 0)
             bad += check_file(path);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an older program stored is there after an upgrade, and is analysed again.
-#include "server/schema_data.h"
-#include "server/store_tracking.h"
+#include "server/store/schema_data.h"
+#include "server/store/store_tracking.h"
+#include "server/store/store_care.h"
 #include "tests/unit/store_fixture.h"
 
 // What the first schema's program left: a run with a rank that was read, one that failed and a tag.
@@ -60,6 +61,9 @@ static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
     assert_int_equal(run.step_median_ns.i, 77);
     assert_text(run.step_pattern, "");
     assert_int_equal(run.warmup_steps, -1);
+    int64_t believed_ns;
+    assert_ok(f, store_believed_clock(f->store, &believed_ns, &f->err));
+    assert_int_equal(believed_ns, 5); // when what is newest came
 }
 
 static void runs_of_the_first_schema_are_points_of_their_series(void **state)

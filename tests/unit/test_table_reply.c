@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables come out the same in every format, safe for spreadsheets, page after page.
-#include "server/table_reply.h"
+#include "server/api/table_reply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,6 +122,12 @@ static void no_line_of_a_csv_cell_is_a_formula(void **state)
     assert_csv_text(STR("\t1"), "\"'\t1\"");
     assert_csv_text(STR("a\n=b"), "\"a\n'=b\"");
     assert_csv_text(STR("a=b-c"), "\"a=b-c\"");
+    assert_csv_text(STR(" \xEF\xBC\x9D"
+                        "1"),
+                    "\"' \xEF\xBC\x9D"
+                    "1\"");
+    assert_csv_text(STR("\xEF\xBC\xA0x"), "\"'\xEF\xBC\xA0x\"");
+    assert_csv_text(STR("\xEF\xBC\xA1"), "\"\xEF\xBC\xA1\"");
     assert_csv_text(STR("a\xFF"
                         "b"),
                     "\"a\xEF\xBF\xBD"
@@ -185,6 +191,11 @@ static void what_a_table_does_not_know_is_refused(void **state)
     assert_refused("limit=ten", "found limit=ten");
     assert_refused("cursor=c1-0000000000000001", "cursor that does not belong");
     assert_refused("cursor=x", "cursor that does not belong");
+    for (int i = 0; i < 4; i++) { // the sum of no order is zero, so that only their form is wrong
+        static const char *const forms[] = {"cursor=c-5-0000000000000000", "cursor=c%201-0",
+                                            "cursor=c0x1-0", "cursor=c01-0000000000000000"};
+        assert_refused(forms[i], "cursor that does not belong");
+    }
     assert_refused("total_ns=abc", "total_ns");
     assert_refused("sort=name,name,name,name,name", "more than 4 columns");
 }

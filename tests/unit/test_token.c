@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets are random, known by their form, and kept as hashes; scopes are words.
-#include "server/token.h"
+#include "server/access/token.h"
 
-#include "server/access.h"
+#include "server/access/access.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

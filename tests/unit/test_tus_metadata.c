@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upload-Metadata is read as the tus protocol has it, and base64 has one reading.
-#include "server/base64.h"
-#include "server/tus_metadata.h"
+#include "server/uploads/base64.h"
+#include "server/uploads/tus_metadata.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that cannot be traces are told at once, and names are made fit to show.
-#include "server/sniff.h"
-#include "server/upload_form.h"
+#include "server/uploads/sniff.h"
+#include "server/uploads/upload_form.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -22,7 +22,8 @@ export const stepscope_bin = () =>
   program("STEPSCOPE_BIN", builds.map((build) => join(build, "stepscope")));
 export const tracegen_bin = () =>
   program("STEPSCOPE_TRACEGEN", builds.map((build) => join(build, "tests/tracegen/tracegen")));
-export const chromium_bin = () => program("STEPSCOPE_CHROMIUM", ["/usr/bin/chromium"]);
+export const chromium_bin = () => program("STEPSCOPE_CHROMIUM",
+  ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]);
 
 // A signal must not leave services and folders behind.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));

@@ -70,9 +70,9 @@ class File {
       : this.until(Math.floor(random() * (this.pending.length + 1)));
     const size = random() < 0.5 || variant.data === "sizes" ? until.size : this.durable.size;
     found.resize(size);
-    for (let at = 0; variant.data === "torn" && at < size; at += PAGE)
-      if (random() < 0.5)
-        until.view().copy(found.room, at, at, Math.min(at + PAGE, size, until.size));
+    const both = Math.min(size, until.size);
+    for (let at = 0; variant.data === "torn" && at < both; at += PAGE)
+      if (random() < 0.5) until.view().copy(found.room, at, at, Math.min(at + PAGE, both));
     return found.view();
   }
 

@@ -186,7 +186,7 @@ test("a change is called by its level, with what tells it from others in small p
   { name: "aten::mm", more: "2×3, 3×4 · BFloat16, BFloat16" });
   assert.deepEqual(name_of(change({ level: "kernel" })), { name: "nv → amd", more: "aten::mm" });
   const idle = change({ bar: "idle_other", op: null, category: "dispatch", match: "category" });
-  assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: dispatch", "–"]);
+  assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: Dispatch", "–"]);
   assert.deepEqual(name_of(change({ level: "category" })),
     { name: "gemm", more: "GEMM / matmul" });
 });

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { frame_of } from "../../../web/frame.mjs";
-import { columns_for, kind_of, label_of, value_and_unit, write_value }
+import { cause_label, columns_for, kind_of, label_of, value_and_unit, write_value }
   from "../../../web/values.mjs";
 import { other_share } from "../../../web/views/category_model.mjs";
-import { cause_label, causes_of, devices_of, idle_sums } from "../../../web/views/idle_model.mjs";
+import { causes_of, devices_of, idle_sums } from "../../../web/views/idle_model.mjs";
 import { metric_views } from "../../../web/views/metric_model.mjs";
 import { passes_of } from "../../../web/views/module_model.mjs";
 import { by_state, gaps_among, recording_sentence } from "../../../web/views/recording_model.mjs";
