@@ -13,8 +13,8 @@ build_packages=(
 
 # What the tests need beside it.
 test_packages=(
-    chromium fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck sqlite3
-    strace time zstd
+    chromium-headless-shell fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck
+    sqlite3 strace time zstd
 )
 
 as_root() {
