@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -130,17 +131,26 @@ static size_t fill(int fd)
     return sum;
 }
 
+// Sends to a client that reads nothing until the watch cuts it. What was under way between the
+// two ends when the way seemed full makes room once more, so a few sends may still go in.
+static void send_until_cut(int fd)
+{
+    char block[4096] = {0};
+    while (send(fd, block, sizeof block, MSG_NOSIGNAL) > 0)
+        continue;
+    assert_int_equal(errno, EPIPE);
+}
+
 static void a_client_that_does_not_take_its_answer_is_cut(void **state)
 {
     (void)state;
     struct pair pair;
     struct err err = {0};
-    char block[4096] = {0};
     open_pair(&pair);
     assert_true(fill(pair.server) > 0);
     struct pace *pace = pace_start(&quick, &err);
     int slot = pace_enter(pace, pair.server, PACE_ANSWER);
-    assert_int_equal(send(pair.server, block, sizeof block, MSG_NOSIGNAL), -1); // waits for the cut
+    send_until_cut(pair.server);
     assert_true(pace_was_cut(pace, slot));
     pace_leave(pace, slot);
     pace_stop(pace);
@@ -189,7 +199,6 @@ static void a_reader_over_ipv6_is_found_and_cut_like_others(void **state)
     (void)state;
     struct pair pair;
     struct err err = {0};
-    char block[4096] = {0};
     if (!open_pair_6(&pair))
         skip();
     int fd = pace_find_socket("::1", pair.client_port, pair.server_port);
@@ -198,7 +207,7 @@ static void a_reader_over_ipv6_is_found_and_cut_like_others(void **state)
     assert_true(fill(fd) > 0);
     struct pace *pace = pace_start(&quick, &err);
     int slot = pace_enter(pace, fd, PACE_ANSWER);
-    assert_int_equal(send(fd, block, sizeof block, MSG_NOSIGNAL), -1); // waits for the cut
+    send_until_cut(fd);
     assert_true(pace_was_cut(pace, slot));
     pace_leave(pace, slot);
     pace_stop(pace);
