@@ -42,13 +42,13 @@ struct care {
     pthread_cond_t changed;
     bool woken;
     struct care_status status;
+    struct retention retention; // the thread alone changes it
 
     // Of the thread alone.
     bool must_purge; // something was deleted whose bytes may stand in the log of writes
     uint64_t seen_writes;
     int64_t pruned_ns, trimmed_ns, looked_ns; // monotonic: when that was done last
-    struct retention retention;
-    int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
+    int64_t noted_clock_ns;                   // time of day that was noted last as believed, 0 none
 };
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -165,7 +165,9 @@ static void recall_clock(struct care *care)
     if (!store_believed_clock(care->config.intake.store, &care->noted_clock_ns, &err))
         log_warn("reading when the clock was right: %s", err.msg);
     int64_t believed_ns = care->noted_clock_ns ? care->noted_clock_ns : clock_wall_ns();
+    pthread_mutex_lock(&care->lock);
     retention_init(&care->retention, believed_ns, clock_mono_ns());
+    pthread_mutex_unlock(&care->lock);
 }
 
 static void note_clock(struct care *care)
@@ -182,7 +184,9 @@ static void note_clock(struct care *care)
 
 static bool is_clock_believed(struct care *care)
 {
+    pthread_mutex_lock(&care->lock);
     bool is_believed = retention_may_delete(&care->retention, clock_wall_ns(), clock_mono_ns());
+    pthread_mutex_unlock(&care->lock);
     note_clock(care);
     return is_believed;
 }
@@ -368,7 +372,6 @@ static void *run(void *context)
 {
     struct care *care = context;
     keep_ballast(care);
-    recall_clock(care);
     check_at_start(care);
     do
         do_duties(care);
@@ -399,6 +402,7 @@ struct care *care_open(const struct care_config *config, struct err *err)
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
     init_waiting(care);
+    recall_clock(care);  // before a request asks by it what has expired
     count_damaged(care); // what was found before this process is known from the first request on
     if (pthread_create(&care->thread, NULL, run, care) == 0)
         return care;
@@ -438,6 +442,17 @@ void care_status(struct care *care, struct care_status *status)
     pthread_mutex_lock(&care->lock);
     *status = care->status;
     pthread_mutex_unlock(&care->lock);
+}
+
+int64_t care_clock_ns(struct care *care)
+{
+    int64_t wall_ns = clock_wall_ns();
+    if (!care)
+        return wall_ns;
+    pthread_mutex_lock(&care->lock);
+    int64_t clock_ns = retention_clock_ns(&care->retention, wall_ns, clock_mono_ns());
+    pthread_mutex_unlock(&care->lock);
+    return clock_ns;
 }
 
 const char *care_storage_word(struct care *care)

@@ -35,6 +35,9 @@ struct care_status {
 };
 void care_status(struct care *care, struct care_status *status);
 
+// The time by which something has expired. A clock that leapt ends nothing before it is believed.
+int64_t care_clock_ns(struct care *care); // NULL: the time of day
+
 // The worst that is known of what is stored: "disk" (a flush failed), "database", "files", or
 // "sound". NULL is allowed: nobody looks.
 const char *care_storage_word(struct care *care);

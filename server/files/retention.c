@@ -34,10 +34,22 @@ static int64_t catch_up(int64_t leap_ns, int64_t passed_ns)
     return part_ns > passed_ns * CATCH_UP ? part_ns : passed_ns * CATCH_UP;
 }
 
+static int64_t leap_of(const struct retention *retention, int64_t wall_ns, int64_t passed_ns)
+{
+    return wall_ns - retention->believed_ns - passed_ns;
+}
+
+int64_t retention_clock_ns(const struct retention *retention, int64_t wall_ns, int64_t steady_ns)
+{
+    int64_t passed_ns = steady_ns - retention->steady_ns;
+    bool is_believed = leap_of(retention, wall_ns, passed_ns) <= DAY_NS;
+    return is_believed ? wall_ns : retention->believed_ns + passed_ns;
+}
+
 bool retention_may_delete(struct retention *retention, int64_t wall_ns, int64_t steady_ns)
 {
     int64_t passed_ns = steady_ns - retention->steady_ns;
-    int64_t leap_ns = wall_ns - retention->believed_ns - passed_ns;
+    int64_t leap_ns = leap_of(retention, wall_ns, passed_ns);
     if (leap_ns <= DAY_NS) {
         retention_init(retention, wall_ns, steady_ns);
         return true;

@@ -21,4 +21,7 @@ void retention_init(struct retention *retention, int64_t believed_ns, int64_t st
 // a day. Asked again and again.
 bool retention_may_delete(struct retention *retention, int64_t wall_ns, int64_t steady_ns);
 
+// The time by which something is too old: that of day, while it is believed.
+int64_t retention_clock_ns(const struct retention *retention, int64_t wall_ns, int64_t steady_ns);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "server/files/care.h"
 #include "server/files/pieces.h"
 #include "server/routes.h"
 #include "server/uploads/tus_metadata.h"
@@ -206,7 +207,7 @@ static bool find_known(struct request *request, const struct resumable_request *
     struct store *store = request->services->intake.store;
     if (!store_find_resumable_of_key(store, wanted->owner, wanted->key, request->arena, known, err))
         return false;
-    if (known->expires_ns >= clock_wall_ns())
+    if (known->expires_ns >= care_clock_ns(request->services->intake.care))
         return known->bytes == wanted->bytes ||
                err_set(err, ERR_CONFLICT, "this Idempotency-Key began an upload of %llu bytes",
                        (unsigned long long)known->bytes);
@@ -261,7 +262,8 @@ static bool find(struct request *request, struct response *response, struct resu
     if (!str_equal(found->owner, request->who.key) && !(request->who.scopes & SCOPE_ADMIN))
         return err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s", (int)found->id.len,
                        found->id.at);
-    if (found->upload_id.len == 0 && found->refused.len == 0 && found->expires_ns < clock_wall_ns())
+    if (found->upload_id.len == 0 && found->refused.len == 0 &&
+        found->expires_ns < care_clock_ns(request->services->intake.care))
         return response_refuse(response, err, (struct refusal){410, "expired"},
                                "this upload has expired; begin another");
     return true;

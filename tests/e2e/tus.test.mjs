@@ -446,6 +446,28 @@ test("pieces give one entry of the audit log together, also by POST instead of P
   assert.match(entries[0].object, /upload u_\w+ run r_/);
 });
 
+test("a clock that leapt ends no upload before it is believed", async () => {
+  const again = () => tus_begin(base, file.length, { run: "leapt" }, { "Idempotency-Key": "leapt" });
+  const path = (await again()).headers.location;
+  assert.equal((await tus_piece(base, path, 0, file.subarray(0, half))).status, 204);
+  const { data } = server;
+  const set = (day) => run_program("sqlite3", [join(data, "stepscope.db"),
+    `UPDATE believed_clock SET at_ns = ${Date.now() - day * 86400e3}000000; ` +
+    `UPDATE resumable SET expires_ns = ${Date.now() - 2 * 86400e3}000000 ` +
+    `WHERE id = '${path.split("/").at(-1)}'`]);
+  const restart = async (day) => {
+    await server.stop();
+    await set(day);
+    server = await start_server({ data });
+    base = server.base;
+  };
+  await restart(10);
+  assert.equal(await tus_offset(base, path), half);
+  assert.equal((await again()).headers.location, path, "and its key still leads to it");
+  await restart(0);
+  assert.ok([404, 410].includes((await tus(base, "HEAD", path)).status));
+});
+
 test("an upload that nobody goes on with expires", async () => {
   const { data } = server;
   await server.stop();

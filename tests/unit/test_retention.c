@@ -88,6 +88,20 @@ static void a_long_time_between_two_questions_is_no_leap_and_overflows_nothing(v
     assert_true(retention_may_delete(&r, NOW + 40 * YEAR, BOOT + 40 * YEAR));
 }
 
+static void by_a_clock_that_leapt_nothing_expires_before_it_is_believed(void **state)
+{
+    (void)state;
+    struct retention r;
+    retention_init(&r, NOW, BOOT);
+    assert_true(retention_clock_ns(&r, NOW + HOUR, BOOT + HOUR) == NOW + HOUR);
+    assert_true(retention_clock_ns(&r, NOW + DAY, BOOT + HOUR) == NOW + DAY);
+    assert_true(retention_clock_ns(&r, NOW + 5 * DAY, BOOT + HOUR) == NOW + HOUR);
+    assert_true(retention_clock_ns(&r, NOW - YEAR, BOOT + HOUR) == NOW - YEAR);
+    assert_false(retention_may_delete(&r, NOW + 5 * DAY, BOOT + HOUR));
+    int64_t then_ns = retention_clock_ns(&r, NOW + 5 * DAY, BOOT + HOUR);
+    assert_true(then_ns > NOW + HOUR && then_ns < NOW + 5 * DAY); // it catches up
+}
+
 static void a_clock_that_is_set_back_is_believed(void **state)
 {
     (void)state;
@@ -105,6 +119,7 @@ int main(void)
         cmocka_unit_test(the_longer_the_leap_the_longer_the_doubt),
         cmocka_unit_test(a_machine_that_runs_by_day_believes_the_clock_again_after_a_holiday),
         cmocka_unit_test(a_long_time_between_two_questions_is_no_leap_and_overflows_nothing),
+        cmocka_unit_test(by_a_clock_that_leapt_nothing_expires_before_it_is_believed),
         cmocka_unit_test(a_clock_that_is_set_back_is_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
