@@ -44,7 +44,7 @@ struct jobs {
     pthread_cond_t changed;
     struct work *working;
     unsigned count;      // of working
-    uint64_t generation; // counts ended jobs
+    uint64_t generation; // counts jobs that ended, or will never begin
     unsigned waiting;    // in jobs_wait_upload
     bool stopping;
 };
@@ -275,6 +275,13 @@ static void free_work(struct work *work)
     free(work);
 }
 
+// Who waits looks again. Under the lock.
+static void tell_change(struct jobs *jobs)
+{
+    jobs->generation++;
+    pthread_cond_broadcast(&jobs->changed);
+}
+
 static void unlist(struct jobs *jobs, const struct work *work)
 {
     pthread_mutex_lock(&jobs->lock);
@@ -283,8 +290,7 @@ static void unlist(struct jobs *jobs, const struct work *work)
         at = &(*at)->next;
     *at = work->next;
     jobs->count--;
-    jobs->generation++;
-    pthread_cond_broadcast(&jobs->changed);
+    tell_change(jobs);
     pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -512,6 +518,7 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
     for (struct work *work = jobs->working; work; work = work->next)
         if (str_equal(work->job.trace_id, trace_id))
             work->progress.cancel = true;
+    tell_change(jobs); // its job may have waited still
     pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -527,12 +534,21 @@ static size_t list_work(struct jobs *jobs, struct str run_id, int64_t *ids, size
     return count;
 }
 
-static void cancel_work(struct jobs *jobs, int64_t id)
+static bool is_listed(const int64_t *ids, size_t count, int64_t id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+static void cancel_work(struct jobs *jobs, const int64_t *ids, size_t count)
 {
     pthread_mutex_lock(&jobs->lock);
     for (struct work *work = jobs->working; work; work = work->next)
-        if (work->job.id == id)
+        if (is_listed(ids, count, work->job.id))
             work->progress.cancel = true;
+    tell_change(jobs); // jobs that waited ended, too
     pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -544,8 +560,7 @@ bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
     size_t count = list_work(jobs, run_id, ids, MAX_WORKING);
     if (!store_cancel_run(jobs->config.store, run_id, err))
         return false;
-    for (size_t i = 0; i < count; i++)
-        cancel_work(jobs, ids[i]);
+    cancel_work(jobs, ids, count);
     return true;
 }
 

@@ -7,7 +7,9 @@
 
 #include <semaphore.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void an_accepted_file_becomes_a_report(void **state)
 {
@@ -209,6 +211,56 @@ static void a_stopped_service_lets_go_of_those_who_wait(void **state)
     end_jobs(s);
 }
 
+// One thread that waits, and the other that sees it do so.
+struct watched {
+    struct service *service;
+    struct str upload_id;
+    atomic_int thread_id;
+    atomic_bool ended;
+    bool done;
+};
+
+static void *wait_watched(void *ctx)
+{
+    struct watched *watched = ctx;
+    atomic_store(&watched->thread_id, (int)gettid());
+    watched->done = jobs_wait_upload(watched->service->intake.jobs, watched->upload_id, WAIT_MS);
+    atomic_store(&watched->ended, true);
+    return NULL;
+}
+
+static bool is_asleep(int thread_id)
+{
+    char path[64], state = '\0';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread_id);
+    FILE *file = thread_id ? fopen(path, "r") : NULL;
+    bool is_read = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    if (file)
+        fclose(file);
+    return is_read && state == 'S';
+}
+
+static void who_waits_hears_at_once_of_jobs_that_will_never_begin(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s, 0); // so they wait in the queue
+    for (int deletes = 1; deletes >= 0; deletes--) {
+        struct upload upload = take(s, good_trace, "x.json");
+        struct watched watched = {.service = s, .upload_id = upload.id};
+        pthread_t thread;
+        int64_t begin_ns = clock_mono_ns();
+        assert_int_equal(pthread_create(&thread, NULL, wait_watched, &watched), 0);
+        while (!is_asleep(atomic_load(&watched.thread_id)) && !atomic_load(&watched.ended))
+            sched_yield();
+        check(s, deletes ? intake_delete_run(&s->intake, upload.run_id, STORE_ANY, &s->err)
+                         : jobs_cancel_run(s->intake.jobs, upload.run_id, &s->err));
+        pthread_join(thread, NULL);
+        assert_true(watched.done);
+        assert_true(clock_mono_ns() - begin_ns < (int64_t)WAIT_MS * 1000000 / 2);
+    }
+    end_jobs(s);
+}
+
 static void waiting_ends_with_its_time(void **state)
 {
     struct service *s = *state;
@@ -258,6 +310,7 @@ int main(int argc, char **argv)
         TEST(huge_files_leave_a_worker_to_small_ones),
         TEST(a_single_worker_takes_huge_files_too),
         TEST(a_stopped_service_lets_go_of_those_who_wait),
+        TEST(who_waits_hears_at_once_of_jobs_that_will_never_begin),
         TEST(waiting_ends_with_its_time),
         TEST(only_so_many_wait_for_uploads),
         TEST(a_deleted_run_leaves_no_file),
