@@ -6,6 +6,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "ingest/base/secrets.h"
 #include "server/http/http_head.h"
 #include "server/http/http_send.h"
 #include "server/http/pace.h"
@@ -109,16 +110,17 @@ static void begin_body(struct exchange *exchange, struct request *request)
 
 static bool is_plain_id(struct str id)
 {
+    struct secret secret;
     for (size_t i = 0; i < id.len; i++) {
         char c = id.at[i];
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
         if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_')
             return false;
     }
-    return id.len > 0 && id.len < REQUEST_ID_SIZE;
+    return id.len > 0 && id.len < REQUEST_ID_SIZE && !secrets_find(id, 0, &secret);
 }
 
-// The client's own id when it has a harmless one, else a random one.
+// The client's own id when it has a harmless one, else a random one: it stands in logs and answers.
 static void name_request(struct request *request)
 {
     struct str given = request_header(request, "X-Request-Id");

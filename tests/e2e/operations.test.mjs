@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the service tells those who run it: metrics, readiness, the log; and downloads in parts.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -114,6 +116,18 @@ test("each request is a line of the log, without its query, its headers and its 
   const [refused] = await lines_of(server, bad.headers["x-request-id"]);
   assert.match(refused, /status=4\d\d /);
   assert.ok(!server.log.includes(SECRET), server.log);
+});
+
+test("a request id that is a secret is not taken, as it would stand in logs and answers", async () => {
+  const id = `ghp_${"a1B2".repeat(9)}`;
+  const reply = await server.request("/api/v1/runs/none", { headers: { "X-Request-Id": id } });
+  assert.match(reply.headers["x-request-id"], /^[0-9a-f]{16}$/);
+  const made = await server.send("POST", "/runs", { name: "with-id" }, { "X-Request-Id": id });
+  assert.equal(made.status, 201, made.text);
+  await lines_of(server, made.headers["x-request-id"]);
+  const audit = readFileSync(join(server.data, "audit.log"), "utf8");
+  assert.ok(audit.includes(made.headers["x-request-id"]));
+  assert.ok(!audit.includes(id) && !server.log.includes(id) && !reply.text.includes(id));
 });
 
 test("health, readiness, metrics and files of the dashboard are no lines of the log", async () => {
