@@ -33,88 +33,32 @@ static bool read_warmup(json_t *object, int64_t *steps, struct err *err)
            err_set(err, ERR_USAGE, "found a warmup that is not a number of steps, or null");
 }
 
-// All tags of a run after a change; from the run as it was.
-struct tags {
-    struct run_tag *at;
-    size_t count, cap;
-};
-
-static void set_tag(struct tags *tags, struct run_tag tag, bool remove)
-{
-    size_t i = 0;
-    while (i < tags->count && !str_equal(tags->at[i].key, tag.key))
-        i++;
-    if (remove && i < tags->count)
-        tags->at[i] = tags->at[--tags->count];
-    else if (!remove && (i < tags->count || tags->count < tags->cap))
-        tags->at[i] = tag;
-    if (!remove && i == tags->count && i < tags->cap)
-        tags->count++;
-}
-
-// Merges {"key": "value", "gone": null} into the tags (RFC 7396). The object has to live on.
-static bool merge_tags(json_t *changes, struct tags *tags, struct arena *arena, struct err *err)
-{
-    const char *name = NULL;
-    json_t *value = NULL;
-    if (!json_is_object(changes))
-        return err_set(err, ERR_USAGE, "found tags that are not an object of texts");
-    json_object_foreach(changes, name, value)
-    {
-        if (!json_is_string(value) && !json_is_null(value))
-            return err_set(err, ERR_USAGE, "found tag '%.40s' with a value that is not a text",
-                           name);
-        struct str text = {json_string_value(value), json_string_length(value)};
-        struct run_tag tag = {str_of(arena_strdup(arena, str_of(name), err)), STR("")};
-        tag.value.at = text.at ? arena_strdup(arena, text, err) : "";
-        tag.value.len = text.len;
-        if (!tag.key.at || !tag.value.at)
-            return false;
-        set_tag(tags, tag, json_is_null(value));
-    }
-    return true;
-}
-
-static bool read_tags(json_t *object, const struct run *run, struct arena *arena, struct tags *tags,
-                      struct err *err)
-{
-    json_t *changes = json_object_get(object, "tags");
-    size_t before = run ? run->tag_count : 0;
-    tags->cap = before + json_object_size(changes);
-    tags->at = arena_array(arena, tags->cap + 1, sizeof(*tags->at), err);
-    if (!tags->at)
-        return false;
-    if (before && !json_is_null(changes)) {
-        memcpy(tags->at, run->tags, before * sizeof(*tags->at));
-        tags->count = before;
-    }
-    return !changes || json_is_null(changes) || merge_tags(changes, tags, arena, err);
-}
-
-// Changes of metadata: {"key": "value", "gone": null}. The object has to live on.
-struct settings {
+// Tags or settings: {"key": "value", "gone": null} (RFC 7396). The object has to live on.
+struct pairs {
     struct run_tag *at;
     size_t count;
 };
 
-static bool read_meta(json_t *object, struct arena *arena, struct settings *meta, struct err *err)
+static bool read_pairs(json_t *object, const char *what, struct arena *arena, struct pairs *pairs,
+                       struct err *err)
 {
-    json_t *changes = json_object_get(object, "meta");
+    json_t *changes = json_object_get(object, what);
     const char *name = NULL;
     json_t *value = NULL;
+    *pairs = (struct pairs){0};
     if (!changes || json_is_null(changes))
         return true;
     if (!json_is_object(changes))
-        return err_set(err, ERR_USAGE, "found meta that is not an object of texts");
-    meta->at = arena_array(arena, json_object_size(changes) + 1, sizeof(*meta->at), err);
-    if (!meta->at)
+        return err_set(err, ERR_USAGE, "found %s that are not an object of texts", what);
+    pairs->at = arena_array(arena, json_object_size(changes) + 1, sizeof(*pairs->at), err);
+    if (!pairs->at)
         return false;
     json_object_foreach(changes, name, value)
     {
         if (!json_is_string(value) && !json_is_null(value))
-            return err_set(err, ERR_USAGE, "found meta '%.40s' with a value that is not a text",
+            return err_set(err, ERR_USAGE, "found %s '%.40s' with a value that is not a text", what,
                            name);
-        meta->at[meta->count++] =
+        pairs->at[pairs->count++] =
             (struct run_tag){str_of(name), {json_string_value(value), json_string_length(value)}};
     }
     return true;
@@ -193,8 +137,7 @@ static bool create(struct request *request, json_t *object, struct run *run, str
 {
     struct arena *arena = request->arena;
     struct run_request wanted = {.world_size = STORE_ANY};
-    struct tags tags = {0};
-    struct settings meta = {0};
+    struct pairs tags, meta;
     int64_t warmup = -1;
     if (!json_body_allow(object, known_members, err) ||
         !json_body_text(object, "name", arena, &wanted.name, err) ||
@@ -202,8 +145,8 @@ static bool create(struct request *request, json_t *object, struct run *run, str
         !json_body_text(object, "note", arena, &wanted.note, err) ||
         !read_world_size(object, &wanted.world_size, err) ||
         !json_body_text(object, "step", arena, &wanted.step_pattern, err) ||
-        !read_warmup(object, &warmup, err) || !read_tags(object, NULL, arena, &tags, err) ||
-        !read_meta(object, arena, &meta, err))
+        !read_warmup(object, &warmup, err) || !read_pairs(object, "tags", arena, &tags, err) ||
+        !read_pairs(object, "meta", arena, &meta, err))
         return false;
     wanted.meta = meta.at;
     wanted.meta_count = meta.count;
@@ -234,8 +177,7 @@ static bool patch(struct request *request, json_t *object, const struct run *run
 {
     struct arena *arena = request->arena;
     struct str name, project, note, step;
-    struct tags tags = {0};
-    struct settings meta = {0};
+    struct pairs tags, meta;
     int64_t world_size = STORE_ANY, warmup = -1;
     if (!json_body_allow(object, known_members, err) ||
         !json_body_text(object, "name", arena, &name, err) ||
@@ -243,14 +185,16 @@ static bool patch(struct request *request, json_t *object, const struct run *run
         !json_body_text(object, "note", arena, &note, err) ||
         !read_world_size(object, &world_size, err) ||
         !json_body_text(object, "step", arena, &step, err) || !read_warmup(object, &warmup, err) ||
-        !read_tags(object, run, arena, &tags, err) || !read_meta(object, arena, &meta, err))
+        !read_pairs(object, "tags", arena, &tags, err) ||
+        !read_pairs(object, "meta", arena, &meta, err))
         return false;
     struct run_patch change = {
         .name = json_object_get(object, "name") ? &name : NULL,
         .project = json_object_get(object, "project") ? &project : NULL,
         .note = json_object_get(object, "note") ? &note : NULL,
-        .tags = json_object_get(object, "tags") ? tags.at : NULL,
+        .tags = tags.at,
         .tag_count = tags.count,
+        .forgets_tags = json_is_null(json_object_get(object, "tags")),
         .meta = meta.at,
         .meta_count = meta.count,
         .world_size = json_object_get(object, "world_size") ? &world_size : NULL,

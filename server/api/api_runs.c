@@ -61,22 +61,35 @@ static const struct column run_columns[RUN_COLUMNS] = {
 
 static const struct table_desc runs_table = {"runs", "runs of the store", run_columns, RUN_COLUMNS};
 
+static struct str keep_text(struct buf *text, struct arena *arena)
+{
+    const char *kept =
+        text->failed ? NULL : arena_strdup(arena, (struct str){text->at, text->len}, NULL);
+    struct str joined = {kept ? kept : "", kept ? text->len : 0};
+    buf_free(text);
+    return joined;
+}
+
 static struct str join_pairs(const struct run_tag *pairs, size_t count, struct arena *arena)
 {
-    const char *text = "";
-    for (size_t i = 0; i < count && text; i++)
-        text = arena_printf(arena, NULL, "%s%s%.*s=%.*s", text, i ? " " : "", (int)pairs[i].key.len,
-                            pairs[i].key.at, (int)pairs[i].value.len, pairs[i].value.at);
-    return str_of(text ? text : "");
+    struct buf text = {0};
+    for (size_t i = 0; i < count; i++) {
+        buf_puts(&text, i ? " " : "");
+        buf_add_str(&text, pairs[i].key);
+        buf_putc(&text, '=');
+        buf_add_str(&text, pairs[i].value);
+    }
+    return keep_text(&text, arena);
 }
 
 static struct str join_baselines(const struct run *run, struct arena *arena)
 {
-    const char *text = "";
-    for (size_t i = 0; i < run->baseline_count && text; i++)
-        text = arena_printf(arena, NULL, "%s%s%.*s", text, i ? " " : "", (int)run->baselines[i].len,
-                            run->baselines[i].at);
-    return str_of(text ? text : "");
+    struct buf text = {0};
+    for (size_t i = 0; i < run->baseline_count; i++) {
+        buf_puts(&text, i ? " " : "");
+        buf_add_str(&text, run->baselines[i]);
+    }
+    return keep_text(&text, arena);
 }
 
 static void fill_row(const struct run *run, struct arena *arena, struct cell *row)

@@ -20,7 +20,8 @@ struct store;
 #define STORE_NOTE_MAX_BYTES  ((size_t)4000) // notes, comments
 #define STORE_WORD_MAX_BYTES  ((size_t)64)   // names of baselines, keys of metadata
 #define STORE_BASELINE_PREFIX "@baseline:"
-#define STORE_MAX_META        ((size_t)64) // settings of a run
+#define STORE_MAX_META        ((size_t)64)  // settings of a run
+#define STORE_MAX_TAGS        ((size_t)256) // of a run
 #define STORE_MAX_BASELINES   ((size_t)1000)
 
 // Opens or creates the database at path and brings its schema up to date. ERR_UNSUPPORTED when a
@@ -81,14 +82,13 @@ struct run {
     struct cell parts[PART_COUNT]; // per step of the headline rank (integers)
 };
 
-// What a client may set. Members that are NULL (texts, tags) or STORE_ANY (numbers) stay as they
-// are.
+// What a client may set. Members that are NULL stay as they are. Tags and settings are merged into
+// what is there; one whose value is NULL goes.
 struct run_patch {
     const struct str *name, *project, *note;
-    const struct run_tag *tags; // replaces all tags
-    size_t tag_count;
-    const struct run_tag *meta; // merged into what is there; a value whose text is NULL goes
-    size_t meta_count;
+    const struct run_tag *tags, *meta;
+    size_t tag_count, meta_count;
+    bool forgets_tags;         // all that were there
     const int64_t *world_size; // -1 forgets it
     // A change of these queues the run's traces anew.
     const struct str *step_pattern; // "" forgets it

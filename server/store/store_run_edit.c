@@ -65,12 +65,21 @@ static bool check_no_id(struct str name, struct err *err)
                    (int)name.len, name.at);
 }
 
+static bool refuse_tags(size_t count, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "found %zu tags of a run, expected at most %zu", count,
+                   STORE_MAX_TAGS);
+}
+
 static bool check_tags(const struct run_tag *tags, size_t count, struct err *err)
 {
+    if (count > 2 * STORE_MAX_TAGS) // some of a change may be to go
+        return refuse_tags(count, err);
     for (size_t i = 0; i < count; i++)
-        if (!check_line("tag", tags[i].key, err) ||
-            !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err))
-            return false;
+        if (tags[i].value.at &&
+            (!check_line("tag", tags[i].key, err) ||
+             !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err)))
+            return false; // what goes may be whatever came before
     return true;
 }
 
@@ -113,20 +122,49 @@ static struct str series_of(struct str name)
 
 // --- making -------------------------------------------------------------------------------------
 
-static bool set_tags(sqlite3 *db, struct str run_id, const struct run_tag *tags, size_t count,
-                     struct err *err)
+static bool set_tag(sqlite3 *db, struct str run_id, const struct run_tag *tag, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO run_tag VALUES (?, ?, ?) "
                                  "ON CONFLICT DO UPDATE SET value = excluded.value",
                                  err);
-    for (size_t i = 0; i < count; i++) {
-        sql_bind_text(&stmt, run_id);
-        sql_bind_text(&stmt, tags[i].key);
-        sql_bind_clean_value(&stmt, tags[i].key, tags[i].value);
-        sql_step(&stmt);
-    }
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, tag->key);
+    sql_bind_clean_value(&stmt, tag->key, tag->value);
+    return sql_run(&stmt);
+}
+
+static bool remove_tag(sqlite3 *db, struct str run_id, struct str key, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ? AND \"key\" = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, key);
+    return sql_run(&stmt);
+}
+
+static bool count_tags(sqlite3 *db, struct str run_id, size_t *count, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT count(*) FROM run_tag WHERE run_id = ?", err);
+    sql_bind_text(&stmt, run_id);
+    *count = sql_row(&stmt) ? (size_t)sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt);
+}
+
+// A run that has too many, from before there was a limit, may change those that it has.
+static bool merge_tags(sqlite3 *db, struct str run_id, const struct run_tag *tags, size_t count,
+                       struct err *err)
+{
+    size_t before = 0, now = 0;
+    if (count == 0)
+        return true;
+    if (!count_tags(db, run_id, &before, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!(tags[i].value.at ? set_tag(db, run_id, &tags[i], err)
+                               : remove_tag(db, run_id, tags[i].key, err)))
+            return false;
+    return count_tags(db, run_id, &now, err) &&
+           (now <= STORE_MAX_TAGS || now <= before || refuse_tags(now, err));
 }
 
 static void bind_world_size(struct stmt *stmt, int64_t size)
@@ -211,7 +249,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     sql_bind_clean(&stmt, request->note);
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
-    return sql_run(&stmt) && set_tags(db, *id, request->tags, request->tag_count, err) &&
+    return sql_run(&stmt) && merge_tags(db, *id, request->tags, request->tag_count, err) &&
            meta_merge(db, *id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, *id, request, err);
 }
@@ -227,7 +265,7 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
     bind_world_size(&stmt, request->world_size);
     sql_bind_clean(&stmt, request->note);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && set_tags(db, id, request->tags, request->tag_count, err) &&
+    return sql_run(&stmt) && merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, id, request, err);
 }
@@ -325,8 +363,8 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
            (!patch->world_size || check_world_size(*patch->world_size, err)) &&
            check_steps(patch->step_pattern ? *patch->step_pattern : STR(""), patch->warmup_steps,
                        err) &&
-           check_tags(patch->tags, patch->tags ? patch->tag_count : 0, err) &&
-           meta_check(patch->meta, patch->meta ? patch->meta_count : 0, err);
+           check_tags(patch->tags, patch->tag_count, err) &&
+           meta_check(patch->meta, patch->meta_count, err);
 }
 
 // The name must be free where the run would go.
@@ -346,13 +384,11 @@ static bool check_free(sqlite3 *db, struct str id, const struct run_patch *patch
     return !is_taken || err_set(err, ERR_CONFLICT, "the project has another run of that name");
 }
 
-static bool replace_tags(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+static bool forget_tags(sqlite3 *db, struct str id, struct err *err)
 {
-    if (!patch->tags)
-        return true;
     struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ?", err);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && set_tags(db, id, patch->tags, patch->tag_count, err);
+    return sql_run(&stmt);
 }
 
 static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
@@ -372,8 +408,9 @@ static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch,
     sql_bind_i64(&stmt, patch->world_size != NULL);
     bind_world_size(&stmt, patch->world_size ? *patch->world_size : STORE_ANY);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && replace_tags(db, id, patch, err) &&
-           meta_merge(db, id, patch->meta, patch->meta ? patch->meta_count : 0, err) &&
+    return sql_run(&stmt) && (!patch->forgets_tags || forget_tags(db, id, err)) &&
+           merge_tags(db, id, patch->tags, patch->tag_count, err) &&
+           meta_merge(db, id, patch->meta, patch->meta_count, err) &&
            set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
 }
 

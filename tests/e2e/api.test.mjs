@@ -311,6 +311,27 @@ test("text is compressed on request and large tables shrink", async () => {
   assert.match(zipped.headers.vary, /Accept-Encoding/);
 });
 
+test("a run takes only so many tags, however they come, and lists them all in one cell", async () => {
+  const tags = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`k${i}`, "v".repeat(200)]));
+  const made = await server.send("POST", "/runs", { name: "many-tags", tags });
+  assert.equal(made.status, 201, made.text);
+  const more = await server.post([...fields({ run: "many-tags", tag: "one=more" }),
+    file_part(small_json())]);
+  assert.equal(more.status, 400, more.text);
+  assert.match(more.json.detail, /257 tags of a run, expected at most 256/);
+  const huge = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [i, ""]));
+  const any = { "If-Match": "*" };
+  assert.equal((await server.send("PATCH", "/runs/many-tags", { tags: huge }, any)).status, 400);
+  const changed = { k0: null, "one more": "", k1: "x" };
+  const reply = await server.send("PATCH", "/runs/many-tags", { tags: changed }, any);
+  assert.equal(Object.keys(reply.json.tags).length, 256, reply.text.slice(0, 300));
+  const { text } = await api("/runs?format=csv&fields=tags&q=many-tags");
+  const pairs = text.split("\r\n")[1].match(/(k\d+|one more)=/g);
+  assert.equal(pairs.length, 256);
+  const none = await server.send("PATCH", "/runs/many-tags", { tags: null }, any);
+  assert.deepEqual(none.json.tags, {});
+});
+
 test("a request id of the client comes back", async () => {
   const reply = await api("/version", { headers: { "X-Request-Id": "my-id-123" } });
   assert.equal(reply.headers["x-request-id"], "my-id-123");

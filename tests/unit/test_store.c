@@ -155,6 +155,36 @@ static void a_patch_needs_the_revision_the_client_saw(void **state)
     assert_true(after.revision > run.revision);
 }
 
+static void tags_are_merged_and_only_so_many(void **state)
+{
+    struct fixture *f = *state;
+    static struct run_tag tags[STORE_MAX_TAGS + 1];
+    static char keys[STORE_MAX_TAGS + 1][16];
+    struct run run;
+    for (size_t i = 0; i <= STORE_MAX_TAGS; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%zu", i);
+        tags[i] = (struct run_tag){str_of(keys[i]), STR("v")};
+    }
+    struct run_request request = named("tagged");
+    request.tags = tags;
+    request.tag_count = STORE_MAX_TAGS - 1;
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    struct run_patch one = {.tags = tags + STORE_MAX_TAGS - 1, .tag_count = 1};
+    assert_ok(f, store_patch_run(f->store, run.id, &one, STORE_ANY, &f->err));
+    struct run_patch more = {.tags = tags + STORE_MAX_TAGS, .tag_count = 1};
+    assert_false(store_patch_run(f->store, run.id, &more, STORE_ANY, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+    struct run_tag swap[2] = {{tags[0].key, {NULL, 0}}, tags[STORE_MAX_TAGS]};
+    struct run_patch swapped = {.tags = swap, .tag_count = 2};
+    assert_ok(f, store_patch_run(f->store, run.id, &swapped, STORE_ANY, &f->err));
+    assert_ok(f, store_find_run(f->store, run.id, &f->arena, &run, &f->err));
+    assert_int_equal(run.tag_count, STORE_MAX_TAGS);
+    struct run_patch none = {.forgets_tags = true, .tags = swap + 1, .tag_count = 1};
+    assert_ok(f, store_patch_run(f->store, run.id, &none, STORE_ANY, &f->err));
+    assert_ok(f, store_find_run(f->store, run.id, &f->arena, &run, &f->err));
+    assert_int_equal(run.tag_count, 1);
+}
+
 static void a_list_is_filtered_sorted_and_paged(void **state)
 {
     struct fixture *f = *state;
@@ -650,6 +680,7 @@ int main(void)
         TEST(a_name_is_unique_within_its_project_only),
         TEST(latest_is_the_newest_run_of_a_series),
         TEST(a_patch_needs_the_revision_the_client_saw),
+        TEST(tags_are_merged_and_only_so_many),
         TEST(a_list_is_filtered_sorted_and_paged),
         TEST(the_same_bytes_again_are_the_existing_trace),
         TEST(other_bytes_for_a_rank_conflict_unless_they_replace),

@@ -448,8 +448,8 @@ static void live_a_life(struct fixture *f)
     look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
-    struct run_tag tag = {STR("k"), STR("v")};
-    struct run_patch patch = {.name = &name, .tags = &tag, .tag_count = 1};
+    struct run_tag tags[] = {{STR("k"), STR("v")}, {STR("gone"), {NULL, 0}}};
+    struct run_patch patch = {.name = &name, .tags = tags, .tag_count = 2, .forgets_tags = true};
     assert_ok(f, store_patch_run(f->store, upload.run_id, &patch, STORE_ANY, &f->err));
     assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
     open_jobs(f);
