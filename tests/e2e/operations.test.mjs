@@ -118,7 +118,7 @@ test("each request is a line of the log, without its query, its headers and its 
   assert.ok(!server.log.includes(SECRET), server.log);
 });
 
-test("a request id that is a secret is not taken, as it would stand in logs and answers", async () => {
+test("a request id that is a secret is not taken: it would stand in the logs", async () => {
   const id = `ghp_${"a1B2".repeat(9)}`;
   const reply = await server.request("/api/v1/runs/none", { headers: { "X-Request-Id": id } });
   assert.match(reply.headers["x-request-id"], /^[0-9a-f]{16}$/);

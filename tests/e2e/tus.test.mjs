@@ -447,7 +447,8 @@ test("pieces give one entry of the audit log together, also by POST instead of P
 });
 
 test("a clock that leapt ends no upload before it is believed", async () => {
-  const again = () => tus_begin(base, file.length, { run: "leapt" }, { "Idempotency-Key": "leapt" });
+  const key = { "Idempotency-Key": "leapt" };
+  const again = () => tus_begin(base, file.length, { run: "leapt" }, key);
   const path = (await again()).headers.location;
   assert.equal((await tus_piece(base, path, 0, file.subarray(0, half))).status, 204);
   const { data } = server;
