@@ -156,18 +156,18 @@ bool upload_post(struct request *request, struct response *response, struct err 
     return take(request, response, take_form, err);
 }
 
-// An existing run by any of its names, else a new one of that name.
+// An existing run by any of its names, else a new one of that name. Whoever names it by its id
+// means that very run, also when it gets another name while the body comes.
 static bool name_run(struct request *request, struct upload_form *form, struct err *err)
 {
     struct run run;
     struct str key = request->captures[0];
     form->run.name = key;
-    if (store_find_run(request->services->intake.store, key, request->arena, &run, err)) {
-        form->run.name = run.name;
-        form->run.project = run.project;
-        return true;
-    }
-    return err->code == ERR_NOT_FOUND;
+    if (!store_find_run(request->services->intake.store, key, request->arena, &run, err))
+        return err->code == ERR_NOT_FOUND;
+    form->run.name = str_equal(key, run.id) ? run.id : run.name;
+    form->run.project = run.project;
+    return true;
 }
 
 static bool read_rank(const struct request *request, int64_t *rank, struct err *err)

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request as begin } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -458,6 +459,27 @@ test("an upload above the cap is told to come back, and then is taken", async ()
   assert.equal((await narrow.settled(taken.json.run)).status, "done");
   assert.equal((await narrow.request("/api/v1/runs/first")).status, 404);
   await narrow.stop();
+});
+
+test("a file for a run by its id comes to it, also when it is renamed meanwhile", async () => {
+  const made = await server.send("POST", "/runs", { name: "before" });
+  const { id } = made.json;
+  const bytes = small_json();
+  const rename = async () => {
+    const any = { "If-Match": "*" };
+    assert.equal((await server.send("PATCH", `/runs/${id}`, { name: "after" }, any)).status, 200);
+  };
+  const answer = await new Promise((done, fail) => {
+    const request = begin(`${server.base}/api/v1/runs/${id}/ranks/0/trace`, { method: "PUT",
+      agent: false, headers: { "Content-Length": Buffer.byteLength(bytes),
+        Expect: "100-continue" } });
+    request.on("continue", () => rename().then(() => request.end(bytes), fail));
+    request.on("response", (message) => done(message.resume())).on("error", fail);
+    request.flushHeaders();
+  });
+  assert.equal(answer.statusCode, 202);
+  assert.equal((await server.settled("after")).received, 1);
+  assert.equal((await server.request("/api/v1/runs/before")).status, 404);
 });
 
 test("who waits for the analysis keeps nobody from uploading", async () => {
