@@ -28,8 +28,11 @@ static bool rest(const struct reading *reading, size_t bytes, struct err *err)
     const struct scrub_pace *pace = reading->pace;
     if (!pace->wait)
         return true;
-    posix_fadvise(reading->fd, (off_t)reading->bytes, (off_t)bytes, POSIX_FADV_DONTNEED);
-    int64_t ns = (int64_t)((double)bytes * 1e9 / (double)pace->bytes_per_s);
+    int64_t ns = 0;
+    if (pace->bytes_per_s) {
+        posix_fadvise(reading->fd, (off_t)reading->bytes, (off_t)bytes, POSIX_FADV_DONTNEED);
+        ns = (int64_t)((double)bytes * 1e9 / (double)pace->bytes_per_s);
+    }
     return pace->wait(pace->context, ns) || err_set(err, ERR_CANCELLED, "stopped");
 }
 
@@ -64,15 +67,26 @@ static bool compare(struct reading *reading, const struct store_blob *blob, stru
     return true;
 }
 
+// What says nothing of the file.
+static bool passes(int number)
+{
+    return number == EMFILE || number == ENFILE || number == ENOMEM;
+}
+
 // What can be told without reading.
-static void look(int fd, const struct store_blob *blob, char damage[STORE_DAMAGE_SIZE])
+static bool look(int fd, const struct store_blob *blob, char damage[STORE_DAMAGE_SIZE],
+                 struct err *err)
 {
     struct stat info;
+    if (fd < 0 && passes(errno))
+        return err_set(err, ERR_BUSY, "a stored file cannot be opened now: %s",
+                       strerrorname_np(errno));
     if (fd < 0)
         snprintf(damage, STORE_DAMAGE_SIZE, "cannot be opened: %s", strerrorname_np(errno));
     else if (fstat(fd, &info) != 0 || info.st_size != blob->bytes)
         snprintf(damage, STORE_DAMAGE_SIZE, "has %lld bytes, %lld were uploaded",
                  (long long)info.st_size, (long long)blob->bytes);
+    return true;
 }
 
 static bool read_and_compare(struct reading *reading, const struct store_blob *blob,
@@ -93,8 +107,8 @@ bool scrub_file(const char *path, const struct store_blob *blob, const struct sc
     damage[0] = '\0';
     struct reading reading = {
         .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), .pace = pace, .damage = damage};
-    look(reading.fd, blob, damage);
-    bool ok = damage[0] || read_and_compare(&reading, blob, err);
+    bool ok =
+        look(reading.fd, blob, damage, err) && (damage[0] || read_and_compare(&reading, blob, err));
     if (reading.fd >= 0)
         close(reading.fd);
     return ok;

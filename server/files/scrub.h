@@ -5,7 +5,7 @@
 
 #include "server/store/store_care.h"
 
-// How fast it may go, and whether it must stop. NULL wait: as fast as it can.
+// How fast it may go (0: as fast as it can), and whether it must stop. NULL wait: neither.
 struct scrub_pace {
     bool (*wait)(void *context, int64_t ns); // false: stop
     void *context;
@@ -13,7 +13,7 @@ struct scrub_pace {
 };
 
 // Reads the file of a blob at path. damage tells what is wrong with it, "" nothing. Fails with
-// ERR_CANCELLED when it was stopped, or for lack of memory.
+// ERR_CANCELLED when it was stopped, or for lack of memory or descriptors.
 MUST_CHECK bool scrub_file(const char *path, const struct store_blob *blob,
                            const struct scrub_pace *pace, char damage[STORE_DAMAGE_SIZE],
                            struct err *err);

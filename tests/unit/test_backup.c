@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -255,6 +256,26 @@ static void a_look_at_a_file_rests_and_can_be_stopped(void **state)
     assert_string_equal(damage, "cannot be opened: ENOENT");
 }
 
+static void a_file_that_cannot_be_opened_for_want_of_descriptors_is_not_damaged(void **state)
+{
+    struct service *s = *state;
+    struct upload upload = accept(s, "a", "first");
+    struct store_blob blob = {.bytes = 5};
+    struct scrub_pace fast = {0};
+    char path[256], damage[STORE_DAMAGE_SIZE];
+    struct rlimit before, none;
+    memcpy(blob.sha256, upload.traces[0].sha256.at, sizeof blob.sha256);
+    blob_of(s->data, &upload, path);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    bool ok = scrub_file(path, &blob, &fast, damage, &s->err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_false(ok);
+    assert_int_equal(s->err.code, ERR_BUSY);
+    assert_string_equal(damage, "");
+}
+
 static void the_same_bytes_uploaded_again_mend_a_damaged_file(void **state)
 {
     struct service *s = *state;
@@ -334,6 +355,7 @@ int main(void)
         TEST(nothing_is_restored_beside_the_log_of_another_database),
         TEST(a_service_holds_its_folder_against_a_restore),
         TEST(a_look_at_a_file_rests_and_can_be_stopped),
+        TEST(a_file_that_cannot_be_opened_for_want_of_descriptors_is_not_damaged),
         TEST(the_same_bytes_uploaded_again_mend_a_damaged_file),
         TEST(a_copy_takes_the_place_of_what_was_there),
         TEST(the_ballast_is_dropped_once_and_made_again_when_there_is_room),
