@@ -80,7 +80,16 @@ bool blobs_heal(sqlite3 *db, struct str sha256, struct err *err)
 {
     bool damaged;
     return was_damaged(db, sha256, &damaged, err) &&
-           (!damaged || blobs_note(db, sha256, STR(""), err));
+           (!damaged ||
+            (blobs_note(db, sha256, STR(""), err) && jobs_queue_failed_of(db, sha256, err)));
+}
+
+bool store_blob_sound_ns(struct store *store, struct str sha256, int64_t *at_ns, struct err *err)
+{
+    return store_number(store,
+                        "SELECT coalesce((SELECT checked_ns FROM blob WHERE sha256 = ? "
+                        "AND damage = ''), 0)",
+                        sha256, at_ns, err);
 }
 
 bool store_note_scrub(struct store *store, const char *sha256, const char *damage, struct err *err)

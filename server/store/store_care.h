@@ -64,6 +64,10 @@ MUST_CHECK bool store_next_to_scrub(struct store *store, int64_t before_ns, stru
 MUST_CHECK bool store_note_scrub(struct store *store, const char *sha256, const char *damage,
                                  struct err *err);
 
+// When the bytes of a blob were seen to be sound, 0: they are not, or nothing names it.
+MUST_CHECK bool store_blob_sound_ns(struct store *store, struct str sha256, int64_t *at_ns,
+                                    struct err *err);
+
 struct damaged_blob {
     struct str sha256, damage, filename, run_id; // of one of its traces
 };

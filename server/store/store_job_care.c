@@ -135,6 +135,7 @@ static bool recover_running(sqlite3 *db, int64_t before_ns, bool crashed, size_t
 #define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
 #define IS_STALE               "state = 'done' AND analysis_version < ?1"
 #define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
+#define IS_FAILED_OF_BLOB      "sha256 = ?1 AND state = 'failed'"
 #define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
 
 static bool requeue_stale(sqlite3 *db, struct err *err)
@@ -146,6 +147,18 @@ static bool requeue_stale(sqlite3 *db, struct err *err)
         return false;
     struct stmt mark = sql_begin(db, MARK_TRACES(IS_STALE), err);
     sql_bind_i64(&mark, ANALYSIS_VERSION);
+    return sql_run(&mark);
+}
+
+bool jobs_queue_failed_of(sqlite3 *db, struct str sha256, struct err *err)
+{
+    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_FAILED_OF_BLOB), err);
+    sql_bind_text(&queue, sha256);
+    sql_bind_i64(&queue, clock_wall_ns());
+    if (!sql_run(&queue))
+        return false;
+    struct stmt mark = sql_begin(db, MARK_TRACES(IS_FAILED_OF_BLOB), err);
+    sql_bind_text(&mark, sha256);
     return sql_run(&mark);
 }
 

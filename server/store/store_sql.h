@@ -170,8 +170,12 @@ MUST_CHECK bool uploads_own(sqlite3 *db, struct str who, struct str upload_id, s
 // Notes what a look at a blob's bytes found ("" sound), and warns on its traces.
 MUST_CHECK bool blobs_note(sqlite3 *db, struct str sha256, struct str damage, struct err *err);
 
-// An upload just put sound bytes in place of what may have been damaged.
+// An upload just put sound bytes in place of what may have been damaged. Where that is why a trace
+// failed, it is read anew.
 MUST_CHECK bool blobs_heal(sqlite3 *db, struct str sha256, struct err *err);
+
+// Queues anew the traces of a blob that failed.
+MUST_CHECK bool jobs_queue_failed_of(sqlite3 *db, struct str sha256, struct err *err);
 
 // Sets a trace's state and forgets its error.
 MUST_CHECK bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state,

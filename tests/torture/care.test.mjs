@@ -2,7 +2,7 @@
 // What is deleted is nowhere, what is old goes, what rots is told, and no flush that failed is
 // believed.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fields, file_part } from "../e2e/helpers/multipart.mjs";
@@ -113,6 +113,37 @@ test("a file that rots is told, and mended by the same bytes", async () => {
   assert.deepEqual((await second.get("/storage")).damaged_files, []);
   assert.ok(!readFileSync(path).equals(bytes));
   await second.stop();
+});
+
+test("a file that rots is analysed again once the same bytes came, not before", async () => {
+  const data = join(temporary("rot"), "data");
+  const first = await start_server({ data });
+  const { step_median_ns } = await first.analysed("r", [file({})]);
+  const [{ sha256, id }] = (await first.get("/runs/r")).traces;
+  await first.stop();
+  const path = join(data, "blobs", sha256.slice(0, 2), sha256);
+  const text = readFileSync(path, "utf8");
+  const kept = join(data, "traces", id.slice(2, 4), `${id}.sst`);
+  const other = text.replace(/\d(?=\D*$)/, (digit) => (Number(digit) + 1) % 10);
+  assert.notEqual(other, text);
+  const spoil = [() => writeFileSync(path, other), () => unlinkSync(path)];
+  for (const harm of spoil) {
+    harm();
+    unlinkSync(kept);
+    await sql(data, "UPDATE blob SET checked_ns = checked_ns - 7200000000000");
+    const server = await start_server({ data });
+    await server.send("POST", "/runs/r/reanalyse");
+    const run = await server.settled("r");
+    assert.equal(run.status, "failed");
+    assert.match(run.traces[0].error, /^the stored file .*: upload it again$/);
+    assert.equal((await server.get("/storage")).damaged_files.length, 1);
+    const again = await server.post([...fields({ run: "r" }), file_part(text, "t.json")]);
+    assert.equal(again.status, 200, again.text);
+    const mended = await server.settled("r");
+    assert.deepEqual([mended.status, mended.step_median_ns], ["done", step_median_ns]);
+    assert.deepEqual((await server.get("/storage")).damaged_files, []);
+    await server.stop();
+  }
 });
 
 test("after a flush failed uploads are refused until a restart, and reading goes on", async () => {

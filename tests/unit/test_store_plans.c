@@ -302,6 +302,12 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
     assert_ok(f, store_count_damaged(f->store, upload->run_id, &damaged, &f->err));
     assert_int_equal(damaged, 1);
+    int64_t sound_ns;
+    assert_ok(f, store_blob_sound_ns(f->store, str_of(sha256), &sound_ns, &f->err));
+    assert_int_equal(sound_ns, 0);
+    add(f, "r", sha256[0], upload->traces[0].rank, "again.json");
+    assert_ok(f, store_blob_sound_ns(f->store, str_of(sha256), &sound_ns, &f->err));
+    assert_true(sound_ns > 0);
     assert_ok(f, store_note_scrub(f->store, sha256, "", &f->err));
     assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &expired, &found, &f->err));
     assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
