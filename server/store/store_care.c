@@ -10,6 +10,26 @@
 
 // --- files --------------------------------------------------------------------------------------
 
+// The first blob that a query with one parameter gives.
+static bool find_blob(struct txn *txn, const char *sql, int64_t at_ns, struct store_blob *blob,
+                      struct err *err)
+{
+    struct stmt stmt = sql_begin(txn->db, sql, err);
+    sql_bind_i64(&stmt, at_ns);
+    blob->sha256[0] = '\0';
+    if (sql_row(&stmt)) {
+        struct str sha256 = sql_bytes(&stmt, 0);
+        snprintf(blob->sha256, sizeof blob->sha256, "%.*s", (int)sha256.len, sha256.at);
+        blob->bytes = sql_i64(&stmt, 1);
+    }
+    return sql_end(&stmt);
+}
+
+#define OLDEST_BLOB \
+    "SELECT sha256, bytes FROM blob WHERE checked_ns <= ? ORDER BY checked_ns LIMIT 1"
+// By a clock that was set back since then.
+#define FUTURE_BLOB "SELECT sha256, bytes FROM blob WHERE checked_ns > ? LIMIT 1"
+
 bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_blob *blob,
                          bool *found, struct err *err)
 {
@@ -17,17 +37,9 @@ bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_bl
     *found = false;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(
-        txn.db, "SELECT sha256, bytes FROM blob WHERE checked_ns <= ? ORDER BY checked_ns LIMIT 1",
-        err);
-    sql_bind_i64(&stmt, before_ns);
-    if (sql_row(&stmt)) {
-        struct str sha256 = sql_bytes(&stmt, 0);
-        snprintf(blob->sha256, sizeof blob->sha256, "%.*s", (int)sha256.len, sha256.at);
-        blob->bytes = sql_i64(&stmt, 1);
-        *found = true;
-    }
-    bool ok = sql_end(&stmt);
+    bool ok = find_blob(&txn, OLDEST_BLOB, before_ns, blob, err) &&
+              (blob->sha256[0] || find_blob(&txn, FUTURE_BLOB, clock_wall_ns(), blob, err));
+    *found = ok && blob->sha256[0];
     return txn_end(&txn, ok, err);
 }
 

@@ -56,7 +56,8 @@ struct store_blob {
     int64_t bytes;
 };
 
-// The blob whose hash was verified longest ago, if that was before_ns or earlier.
+// The blob whose hash was verified longest ago, if that was before_ns or earlier, else one for
+// which that lies ahead of the clock.
 MUST_CHECK bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_blob *blob,
                                     bool *found, struct err *err);
 

@@ -244,6 +244,26 @@ static void the_file_looked_at_longest_ago_is_next(void **state)
     assert_int_equal(blob.sha256[0], 'b');
 }
 
+static void a_file_that_was_looked_at_by_a_clock_ahead_of_its_time_is_looked_at_again(void **state)
+{
+    struct fixture *f = *state;
+    struct store_blob blob;
+    bool found;
+    sqlite3 *db;
+    add(f, "r", 'a', 0, "x.json");
+    add(f, "r", 'b', 1, "y.json");
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    const char *sql = "UPDATE blob SET checked_ns = checked_ns * 2 WHERE sha256 LIKE 'b%'";
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_ok(f, store_next_to_scrub(f->store, 1, &blob, &found, &f->err));
+    assert_true(found);
+    assert_int_equal(blob.sha256[0], 'b');
+    assert_ok(f, store_note_scrub(f->store, blob.sha256, "", &f->err));
+    assert_ok(f, store_next_to_scrub(f->store, 1, &blob, &found, &f->err));
+    assert_false(found);
+}
+
 static size_t damaged(struct fixture *f)
 {
     struct damaged_blob *blobs;
@@ -458,6 +478,7 @@ int main(void)
         TEST(the_newest_two_copies_from_before_a_schema_stay),
         TEST(copies_from_before_a_schema_go_when_asked),
         TEST(the_file_looked_at_longest_ago_is_next),
+        TEST(a_file_that_was_looked_at_by_a_clock_ahead_of_its_time_is_looked_at_again),
         TEST(a_damaged_file_is_warned_of_until_it_is_uploaded_again),
         TEST(the_oldest_run_expires_first_and_baselines_never),
         TEST(a_run_that_got_another_file_since_it_was_old_stays),
