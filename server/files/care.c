@@ -125,7 +125,8 @@ static bool is_full_check_due(struct care *care)
     struct err err;
     if (!store_last_check(care->config.intake.store, true, &last, &err))
         return false;
-    return last.damage[0] || clock_wall_ns() - last.checked_ns > FULL_CHECK_NS;
+    int64_t age_ns = clock_wall_ns() - last.checked_ns;
+    return last.damage[0] || age_ns > FULL_CHECK_NS || age_ns < -DAY_NS; // the clock was set back
 }
 
 // After a process that was killed all of it, else quickly; a new database counts as checked.
@@ -133,6 +134,20 @@ static void check_at_start(struct care *care)
 {
     struct store *store = care->config.intake.store;
     check_database(care, store_was_unclean(store) || is_full_check_due(care));
+}
+
+// What a job replaced is gone from the rows alone.
+static bool has_garbage(const struct care *care)
+{
+    struct arena arena;
+    struct garbage *items;
+    struct err err;
+    size_t count = 0;
+    arena_init(&arena, NULL);
+    if (!store_list_garbage(care->config.intake.store, &arena, &items, &count, &err))
+        count = 0; // the next look will tell
+    arena_free(&arena);
+    return count > 0;
 }
 
 // What was deleted goes from files, copies and the log; when nothing is written for a while the log
@@ -146,6 +161,7 @@ static void tidy_up(struct care *care)
     store_sizes(intake->store, &sizes);
     bool is_idle = sizes.writes == care->seen_writes && sizes.wal_bytes > 0;
     care->seen_writes = sizes.writes;
+    care->must_purge = care->must_purge || has_garbage(care);
     if (!care->must_purge && !is_idle)
         return;
     bool ok = (!care->must_purge ||

@@ -69,6 +69,17 @@ static void wait_for_round(const struct fixture *f, struct care *care)
         poll(NULL, 0, 2);
 }
 
+// The first round, which removes what an earlier process left, and nothing wakes it for another.
+static struct care *open_and_wait(const struct fixture *f, struct err *err)
+{
+    ask(f, "INSERT INTO blob (sha256, bytes, created_ns, checked_ns) "
+           "VALUES (replace(hex(zeroblob(32)), '00', 'ab'), 1, 1, 0)");
+    struct care *care = care_open(&f->config, err);
+    while (care && metrics_get(f->config.metrics, METRIC_SCRUB_BLOBS) == 0)
+        poll(NULL, 0, 2); // without a look into the database, which would keep its log from going
+    return care;
+}
+
 static void a_damaged_database_is_not_read_again_and_again(void **state)
 {
     struct fixture *f = *state;
@@ -79,6 +90,17 @@ static void a_damaged_database_is_not_read_again_and_again(void **state)
         wait_for_round(f, care);
     care_close(care);
     assert_int_equal(metrics_get(f->config.metrics, METRIC_INTEGRITY_FAILURES), 1);
+}
+
+static void what_a_job_replaced_goes_without_anybody_telling(void **state)
+{
+    struct fixture *f = *state;
+    struct care *care = open_and_wait(f, &f->err);
+    assert_non_null(care);
+    ask(f, "INSERT INTO garbage VALUES ('trace_file', 't_abcdefghjkmn')");
+    while (ask(f, "SELECT count(*) FROM garbage"))
+        poll(NULL, 0, 2);
+    care_close(care);
 }
 
 // One old run, an upload in pieces that has expired, and a database that believed the clock so
@@ -185,15 +207,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_damaged_database_is_not_read_again_and_again, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(old_entries_of_the_audit_log_go, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(entries_go_in_the_second_in_which_they_become_old_enough,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_old_goes_while_the_clock_goes_as_time_does, set_up,
+        cmocka_unit_test_setup_teardown(what_a_job_replaced_goes_without_anybody_telling, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(the_worst_that_is_known_of_the_storage_has_a_word, set_up,
+        cmocka_unit_test_setup_teardown(what_is_old_goes_while_the_clock_goes_as_time_does, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_leapt_deletes_nothing_and_stays_unbelieved,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_entries_of_the_audit_log_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(entries_go_in_the_second_in_which_they_become_old_enough,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_worst_that_is_known_of_the_storage_has_a_word, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
