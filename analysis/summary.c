@@ -19,14 +19,16 @@ static size_t count_rows(const struct report *report, const char *name)
     return table ? table->row_count : 0;
 }
 
-// Without a base time the file counts since 1970 itself.
+// Without a base time the file counts since 1970 itself, unless that cannot be.
 static bool window_begin(const struct facts *facts, int64_t *begin_ns)
 {
     json_t *member = member_json_find(facts->trace, STR("baseTimeNanoseconds"));
     int64_t base_ns = 0;
     bool known = !member || member_json_i64(member, &base_ns);
     json_decref(member);
-    return known && facts->device_count &&
+    bool dated = facts->begin_ns < TRACE_FAR_NS - TRACE_FAR_REACH_NS - 1000 ||
+                 facts->begin_ns > TRACE_FAR_NS + TRACE_FAR_REACH_NS + 1000;
+    return known && dated && facts->device_count &&
            !__builtin_add_overflow(base_ns, facts->begin_ns, begin_ns);
 }
 

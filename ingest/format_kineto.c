@@ -231,6 +231,8 @@ static bool keep_member(struct reader *reader, struct str key, struct str text, 
 {
     struct buf clean = {0};
     bool long_text = text.len > MAX_MEMBER; // not kept
+    char room[JSON_WORD];
+    key = json_word(key, room);
     struct str kept = long_text ? text : member_clean(key, text, &clean);
     bool ok = buf_ok(&clean, err) && keep_pair(reader, key, kept, err);
     buf_free(&clean);

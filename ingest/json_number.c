@@ -121,6 +121,20 @@ bool json_us_to_ns(struct str text, int64_t max_ns, int64_t *ns)
     return true;
 }
 
+bool json_us_parts(struct str text, int64_t *us, int64_t *part_ns)
+{
+    struct decimal decimal;
+    if (!take_apart(text, &decimal))
+        return false;
+    *us = integer_part(&decimal, 0, INT64_MAX);
+    *part_ns = 0;
+    for (int64_t i = decimal.point; i < decimal.point + 3; i++)
+        *part_ns = *part_ns * 10 + (i >= 0 && i < decimal.count ? decimal.digits[i] - '0' : 0);
+    if (decimal.negative)
+        *part_ns = -*part_ns;
+    return true;
+}
+
 bool json_to_i64(struct str text, int64_t *value)
 {
     if (str_to_i64(text, value))

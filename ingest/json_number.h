@@ -20,6 +20,10 @@ static inline uint64_t json_eight_digits(uint64_t zeros)
 // Larger times than max_ns are cut to it. False when it is no number.
 bool json_us_to_ns(struct str text, int64_t max_ns, int64_t *ns);
 
+// The same as whole microseconds and the nanoseconds behind them, both negative below 0. What does
+// not fit is cut to INT64_MAX microseconds.
+bool json_us_parts(struct str text, int64_t *us, int64_t *part_ns);
+
 // An integer; a fraction is cut. False when it is no number or does not fit.
 bool json_to_i64(struct str text, int64_t *value);
 

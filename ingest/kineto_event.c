@@ -272,6 +272,12 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
     return true;
 }
 
+// Numbers that were read the short way are never so far.
+static bool is_far(int64_t ns)
+{
+    return ns >= TRACE_MAX_NS || ns <= -TRACE_MAX_NS;
+}
+
 static bool time_of(const struct event_fields *fields, enum event_field field, int64_t *ns)
 {
     if (!event_has(fields, field))
@@ -280,6 +286,40 @@ static bool time_of(const struct event_fields *fields, enum event_field field, i
         return json_us_to_ns(fields->value[field].text, TRACE_MAX_NS, ns);
     *ns = fields->value[field].number;
     return true;
+}
+
+// Such times count from the first of them, put where no recording is: one that a clock made up
+// still lies apart from all others.
+static int64_t place_far(struct kineto_events *events, int64_t us, int64_t part_ns, uint64_t pos)
+{
+    const int64_t most_us = TRACE_FAR_REACH_NS / 1000;
+    int64_t from_us;
+    if (events->far_us == 0)
+        events->far_us = us;
+    bool apart = __builtin_sub_overflow(us, events->far_us, &from_us) || from_us > most_us ||
+                 from_us < -most_us;
+    if (apart)
+        from_us = us < events->far_us ? -most_us : most_us;
+    trace_builder_repair(events->builder, apart ? REPAIR_BAD_NUMBER : REPAIR_FAR_TIME, pos);
+    return TRACE_FAR_NS + from_us * 1000 + part_ns;
+}
+
+// When the event begins, or ends.
+static bool moment_of(struct kineto_events *events, uint64_t pos, int64_t *ns)
+{
+    const struct event_fields *fields = &events->fields;
+    if (!time_of(fields, FIELD_TS, ns))
+        return false;
+    int64_t us, part_ns;
+    if (is_far(*ns) && json_us_parts(fields->value[FIELD_TS].text, &us, &part_ns))
+        *ns = place_far(events, us, part_ns, pos);
+    return true;
+}
+
+bool kineto_event_is_far(const struct event_fields *fields)
+{
+    int64_t ns;
+    return time_of(fields, FIELD_TS, &ns) && is_far(ns);
 }
 
 // Of device events the analyses judge.
@@ -298,7 +338,7 @@ static bool times_of(struct kineto_events *events, uint64_t pos, struct event_re
 {
     const struct event_fields *fields = &events->fields;
     bool summed = event_kind_is_timed(fields->kind);
-    bool begins = time_of(fields, FIELD_TS, &record->begin_ns);
+    bool begins = moment_of(events, pos, &record->begin_ns);
     bool lasts = time_of(fields, FIELD_DUR, &record->dur_ns);
     if (begins != event_has(fields, FIELD_TS) || lasts != event_has(fields, FIELD_DUR))
         trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
@@ -384,7 +424,7 @@ static bool add_begin(struct kineto_events *events, uint64_t pos, struct err *er
 {
     struct open_begin begin = {.pos = pos, .kind = events->fields.kind};
     struct open_thread thread;
-    if (!time_of(&events->fields, FIELD_TS, &begin.begin_ns)) {
+    if (!moment_of(events, pos, &begin.begin_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }
@@ -425,7 +465,7 @@ static bool add_end(struct kineto_events *events, uint64_t pos, struct err *err)
     struct open_begin begin;
     int64_t end_ns;
     bool found;
-    if (!time_of(&events->fields, FIELD_TS, &end_ns)) {
+    if (!moment_of(events, pos, &end_ns)) {
         trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
         return true;
     }

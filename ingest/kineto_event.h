@@ -14,6 +14,7 @@ struct kineto_events {
     struct trace_builder *builder;
     struct text_guess *guess; // told what the texts were that it asks for; NULL without layouts
     struct open_begins begins;
+    int64_t far_us; // the first time beyond TRACE_MAX_NS, 0 before there is one
     struct buf scratch;
     // Of the event at hand; too large to clear for each, so each use sets what it reads.
     struct event_fields fields;
@@ -23,6 +24,9 @@ struct kineto_events {
 void kineto_events_init(struct kineto_events *events, struct trace_builder *builder,
                         struct budget *budget);
 void kineto_events_free(struct kineto_events *events);
+
+// Whether the event's time is one that depends on those before it in the file.
+bool kineto_event_is_far(const struct event_fields *fields);
 
 // Adds the event in events->fields to the trace, or counts why not. pos is its offset in the
 // stream.

@@ -109,10 +109,10 @@ static void *open_part(struct budget *budget, struct err *err)
     return part;
 }
 
-// Begin and end events are pairs of the whole trace.
+// Begin and end events are pairs of the whole trace; far times count from its first one.
 static bool stands_alone(const struct event_fields *fields)
 {
-    return fields->phase != 'B' && fields->phase != 'E';
+    return fields->phase != 'B' && fields->phase != 'E' && !kineto_event_is_far(fields);
 }
 
 // Reads the event at hand if its layout is known; NULL when it is not, else the end.

@@ -137,6 +137,17 @@ static void set_member(struct event_fields *fields, struct str key, struct str t
     fields->phase = phase.len == 1 ? *phase.at : '\0';
 }
 
+// null says that there is none, as in args.
+static void unset_member(struct event_fields *fields, struct str key)
+{
+    enum event_field field = kineto_member_field(key);
+    event_unset(fields, field);
+    if (field == FIELD_PHASE)
+        fields->phase = '\0';
+    if (is(key, "cat", 3))
+        fields->kind = EVENT_OTHER;
+}
+
 static enum walk walk_member(struct event_walk *event, struct json_walk *walk, struct str key,
                              const struct json_value *value)
 {
@@ -145,7 +156,9 @@ static enum walk walk_member(struct event_walk *event, struct json_walk *walk, s
     if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
         return json_walk_skip(walk);
     char room[JSON_WORD];
-    if (is(key, "cat", 3))
+    if (value->type == JSON_SCALAR && str_equal(value->text, STR("null")))
+        unset_member(event->fields, key);
+    else if (is(key, "cat", 3))
         event->fields->kind = kind_of(event->categories, json_word(value->text, room));
     else
         set_member(event->fields, key, value->text);

@@ -102,6 +102,10 @@ struct trace_member {
 
 // Times of events stay within this on either side of 0, so that sums of two never overflow.
 #define TRACE_MAX_NS ((int64_t)1 << 61)
+// Where times beyond it are put, which count from the first of them: in 2006, before any recording,
+// and at most so far from there.
+#define TRACE_FAR_NS       ((int64_t)1 << 60)
+#define TRACE_FAR_REACH_NS ((int64_t)1 << 55)
 
 // What had to be repaired or left out while reading. Stored in trace files: append only.
 enum repair {
@@ -126,6 +130,7 @@ enum repair {
     REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
     REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
     REPAIR_LONG_DURATION,     // host event that lasts over a day; taken as 0 long
+    REPAIR_FAR_TIME,          // time beyond TRACE_MAX_NS; counted from the file's first such
     REPAIR_COUNT
 };
 
