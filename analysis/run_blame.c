@@ -10,11 +10,15 @@
 // What a rank did between two collectives of a group.
 struct segment {
     int64_t ns[BEFORE_COUNT]; // communication without that of the collective before
-    int64_t kernels;
-    int64_t waited_ns; // exposed, in other collectives
+    int64_t pace;             // of its rank, see pace_of
+    int64_t waited_ns;        // exposed, in other collectives
 };
 
 #define SEGMENT_FIELDS (BEFORE_COUNT + 2)
+
+// Kernels per step are counted in thousandths; so many more are more work.
+#define PACE_UNIT 1000
+#define MORE_PACE (PACE_UNIT / 2)
 
 // The late rank of a group's match before, and what made it late then.
 struct carried {
@@ -29,6 +33,7 @@ struct judge {
     struct rank_blame *ranks;
     struct match_blame *matches;
     int64_t **waited; // per rank and event: exposed waits of the events before it
+    int64_t *pace;    // per rank
     uint32_t *before; // per rank: its event in the match of the group before, RUN_NONE without
     int64_t *caused;  // per rank: in the group at hand
     int64_t *values;  // room for one per rank, twice
@@ -55,7 +60,7 @@ static struct segment segment_of(const struct judge *judge, struct comm_member m
     const struct comm_event *events = judge->comm->ranks[member.rank].events;
     uint32_t from = judge->before[member.rank], to = member.event;
     struct segment segment = {
-        .kernels = (int64_t)events[to].kernels - events[from].kernels,
+        .pace = judge->pace[member.rank],
         .waited_ns = judge->waited[member.rank][to] - judge->waited[member.rank][from] -
                      run_blame_wait(judge->comm, &events[from]),
     };
@@ -68,7 +73,7 @@ static struct segment segment_of(const struct judge *judge, struct comm_member m
 static int64_t *field(struct segment *segment, int index)
 {
     return index < BEFORE_COUNT    ? &segment->ns[index]
-           : index == BEFORE_COUNT ? &segment->kernels
+           : index == BEFORE_COUNT ? &segment->pace
                                    : &segment->waited_ns;
 }
 
@@ -115,7 +120,7 @@ static double positive(int64_t value)
 
 static void reasons_of(const struct segment *excess, double reason_ns[REASON_COUNT])
 {
-    bool more = excess->kernels > 0;
+    bool more = excess->pace > MORE_PACE;
     reason_ns[REASON_SLOWER] = more ? 0 : positive(excess->ns[BEFORE_COMPUTE]);
     reason_ns[REASON_MORE_WORK] = more ? positive(excess->ns[BEFORE_COMPUTE]) : 0;
     reason_ns[REASON_DATA_LOADING] = positive(excess->ns[BEFORE_DATA_LOADING]);
@@ -311,7 +316,30 @@ static void share_out(struct judge *judge, const struct blame *blame)
     }
 }
 
-static bool add_up_waits(struct judge *judge, struct arena *scratch, struct err *err)
+// Compute kernels per step of a rank, from the first call of its first step to that of its last; of
+// a lone step all. Between two calls nobody can count: communication that runs beside compute
+// begins behind other kernels on a slow rank than on a fast one.
+static int64_t pace_of(const struct comm_rank *rank)
+{
+    const struct comm_event *first = NULL, *last = NULL;
+    for (uint32_t i = 0; i < rank->count; i++) {
+        const struct comm_event *event = &rank->events[i];
+        if (event->step == RUN_NONE || (last && event->step <= last->step))
+            continue;
+        first = first ? first : event;
+        last = event;
+    }
+    if (rank->count == 0)
+        return 0;
+    int64_t steps = first && first != last ? (int64_t)last->step - first->step : 1;
+    if (!first || first == last) {
+        first = &rank->events[0];
+        last = &rank->events[rank->count - 1];
+    }
+    return ((int64_t)last->kernels - first->kernels) * PACE_UNIT / steps;
+}
+
+static bool sum_up_ranks(struct judge *judge, struct arena *scratch, struct err *err)
 {
     const struct run_comm *comm = judge->comm;
     for (uint32_t r = 0; r < comm->rank_count; r++) {
@@ -324,6 +352,7 @@ static bool add_up_waits(struct judge *judge, struct arena *scratch, struct err 
             sum_ns += run_blame_wait(comm, &rank->events[i]);
         }
         judge->waited[r] = waited;
+        judge->pace[r] = pace_of(rank);
     }
     return true;
 }
@@ -336,11 +365,12 @@ bool run_blame_make(const struct run_comm *comm, struct arena *arena, struct bla
     judge.ranks = arena_array(arena, ranks, sizeof *judge.ranks, err);
     judge.matches = arena_room(arena, comm->match_count, sizeof *judge.matches, err);
     judge.waited = arena_array(arena, ranks, sizeof *judge.waited, err);
+    judge.pace = arena_array(arena, ranks, sizeof *judge.pace, err);
     judge.before = arena_array(arena, ranks, sizeof *judge.before, err);
     judge.caused = arena_array(arena, ranks, sizeof *judge.caused, err);
     judge.values = arena_room(arena, 2 * ranks, sizeof *judge.values, err);
-    if (!judge.ranks || !judge.matches || !judge.waited || !judge.before || !judge.caused ||
-        !judge.values || !add_up_waits(&judge, arena, err))
+    if (!judge.ranks || !judge.matches || !judge.waited || !judge.pace || !judge.before ||
+        !judge.caused || !judge.values || !sum_up_ranks(&judge, arena, err))
         return false;
     for (size_t r = 0; r < ranks; r++)
         judge.ranks[r].group = RUN_NONE;

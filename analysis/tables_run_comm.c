@@ -67,9 +67,10 @@ static const struct column columns_run_lateness[] = {
         "Its begin minus the median begin of the others, summed over its late calls."),
     I64("caused_wait_ns", "ns", "Waits of the others, summed over its late calls."),
     TEXT("process_group", "Process group in which it caused most of them."),
-    TEXT("reason", "compute_slower: the same kernels took longer; more_work: more kernels ran; "
-                   "data_loading; host; copies; communication: it was kept waiting elsewhere; "
-                   "unknown."),
+    TEXT("reason",
+         "compute_slower: the same kernels took longer; more_work: more kernels ran per step; "
+         "data_loading; host; copies; communication: it was kept waiting elsewhere; "
+         "unknown."),
     F64("reason_share", "share", "Part of its lateness that the reason explains."),
     I64("excess_compute_ns", "ns",
         "Compute since the group's collective before, more than on the median rank, summed over "

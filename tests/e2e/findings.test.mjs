@@ -208,16 +208,22 @@ describe("what is planted together", { concurrency: 2 }, () => {
 });
 
 describe("unequal ranks cost what their finding says", { concurrency: 2 }, () => {
-  // One rank that computes less lets each of the others gain compute; one with more is waited for.
-  for (const [straggler, rule] of [["1=70", "imbalance"], ["1=140", "straggler"]]) {
+  // One rank that computes less lets each of the others gain compute; one that computes longer is
+  // waited for, and its kernels, which are slow, explain the same time.
+  for (const [straggler, rule, ...why] of [["1=70", "imbalance"],
+    ["1=140", "straggler", "slow_rank_kernels"]]) {
     for (const flavour of ["cuda", "rocm"]) {
       test(`--straggler ${straggler} in a ${flavour} job is ${rule} at its own cost`, async () => {
         const { run } = await analyse(flavour, ["--ranks", "4", "--straggler", straggler]);
         const found = findings_of({ trace: run });
-        assert.deepEqual(found.map((finding) => finding.rule), [rule]);
+        assert.deepEqual(found.map((finding) => finding.rule), [rule, ...why]);
         assert.ok(found[0].cost_ns > 0);
         assert.equal(found[0].own_cost_ns, found[0].cost_ns);
         assert.equal(found[0].overlaps, null);
+        if (why.length === 0) return;
+        assert.match(found[0].title, /its kernels take longer/);
+        assert.equal(found[1].overlaps, rule);
+        assert.ok(found[1].own_cost_ns < 0.05 * found[1].cost_ns);
       });
     }
   }

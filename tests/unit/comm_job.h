@@ -28,6 +28,7 @@ struct job_shape {
     bool numbered; // calls have sequence numbers
     bool listed;   // groups have lists of ranks
     bool world;    // one more all_reduce over all ranks per step
+    bool beside;   // the straggler's tensor calls begin behind some of the compute that follows
     int marked;    // rank whose steps have other marks and count from one less; 0: none
 };
 
@@ -92,6 +93,8 @@ static inline struct job_call *job_call(struct job *job, int r, enum job_op op, 
     struct job_call *call = &rank->calls[rank->count++];
     *call = (struct job_call){.begin_ns = rank->now_ns, .end_ns = end_ns, .op = op, .step = step};
     call->kernels = rank->kernels;
+    if (job->shape.beside && r == job->shape.straggler && op == JOB_TENSOR)
+        call->kernels += 2 * (rank->sequences[op] % 4);
     call->sequence = op <= JOB_WORLD ? rank->sequences[op]++ : -1;
     call->recorded_end_ns =
         end_ns + (job->shape.jitter_ns ? job_between(job, 0, job->shape.jitter_ns) : 0);

@@ -408,6 +408,28 @@ static void the_straggler_is_named_with_its_cause(void **state)
         }
 }
 
+static void slow_compute_beside_communication_is_not_more_work(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        [JOB_SLOWER] = "compute_slower", [JOB_MORE_WORK] = "more_work"};
+    for (int cause = JOB_SLOWER; cause <= JOB_MORE_WORK; cause++) {
+        struct solved solved;
+        begin(&solved, &(struct job_shape){.tensor = 4,
+                                           .data = 1,
+                                           .pipeline = 1,
+                                           .steps = 6,
+                                           .layers = 8,
+                                           .beside = true,
+                                           .cause = (enum job_straggler)cause,
+                                           .straggler = 3});
+        solve(&solved);
+        assert_int_equal(cell(&solved, "lateness", 0, "rank"), 3);
+        assert_text(text(&solved, "lateness", 0, "reason"), words[cause]);
+        end(&solved);
+    }
+}
+
 static void blame_passes_to_who_kept_a_late_rank_waiting(void **state)
 {
     (void)state;
@@ -675,6 +697,7 @@ int main(void)
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
         cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
+        cmocka_unit_test(slow_compute_beside_communication_is_not_more_work),
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
         cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
         cmocka_unit_test(ranks_of_a_ring_can_be_late),
