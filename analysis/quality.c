@@ -57,6 +57,8 @@ static const struct {
     [REPAIR_LONG_DURATION] = {"warning", "device events below them may lack an operator, and steps "
                                          "their mark"},
     [REPAIR_FAR_TIME] = {"info", "none on figures; the date of the recording is not known"},
+    [REPAIR_SECOND_LIST] = {"warning", "figures are of all lists; what stands in several counts as "
+                                       "often, and most other readers take the last one alone"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},
     [REPAIR_LONG_TEXT] = {"info", "names that differ only behind the cut count as one"},

@@ -200,6 +200,8 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
 
 static void begin_events(struct reader *reader, const struct json_walk *walk)
 {
+    if (reader->seen_events)
+        repair(reader, REPAIR_SECOND_LIST);
     commit(reader, walk);
     reader->place = PLACE_EVENTS;
     reader->seen_events = true;

@@ -34,6 +34,7 @@ static const struct wording wordings[REPAIR_COUNT] = {
                             "the compressed stream is cut or damaged; what came before counts"},
     [REPAIR_ARGS] = {"args", "operators whose args are not JSON, kept without them"},
     [REPAIR_FAR_TIME] = {"far-time", "times over 73 years from 1970, counted from the first such"},
+    [REPAIR_SECOND_LIST] = {"second-list", "further lists of events, read as one with the first"},
     [REPAIR_LONG_DURATION] = {"long-duration", "host events that last over a day, taken as 0 long"},
 };
 

@@ -131,6 +131,7 @@ enum repair {
     REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
     REPAIR_LONG_DURATION,     // host event that lasts over a day; taken as 0 long
     REPAIR_FAR_TIME,          // time beyond TRACE_MAX_NS; counted from the file's first such
+    REPAIR_SECOND_LIST,       // a further list of events in the file; read as one with the first
     REPAIR_COUNT
 };
 

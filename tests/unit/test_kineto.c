@@ -492,6 +492,21 @@ static void running_out_of_budget_fails_cleanly_wherever_it_happens(void **state
     buf_free(&text);
 }
 
+static void a_second_list_of_events_is_read_and_told(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text, "{\"traceEvents\":[" EVENT "],\"a\":1,\"traceEvents\":[" EVENT "]}");
+    for (size_t step = 0; step < 64; step++) {
+        struct trace *trace = read_steps(&text, step, &budget);
+        assert_int_equal(trace->event_count, 2);
+        assert_int_equal(trace->repairs[REPAIR_SECOND_LIST].count, 1);
+        drop(trace, &budget);
+    }
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +526,7 @@ int main(void)
         cmocka_unit_test(a_member_of_more_than_1_mib_is_dropped_and_the_rest_kept),
         cmocka_unit_test(a_hundred_thousand_members_rows_and_thread_names_are_read_quickly),
         cmocka_unit_test(garbage_between_events_is_passed_over_in_linear_time),
+        cmocka_unit_test(a_second_list_of_events_is_read_and_told),
         cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
