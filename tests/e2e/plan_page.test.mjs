@@ -146,3 +146,13 @@ test("the page fits a narrow screen and has no barrier there", () =>
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     assert.deepEqual(await axe_faults(page), []);
   }));
+
+test("no table of the planner is wider than the screen of a tablet", () =>
+  on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
+    await visit(page, "/plan");
+    await page.locator(".plan-table").waitFor();
+    const wide = await page.locator(".table-region").evaluateAll((regions) => regions
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.getAttribute("aria-label")));
+    assert.deepEqual(wide, []);
+  }));

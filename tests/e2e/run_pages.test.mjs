@@ -263,6 +263,18 @@ test("a run that does not exist leads to all runs, with nothing to try again", a
   await close();
 });
 
+test("the overview tells the peak of memory, the same as the page of memory", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "memory"));
+    const told = (await page.locator(".kpi-value").first().innerText()).replace(/\s+/g, " ");
+    await visit(page, run_url("rich", ""));
+    const kpi = page.locator(".kpi", { hasText: "Peak memory" });
+    await kpi.waitFor();
+    const peak = await kpi.locator(".kpi-value").innerText();
+    assert.equal(peak.replace(/\s+/g, " "), told);
+    assert.match(await page.locator(".kpi", { hasText: "Step p50" }).innerText(), /p95 [\d.]+/);
+  }));
+
 test("no table of a run is wider than the screen of a tablet", () =>
   on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
     for (const rest of ["", "kernels", "operators", "operators?view=shapes", "roofline", "idle",

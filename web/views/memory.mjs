@@ -11,6 +11,7 @@ import { ShareBar } from "../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
+import { fullest_device } from "./memory_model.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 import { RankPage } from "./rank_page.mjs";
 import { RankTable, RankTableCard } from "./rank_table.mjs";
@@ -129,14 +130,6 @@ function DevicePick({ rows, device, onchange }) {
     key=${row.device} value=${row.device}>${row.device}</option>`)}</select></label>`;
 }
 
-/** The device with the most memory is what one asks about first; the host is rarely it. */
-function chosen_of(rows, device) {
-  const gpus = rows.filter((row) => row.device !== "cpu");
-  const most = [...(gpus.length > 0 ? gpus : rows)]
-    .sort((a, b) => (b.peak_allocated_bytes ?? 0) - (a.peak_allocated_bytes ?? 0));
-  return rows.find((row) => row.device === device) ?? most[0];
-}
-
 function Memory({ reply, run, rank }) {
   const [query, change] = use_query({ device: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
@@ -145,7 +138,8 @@ function Memory({ reply, run, rank }) {
     return html`<${Card} title="Memory"><${Lacks} run=${run} rank=${rank} items=${["memory"]}
       title="Allocations were not recorded" /><//>`;
   }
-  const row = chosen_of(rows, query.device);
+  const row = rows.find(({ device }) => device === query.device) ?? fullest_device(rows)
+    ?? rows[0];
   const pick = html`<${DevicePick} rows=${rows} device=${row.device}
     onchange=${(device) => change({ device })} />`;
   const told = row.leak === null; // the verdict on the leak says the note already

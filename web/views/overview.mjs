@@ -4,16 +4,19 @@ import { html, useMemo } from "../ui.mjs";
 import { use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
 import { address, run_path, timeline_path } from "../address.mjs";
-import { count, ms, ms_unit, percent, plural } from "../format.mjs";
+import { bytes, count, ms, ms_unit, percent, plural } from "../format.mjs";
 import { frame_of, rows_of } from "../frame.mjs";
 import { StepColumns } from "../charts/step_columns.mjs";
 import { StepStack } from "../charts/stack.mjs";
+import { value_and_unit } from "../values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
 import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "./kernel_rows.mjs";
+import { fullest_device } from "./memory_model.mjs";
 import { ends_early } from "./quality_model.mjs";
+import { use_rank_table } from "./rank_data.mjs";
 import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
@@ -23,7 +26,7 @@ function stat(step_stats, metric) {
   return step_stats?.find((row) => row.metric === metric);
 }
 
-function StepFigure({ summary }) {
+function StepFigure({ summary, stability }) {
   const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
   const interval = step_ci_low_ns === null || step_ci_low_ns === undefined
@@ -31,7 +34,21 @@ function StepFigure({ summary }) {
     : `±${ms_unit(half, 2)}`;
   return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
     help="Median time of a steady step of the headline rank, with the 95 % interval of the median">
-    ${interval}, ${count(steady_steps)} of ${plural(step_count ?? 0, "step")}<//>`;
+    ${interval}, p95 ${ms_unit(stability?.p95_ns, 4)}, ${count(steady_steps)} of ${
+      plural(step_count ?? 0, "step")}<//>`;
+}
+
+/** The most that tensors held on the headline rank; nothing where that was not recorded. */
+function PeakFigure({ run }) {
+  const { data } = use_rank_table(run, "memory", "");
+  const row = data && fullest_device(rows_of(frame_of(data)));
+  if (!row) return null;
+  const [value, unit] = value_and_unit(row.peak_allocated_bytes, "bytes");
+  return html`<${Figure} label="Peak memory" value=${value} unit=${unit}
+    help="Most memory that tensors of the headline rank held on its device at one time">
+    ${row.capacity_bytes > 0
+      ? `${percent(row.peak_allocated_bytes / row.capacity_bytes)} of ${bytes(row.capacity_bytes)}`
+      : "capacity not recorded"}<//>`;
 }
 
 function SpreadFigure({ summary, ranks }) {
@@ -47,17 +64,17 @@ function SpreadFigure({ summary, ranks }) {
     slowest: rank ${summary.slowest_rank}<//>`;
 }
 
-function Figures({ data, ranks }) {
+function Figures({ data, run, ranks }) {
   const { summary, breakdown, step_stats, throughput } = data;
   const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
   return html`<dl class="kpis">
-    <${StepFigure} summary=${summary} />
+    <${StepFigure} summary=${summary} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the steady steps in which anything ran on the device">
-      p95 step ${ms_unit(stability?.p95_ns, 4)}<//>
+      of the steady steps<//>
     <${Figure} label="Exposed comm" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication per step while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of the step, ${
@@ -68,6 +85,7 @@ function Figures({ data, ranks }) {
       ${percent(summary.idle_share)} of the step, ${
         ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
+    <${PeakFigure} run=${run} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
       help="Kernels, copies and fills of the headline rank, and how many have a known launch">
       ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
@@ -143,7 +161,7 @@ function NoDevice({ quality, rank }) {
 function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   const ranks = use_api(address(run_api(run, "ranks"), { format: "columns" }));
-  return html`<${Figures} data=${data} ranks=${ranks} />
+  return html`<${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <div class="columns-2">
       <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../web/charts/memory_model.mjs";
 import { leak_verdict } from "../../../web/views/leak_model.mjs";
+import { fullest_device } from "../../../web/views/memory_model.mjs";
 
 const at = (time_ns, allocated_bytes, reserved_bytes = 100, device = "cuda:0") =>
   ({ device, time_ns, allocated_bytes, reserved_bytes });
@@ -66,4 +67,13 @@ test("a leak is told with its slope and interval, and what is not known is not c
   assert.equal(still.text, "0 B per step", "an interval of no width says nothing");
   const unknown = leak_verdict({ leak: null, leak_bytes_per_step: null, note: "too few steps" });
   assert.deepEqual([unknown.word, unknown.text], ["not known", "Too few steps"]);
+});
+
+test("the device asked about first is the fullest one, and never the host", () => {
+  const row = (device, peak_allocated_bytes, events = 1) =>
+    ({ device, peak_allocated_bytes, events });
+  const rows = [row("cpu", 90), row("cuda:0", 5), row("cuda:1", 7), row("cuda:2", 99, 0)];
+  assert.equal(fullest_device(rows).device, "cuda:1");
+  assert.equal(fullest_device([row("cpu", 90)]), undefined);
+  assert.equal(fullest_device([row("cuda:0", null)]).device, "cuda:0");
 });
