@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+// labels: threads
+
 struct fixture {
     char folder[64], path[96];
     struct care_config config;
