@@ -156,3 +156,21 @@ test("no table of the planner is wider than the screen of a tablet", () =>
       .map((one) => one.getAttribute("aria-label")));
     assert.deepEqual(wide, []);
   }));
+
+/** Texts of which a part is out of sight, but not all. Runs in the page. */
+function cut_texts(boxes) {
+  return boxes.filter((box) => {
+    const text = document.createRange();
+    text.selectNodeContents(box);
+    const [inner, outer] = [text.getBoundingClientRect(), box.getBoundingClientRect()];
+    return inner.top < outer.bottom && inner.right > outer.right + 0.5;
+  }).map((box) => box.textContent);
+}
+
+test("a bar shows no number that it has to cut", () =>
+  on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
+    await visit(page, "/plan");
+    await page.locator(".plan-bars > li").nth(3).waitFor();
+    const cut = await page.locator(".plan-bars .segment-value").evaluateAll(cut_texts);
+    assert.deepEqual(cut, []);
+  }));
