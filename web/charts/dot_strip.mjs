@@ -4,7 +4,7 @@
 import { html } from "../ui.mjs";
 import { ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
-import { dot_lanes, linear, nice_ticks, tick_texts } from "./scale.mjs";
+import { dot_lanes, inner_ticks, linear, tick_texts } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 
@@ -92,8 +92,7 @@ export function DotStrips({ strips, caption }) {
   const slack = (high - low) * 0.04 || Math.max(1000, low * 0.01);
   const ends = [(low - slack) / 1e6, (high + slack) / 1e6];
   const x = linear(ends[0], ends[1], EDGE, Math.max(EDGE + 1, width - EDGE));
-  const ticks = nice_ticks(ends[0], ends[1], Math.max(2, Math.floor(width / 130)))
-    .filter((tick) => tick >= ends[0] && tick <= ends[1]);
+  const ticks = inner_ticks(ends[0], ends[1], Math.max(2, Math.floor(width / 130)));
   const texts = tick_texts(ticks);
   const pitch = LANE + NAME;
   const bottom = drawn.length * pitch;

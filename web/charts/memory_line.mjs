@@ -6,7 +6,7 @@ import { bytes, bytes_round, ms_unit } from "../format.mjs";
 import { use_width } from "../hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
-import { linear, nice_ticks } from "./scale.mjs";
+import { inner_ticks, linear } from "./scale.mjs";
 import { byte_ticks, memory_extent, peak_index, point_at, step_area, step_path }
   from "./memory_model.mjs";
 
@@ -30,8 +30,8 @@ function table_of(points, peak) {
 }
 
 function Axes({ x, y, extent, width }) {
-  const ticks = nice_ticks(extent.begin_ns / 1e6, extent.end_ns / 1e6, Math.max(3, width / 140))
-    .filter((tick) => tick * 1e6 >= extent.begin_ns && tick * 1e6 <= extent.end_ns);
+  const wanted = Math.max(3, width / 140);
+  const ticks = inner_ticks(extent.begin_ns / 1e6, extent.end_ns / 1e6, wanted);
   return html`<g class="axis" aria-hidden="true">
     ${byte_ticks(extent.top_bytes).map((tick) => html`<g key=${tick}><line x1=${LEFT}
       x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} /><text x=${LEFT - 6} y=${y(tick) + 4}

@@ -20,6 +20,15 @@ export function nice_ticks(low, high, wanted = 4) {
 }
 
 /**
+ * Those within [low, high], at least two: a single one tells no scale.
+ * @param {number} low @param {number} high @returns {number[]}
+ */
+export function inner_ticks(low, high, wanted = 4) {
+  const inside = nice_ticks(low, high, wanted).filter((tick) => tick >= low && tick <= high);
+  return inside.length > 1 || !(high > low) ? inside : inner_ticks(low, high, wanted + 1);
+}
+
+/**
  * Ticks as texts that differ from each other: as many decimals as their distance needs.
  * @param {number[]} ticks
  */

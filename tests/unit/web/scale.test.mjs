@@ -2,7 +2,8 @@
 // Axis arithmetic.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { dot_lanes, linear, nice_ticks, tick_texts } from "../../../web/charts/scale.mjs";
+import { dot_lanes, inner_ticks, linear, nice_ticks, tick_texts } from
+  "../../../web/charts/scale.mjs";
 
 test("ticks are round, ascending and cover the range", () => {
   for (const [low, high] of [[0, 1], [0, 0.00037], [430, 530], [-5, 17], [0, 2_318.4]]) {
@@ -12,6 +13,15 @@ test("ticks are round, ascending and cover the range", () => {
     const step = ticks[1] - ticks[0];
     assert.match(step.toExponential(0), /^[125]e/);
   }
+});
+
+test("at least two ticks lie within a range, wherever it begins", () => {
+  for (const [low, high] of [[0, 1], [0.2, 3.1], [19, 61], [1.01, 1.49], [118.4, 1_017]]) {
+    const ticks = inner_ticks(low, high, 1);
+    assert.ok(ticks.length >= 2, `${low} to ${high}: ${ticks}`);
+    assert.ok(ticks.every((tick) => tick >= low && tick <= high), `${low} to ${high}: ${ticks}`);
+  }
+  assert.deepEqual(inner_ticks(5, 5), [5]);
 });
 
 test("the texts of ticks differ from each other and carry no digit in vain", () => {
