@@ -62,6 +62,11 @@ export function percent(value) {
   return `${sign}${size.toFixed(1)} %`;
 }
 
+/** Keeps a "%" on the line of its number. @param {string} text */
+export function unbroken(text) {
+  return text.includes(" %") ? text.replace(/(\d) %/g, "$1\u00a0%") : text;
+}
+
 /** A signed share as percent. @param {number|null} value */
 export function percent_signed(value) {
   if (missing(value)) return NONE;

@@ -2,6 +2,7 @@
 // Binds the markup templates to the renderer; the only module that knows the vendored names.
 import { h, options } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
+import { unbroken } from "./format.mjs";
 import { reorders, visible } from "./visible.mjs";
 
 export const html = htm.bind(h);
@@ -22,7 +23,7 @@ const isolated = (child) => {
 // Whatever is shown passes here, so that no page needs to think of strangers' names.
 options.vnode = (vnode) => {
   const { type, props } = vnode;
-  if (type === null && typeof props === "string") vnode.props = visible(props);
+  if (type === null && typeof props === "string") vnode.props = unbroken(visible(props));
   if (typeof type !== "string") return;
   for (const name of READ) {
     if (typeof props[name] === "string") props[name] = visible(props[name]);

@@ -135,9 +135,9 @@ test("with repeats the verdict names the test, p and the interval, and slow prod
     await visit(page, `/compare?${series}`);
     const verdict = page.getByRole("region", { name: "Verdict" });
     const text = await verdict.innerText();
-    assert.match(text, /slow \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+ %\) than plain/);
+    assert.match(text, /slow \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+\s%\) than plain/);
     assert.match(text, /Mann-Whitney/);
-    assert.match(text, /95 % interval[^…]*\+[\d.]+ % … \+[\d.]+ %/);
+    assert.match(text, /95\s% interval[^…]*\+[\d.]+\s% … \+[\d.]+\s%/);
     assert.match(text, /Lost: GEMM/);
     assert.equal(await page.locator(".run-dots circle").count(), 2 * REPEATS);
     const first = card(page, "Changes").locator("tbody tr").first();
@@ -254,7 +254,7 @@ test("settings that people gave are marked, and tokens let steps of two sizes be
     await page.waitForURL(/per=token/);
     await settle(page);
     const verdict = await page.getByRole("region", { name: "Verdict" }).innerText();
-    assert.match(verdict, /faster \(−50\.0 %\)/);
+    assert.match(verdict, /faster \(−50\.0\s%\)/);
   }));
 
 test("the slowest rank is one click away and kept in the address", () =>
@@ -295,7 +295,7 @@ test("pairs of two vendors compare without a fault, matched and with named work"
         await visit(page, `/compare?${query}`);
         assert.doesNotMatch(await main_text(page), ODD, pair);
         assert.equal(await page.locator("main [role=alert]").count(), 0, pair);
-        const matched = /([\d.]+) % of device time is matched/.exec(await main_text(page));
+        const matched = /([\d.]+)\s% of device time is matched/.exec(await main_text(page));
         assert.ok(Number(matched[1]) >= 90, `${pair}: ${matched[1]} %`);
       });
     }

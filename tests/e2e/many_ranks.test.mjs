@@ -65,7 +65,7 @@ test("the late rank is named with its share and its reason, and links to its own
   on_page({}, async (page) => {
     await visit(page, url("late", "collectives"));
     const named = page.locator(".verdict p", { hasText: `Rank ${LATE} begins last in` });
-    assert.match(await named.innerText(), /causes \d+\.\d % of all waiting: .* ms per step/);
+    assert.match(await named.innerText(), /causes \d+\.\d\s% of all waiting: .* ms per step/);
     assert.match(await named.innerText(), /The same kernels take longer on it/);
     assert.equal(await page.locator(".verdict p", { hasText: "begins last in" }).count(), 1);
     const first = page.getByRole("group", { name: "Late ranks" }).locator("tbody tr").first();

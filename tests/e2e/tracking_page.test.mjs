@@ -100,7 +100,7 @@ test("the planted change is marked in words where it was planted", () =>
   on_page({}, async (page) => {
     const { items } = await server.get("/series/llama/changes?project=llm");
     assert.deepEqual(items.map(({ run }) => run), [ids[PLANTED_AT - 1]]);
-    const size = `${(items[0].change_share * 100).toFixed(1)} %`;
+    const size = `${(items[0].change_share * 100).toFixed(1)}\\s%`;
     await visit(page, SERIES);
     await says(page.locator(".trend-change-mark"), new RegExp(`▲ ${size} slower`));
     const line = page.locator(".changes li");
@@ -225,7 +225,7 @@ test("a star makes a run the baseline of its series, whose noise is not guessed"
     await dialog.waitFor({ state: "detached" });
     await says(page.locator(".baseline-strip"), /main llama@12/);
     const chip = page.locator("tbody tr", { hasText: "llama@13" }).locator("td .delta-chip");
-    await says(chip, /▲ \d+\.\d %[^]*slower than llama@12[^]*noise unknown/);
+    await says(chip, /▲ \d+\.\d\s%[^]*slower than llama@12[^]*noise unknown/);
     assert.match(await chip.getAttribute("href"), new RegExp(`base=${ids[11]}&cand=${ids[12]}$`));
     assert.equal((await server.get("/baselines")).items[0].run, ids[11]);
     await page.getByRole("button", { name: /llama@12 is baseline main/ }).click();

@@ -43,6 +43,7 @@ test("a small share is not shown as zero", () => {
   assert.equal(format.percent(0.0001), "<0.1 %");
   assert.equal(format.percent(0), "0.0 %");
   assert.equal(format.percent(0.1234), "12.3 %");
+  assert.equal(format.unbroken("1.3 % of all, % of 4 %"), "1.3\u00a0% of all, % of 4\u00a0%");
 });
 
 test("bytes are decimal", () => {
