@@ -173,7 +173,7 @@ test("the memory chart answers to keys and what was alive sums to the peak", () 
       cells.map((cell) => Number(cell.title.replace(/,| bytes$/g, ""))));
     const more = page.getByRole("button", { name: /^Show all/ });
     if (await more.count() === 0) assert.equal(sum(titles), row.peak_allocated_bytes);
-    assert.match(await page.locator("main").innerText(), /100\.0 % of the peak/);
+    assert.match(await page.locator("main").innerText(), /100\.0\s% of the peak/);
   }));
 
 test("the roofline answers to keys and its table is cut to one kind of work", () =>
@@ -273,6 +273,16 @@ test("the overview tells the peak of memory, the same as the page of memory", ()
     const peak = await kpi.locator(".kpi-value").innerText();
     assert.equal(peak.replace(/\s+/g, " "), told);
     assert.match(await page.locator(".kpi", { hasText: "Step p50" }).innerText(), /p95 [\d.]+/);
+  }));
+
+test("a run of one rank holds it against no other, and keeps each sign with its number", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("bare", ""));
+    const text = await page.locator("main").innerText();
+    assert.match(text, /Step p50[^]*Fix first[^]*Top kernels/);
+    assert.match(text, /\d\u00a0%/);
+    assert.doesNotMatch(text, /Rank spread|no spread|\d %/);
+    assert.equal(await page.getByRole("heading", { name: "Ranks" }).count(), 0);
   }));
 
 test("no table of a run is wider than the screen of a tablet", () =>

@@ -51,10 +51,11 @@ function PeakFigure({ run }) {
       : "capacity not recorded"}<//>`;
 }
 
+/** Whether there are ranks to hold against each other. */
+const has_spread = ({ ranks }) => ranks > 1;
+
 function SpreadFigure({ summary, ranks }) {
-  if (!summary.ranks || summary.ranks < 2) {
-    return html`<${Figure} label="Ranks" value=${count(summary.ranks ?? 1)}>one: no spread<//>`;
-  }
+  if (!has_spread(summary)) return null;
   const medians = frame_of(ranks.data).columns.step_median_ns;
   if (medians && medians.filter((ns) => ns !== null).length < 2) {
     return html`<${Figure} label="Rank spread" value="–">fewer than two ranks have steps<//>`;
@@ -160,12 +161,14 @@ function NoDevice({ quality, rank }) {
 
 function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
-  const ranks = use_api(address(run_api(run, "ranks"), { format: "columns" }));
+  const path = address(run_api(run, "ranks"), { format: "columns" });
+  const ranks = use_api(has_spread(summary) ? path : null);
   return html`<${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
-    <div class="columns-2">
+    <div class=${has_spread(summary) ? "columns-2" : ""}>
       <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
-      <${RanksCard} run=${run} summary=${summary} ranks=${ranks} />
+      ${has_spread(summary) && html`<${RanksCard} run=${run} summary=${summary}
+        ranks=${ranks} />`}
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
       note="by total time over all ranks">
