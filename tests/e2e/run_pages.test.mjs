@@ -285,6 +285,19 @@ test("a run of one rank holds it against no other, and keeps each sign with its 
     assert.equal(await page.getByRole("heading", { name: "Ranks" }).count(), 0);
   }));
 
+test("a run of which a file could not be read says so above its figures", () =>
+  on_page({}, async (page) => {
+    const { id } = await server.analysed("unread", [hostile_trace(),
+      { data: Buffer.from('{"traceEvents": 5}'), filename: "rank1.json" }]);
+    await visit(page, `/runs/${id}`);
+    const notice = page.locator(".notice", { hasText: "Some files of this run could not be read" });
+    await notice.getByText("Everything here covers only the others.").waitFor();
+    assert.match(await page.locator("main").innerText(), /Step p50/);
+    await notice.getByRole("link", { name: "Files and their errors" }).click();
+    await settle(page);
+    assert.match(await page.locator("main").innerText(), /failed/);
+  }));
+
 test("no table of a run is wider than the screen of a tablet", () =>
   on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
     for (const rest of ["", "kernels", "operators", "operators?view=shapes", "roofline", "idle",

@@ -143,6 +143,18 @@ function FailedNotice({ run, page }) {
     <${RunAction} run=${run} action="reanalyse" /><//>`;
 }
 
+/** Figures that stand without some of the files must not look whole. */
+function UnreadNotice({ run, page }) {
+  if (run.status !== "partial") return null;
+  const was_cancelled = run.error === "cancelled";
+  return html`<${Notice} kind="warning" title=${was_cancelled
+    ? "The analysis of some files of this run was cancelled"
+    : "Some files of this run could not be read"}>
+    <p>${run.error && !was_cancelled && `${sentence(run.error)} `}Everything here covers only the
+      others.${page !== "data" && html`${" "}<a
+        href=${run_path(run.id, "data")}>Files and their errors</a>`}</p><//>`;
+}
+
 function DamagedNotice({ run, files, page }) {
   if (!files) return null;
   return html`<${Notice} kind="warning" title="${plural(files, "file")} of this run ${
@@ -174,6 +186,7 @@ export function RunFrame({ route, title, children }) {
       <${Identity} run=${data.run} summary=${data.summary} />
       <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} page=${route.page} />
+      <${UnreadNotice} run=${data.run} page=${route.page} />
       <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
