@@ -9,6 +9,7 @@ extern const struct analysis breakdown_analysis;
 extern const struct analysis step_table_analysis;
 extern const struct analysis classes_analysis;
 extern const struct analysis kernels_analysis;
+extern const struct analysis kernel_rates_analysis;
 extern const struct analysis ops_analysis;
 extern const struct analysis part_rows_analysis;
 extern const struct analysis collectives_analysis;
@@ -31,7 +32,9 @@ extern const struct analysis work_analysis;
 extern const struct analysis memory_use_analysis;
 extern const struct analysis copies_analysis;
 extern const struct analysis communication_analysis;
+extern const struct analysis phases_analysis;
 extern const struct analysis recording_analysis;
+extern const struct analysis counters_analysis;
 extern const struct analysis findings_analysis;
 extern const struct analysis summary_analysis;
 

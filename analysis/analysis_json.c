@@ -75,7 +75,7 @@ static void put_breakdown(struct buf *out, const struct table *breakdown)
     put_key(out, "breakdown");
     put_columns(out, breakdown, "window_ns", "overlap_share");
     put_key(out, "breakdown_split");
-    put_columns(out, breakdown, "gemm_ns", "idle_other_ns");
+    put_columns(out, breakdown, "gemm_ns", "unrecorded_ns");
 }
 
 static void put_classes(struct buf *out, const struct table *classes)

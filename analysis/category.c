@@ -9,7 +9,7 @@
 // A name as the rules see it.
 struct subject {
     struct name_index index;
-    size_t bare; // where it begins behind the namespace
+    size_t bare; // where it begins after the namespace
     size_t head; // where template arguments or parameters begin
 };
 
@@ -175,6 +175,7 @@ const char *category_bar_word(enum bar bar)
         [BAR_EXPOSED_MEMORY] = "exposed_memory",
         [BAR_IDLE_HOST_WAIT] = "idle_host_wait",
         [BAR_IDLE_OTHER] = "idle_other",
+        [BAR_UNRECORDED] = "unrecorded",
     };
     return words[bar];
 }

@@ -24,7 +24,7 @@ enum category {
     CATEGORY_COUNT
 };
 
-// The seven exclusive parts of a stretch of time, in order of precedence: where several device
+// The eight exclusive parts of a stretch of time, in order of precedence: where several device
 // events run at once, the time belongs to the first of these bars.
 enum bar {
     BAR_GEMM,
@@ -34,6 +34,7 @@ enum bar {
     BAR_EXPOSED_MEMORY,
     BAR_IDLE_HOST_WAIT,
     BAR_IDLE_OTHER,
+    BAR_UNRECORDED, // neither idle nor busy: of work that the recording lacks
     BAR_COUNT
 };
 

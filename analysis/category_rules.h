@@ -9,7 +9,7 @@
 // "Backward0", "evaluate_function:" and overloads, so that one row knows aten::_to_copy and
 // ToCopyBackward0.
 enum category_match {
-    MATCH_WORD,  // the whole operator behind its namespace
+    MATCH_WORD,  // the whole operator after its namespace
     MATCH_PART,  // any part of that; of kernels any part
     MATCH_FRONT, // the begin of the name, namespace included; of kernels without "void "
     MATCH_WHOLE, // the whole name, namespace included
@@ -19,7 +19,7 @@ struct category_rule {
     enum category_match match;
     enum category category; // CATEGORY_NONE: it says nothing, the kernel's name decides
     const char *text;       // 2 characters or more
-    const char *then;       // must stand anywhere behind text; NULL: nothing must
+    const char *then;       // must stand anywhere after text; NULL: nothing must
 };
 
 struct category_rules {

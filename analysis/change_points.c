@@ -10,12 +10,19 @@
 
 // In squared deviations of the noise. A run counts as LOSS_BOUND at most, so that two runs, however
 // far out, pay for no change and three do.
-#define LOSS_BOUND       9.0
-#define PENALTY          18.5
-#define MOST_CORRELATION 0.6 // between neighbours, that is allowed for
-// 1.4826 makes a median absolute deviation a standard deviation; differences have twice the
-// variance.
-#define DEVIATION_OF_MEDIAN_DIFFERENCE (1.4826 / 1.4142135623730951)
+#define LOSS_BOUND 9.0
+#define PENALTY    18.5
+// Between neighbours. What is allowed for is the estimate, so many of its standard errors and a
+// share of a run that many runs outweigh: in short series neighbours may well be alike.
+#define MOST_CORRELATION   0.9
+#define CORRELATION_ERRORS 1.1
+#define CORRELATION_RUNS   1.0
+#define MOST_ROUNDS        4
+// Runs that differ from their level by more than so many deviations count as so many.
+#define FAR_DEVIATIONS      2.5
+#define DEVIATION_OF_MEDIAN 1.4826 // makes a median absolute deviation a standard deviation
+// Differences have twice the variance.
+#define DEVIATION_OF_MEDIAN_DIFFERENCE (DEVIATION_OF_MEDIAN / 1.4142135623730951)
 // Of the neighbouring levels; COMPARE.md has the rates of error that follow from it.
 #define CONFIRMING_P 0.005
 // A series with less noise than this is judged by it: four of it are CHANGE_POINTS_MIN_SHARE.
@@ -24,7 +31,7 @@
 struct series {
     double *logs;    // of usable values, oldest first
     size_t *at;      // their indices in the caller's values
-    double *scratch; // count
+    double *scratch; // 3 x count
     size_t
         *last_start; // for each run: where the level begins that is best if the series ended there
     size_t *starts;  // of the levels
@@ -57,7 +64,7 @@ static bool series_make(struct series *series, const double *values, size_t coun
     while (from > 0 && usable < CHANGE_POINTS_MAX_RUNS)
         usable += is_usable(values[--from]);
     series->logs = arena_array(arena, usable + 1, sizeof *series->logs, err);
-    series->scratch = arena_array(arena, 2 * (usable + 1), sizeof *series->scratch, err);
+    series->scratch = arena_array(arena, 3 * (usable + 1), sizeof *series->scratch, err);
     series->at = arena_array(arena, usable + 1, sizeof *series->at, err);
     series->last_start = arena_array(arena, usable + 1, sizeof *series->last_start, err);
     series->starts = arena_array(arena, 2 * (usable + 1), sizeof *series->starts, err);
@@ -71,29 +78,21 @@ static bool series_make(struct series *series, const double *values, size_t coun
     return true;
 }
 
-static double median_difference(struct series *series, size_t lag)
+// Of differences between neighbours, which a change of level moves but once.
+static double difference_noise(struct series *series)
 {
     double *differences = series->scratch + series->count;
-    for (size_t i = 0; i + lag < series->count; i++)
-        differences[i] = fabs(series->logs[i + lag] - series->logs[i]);
-    return median_of(series, differences, series->count - lag);
+    for (size_t i = 0; i + 1 < series->count; i++)
+        differences[i] = fabs(series->logs[i + 1] - series->logs[i]);
+    return DEVIATION_OF_MEDIAN_DIFFERENCE * median_of(series, differences, series->count - 1);
 }
 
-// Of differences between neighbours, which a change of level moves but once. Neighbours that are
-// alike (a machine that drifts) make those too small and levels of chance too common: where
-// differences of the next but one are larger by 1 + r, the noise is that of runs with correlation r
-// (Chakar et al. 2017), of which a mean of many varies like sqrt((1 + r) / (1 - r)) of independent
-// ones. Only what of r is beyond its own error, about 1 / sqrt(count), counts.
-static double noise_of(struct series *series)
+// Neighbours that are alike (a machine that drifts) differ by less than runs do: by 1 - r of the
+// variance. And a mean of many runs varies like sqrt((1 + r) / (1 - r)) of as many independent
+// ones.
+static double noise_of(double difference_noise, double correlation)
 {
-    double near = median_difference(series, 1), far = median_difference(series, 2);
-    double noise = DEVIATION_OF_MEDIAN_DIFFERENCE * near;
-    if (near > 0) {
-        double r = far / near * (far / near) - 1 - 1 / sqrt((double)series->count);
-        r = fmin(fmax(r, 0), MOST_CORRELATION);
-        noise *= sqrt(1 + r) / (1 - r); // 1 / sqrt(1 - r) for the differences, and the factor above
-    }
-    return fmax(noise, LEAST_NOISE);
+    return fmax(difference_noise * sqrt(1 + correlation) / (1 - correlation), LEAST_NOISE);
 }
 
 // The partition with the least sum of losses and penalties, where a level is one of the values:
@@ -125,6 +124,7 @@ static void find_last_starts(struct series *series, double noise)
 static void find_levels(struct series *series)
 {
     size_t end = series->count;
+    series->level_count = 0;
     while (end > 0) {
         series->starts[series->level_count++] = series->last_start[end - 1];
         end = series->last_start[end - 1];
@@ -191,6 +191,72 @@ static bool confirm_levels(struct series *series, struct err *err)
     return true;
 }
 
+// --- neighbours that are alike ------------------------------------------------------------------
+
+// What is left of the runs within their levels, far ones brought near. Lies in scratch.
+static double *residuals_of(struct series *series)
+{
+    double *apart = series->scratch + series->count, *residuals = apart + series->count;
+    for (size_t level = 0; level < series->level_count; level++) {
+        double median = level_median(series, level);
+        for (size_t i = series->starts[level]; i < level_end(series, level); i++) {
+            residuals[i] = series->logs[i] - median;
+            apart[i] = fabs(residuals[i]);
+        }
+    }
+    double far = FAR_DEVIATIONS * DEVIATION_OF_MEDIAN * median_of(series, apart, series->count);
+    for (size_t i = 0; i < series->count; i++)
+        residuals[i] = fmin(fmax(residuals[i], -far), far);
+    return residuals;
+}
+
+// The correlation of neighbours within their levels.
+static double raw_correlation(struct series *series)
+{
+    double *residuals = residuals_of(series), products = 0, squares = 0;
+    for (size_t level = 0; level < series->level_count; level++) {
+        size_t start = series->starts[level], end = level_end(series, level);
+        double mean = 0;
+        for (size_t i = start; i < end; i++)
+            mean += residuals[i] / (double)(end - start);
+        for (size_t i = start; i < end; i++) {
+            squares += (residuals[i] - mean) * (residuals[i] - mean);
+            products += i > start ? (residuals[i] - mean) * (residuals[i - 1] - mean) : 0;
+        }
+    }
+    return squares > 0 ? products / squares : 0;
+}
+
+// The correlation to allow for. The raw one is too low by (1 + 3 r) / count for each level (M. G.
+// Kendall 1954), and has an error of sqrt((1 - r^2) / count) (M. S. Bartlett 1946).
+static double correlation_of(struct series *series)
+{
+    double count = (double)series->count, share = (double)series->level_count / count;
+    double r = raw_correlation(series) + share;
+    r = fmin(r + 3 * share * r, MOST_CORRELATION);
+    r += CORRELATION_ERRORS * sqrt((1 - r * r) / count) + CORRELATION_RUNS / count;
+    return fmin(fmax(r, 0), MOST_CORRELATION);
+}
+
+// Levels of runs that are independent first, which hold what is a change if any does; then, as long
+// as there are any, levels of runs as alike as those within the levels were. A real change leaves
+// runs after that are not alike; levels that a drift was cut into leave its correlation.
+static bool find_sure_levels(struct series *series, struct err *err)
+{
+    double noise = difference_noise(series), correlation = 0;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        find_last_starts(series, noise_of(noise, correlation));
+        find_levels(series);
+        if (!confirm_levels(series, err))
+            return false;
+        double found = series->level_count > 1 ? correlation_of(series) : 0;
+        if (found <= correlation)
+            break;
+        correlation = found;
+    }
+    return true;
+}
+
 static bool write_points(struct series *series, struct change_point *points, struct err *err)
 {
     for (size_t level = 1; level < series->level_count; level++) {
@@ -214,9 +280,7 @@ bool change_points_find(const double *values, size_t count, struct arena *arena,
         return false;
     if (series.count < 2 * CHANGE_POINTS_MIN_RUNS)
         return true;
-    find_last_starts(&series, noise_of(&series));
-    find_levels(&series);
-    if (!confirm_levels(&series, err))
+    if (!find_sure_levels(&series, err))
         return false;
     *points = arena_array(arena, series.level_count, sizeof **points, err);
     if (!*points || !write_points(&series, *points, err))

@@ -12,7 +12,7 @@
 #define CLASS_EMPTY   64 // of messages without bytes
 #define CLASS_UNKNOWN 65
 #define CLASS_TEXT    32 // bytes, enough for "512 KiB - 1 MiB"
-#define NO_METADATA   UINT64_MAX
+#define NO_METADATA   ((uint64_t)1 << 63)
 
 struct comm_sizes {
     const struct facts *facts;
@@ -58,23 +58,25 @@ static struct str class_text(unsigned class, char text[CLASS_TEXT])
     return str_of(text);
 }
 
-// Calls with metadata: process group, type, kind and class; the others: the kernel's name.
+// Calls with metadata: process group, type, kind and class; the others: the kernel's name and
+// class.
 static bool key_of(struct comm_sizes *all, uint32_t index, struct group_key *key, struct err *err)
 {
     const struct facts *facts = all->facts;
     const struct comm_call *call = &all->calls->calls[index];
     if (call->collective == ARGS_NONE) {
-        *key = (struct group_key){facts_device_name(facts, call->device), NO_METADATA};
+        *key = (struct group_key){facts_device_name(facts, call->device),
+                                  NO_METADATA | class_of(call->own.bytes)};
         return true;
     }
     const struct collective *c = &facts->trace->collectives[call->collective];
-    const struct comm_size *size = &all->calls->sizes[call->collective];
     struct group_key group = comm_calls_group(facts, call);
     uint32_t process_group;
     if (!groups_index(&all->process_groups, group.a, group.b, &process_group, err))
         return false;
     *key = (struct group_key){(uint64_t)process_group << 32 | c->dtype,
-                              (uint64_t)size->kind << 8 | class_of(size->bytes)};
+                              (uint64_t)comm_calls_kind(all->calls, index) << 8 |
+                                  class_of(comm_calls_bytes(all->calls, index))};
     return true;
 }
 
@@ -141,19 +143,22 @@ static void sum(struct comm_sizes *all, uint32_t group, struct size_sums *sums)
     rate(all, first, end, sums);
 }
 
-static void add_identity(const struct comm_sizes *all, const struct comm_call *call,
-                         enum collective_kind kind, char text[CLASS_TEXT], struct row *row)
+static void add_identity(const struct comm_sizes *all, uint32_t index, enum collective_kind kind,
+                         char text[CLASS_TEXT], struct row *row)
 {
     const struct trace *trace = all->facts->trace;
+    const struct comm_call *call = &all->calls->calls[index];
     if (call->collective == ARGS_NONE) {
+        struct str own = class_text(class_of(call->own.bytes), text);
         row_null(row);
         row_word(row, bandwidth_kind_word(kind));
-        for (int i = 0; i < 3; i++)
-            row_null(row);
+        row_null(row);
+        row_text_if(row, own.len != 0, own);
+        row_null(row);
         return;
     }
     const struct collective *c = &trace->collectives[call->collective];
-    struct str class = class_text(class_of(all->calls->sizes[call->collective].bytes), text);
+    struct str class = class_text(class_of(comm_calls_bytes(all->calls, index)), text);
     row_text_if(row, c->group != 0, trace_text(trace, c->group));
     row_word(row, bandwidth_kind_word(kind));
     row_text_if(row, c->dtype != 0, trace_text(trace, c->dtype));
@@ -164,22 +169,21 @@ static void add_identity(const struct comm_sizes *all, const struct comm_call *c
 static bool add_row(struct comm_sizes *all, uint32_t group, struct report *report, struct err *err)
 {
     const struct facts *facts = all->facts;
-    const struct comm_call *call = &all->calls->calls[all->order.order[all->order.first[group]]];
+    uint32_t index = all->order.order[all->order.first[group]];
+    const struct comm_call *call = &all->calls->calls[index];
     bool named = call->collective != ARGS_NONE;
     struct str kernel = trace_text(facts->trace, facts_device_name(facts, call->device));
-    enum collective_kind kind =
-        named ? all->calls->sizes[call->collective].kind : bandwidth_kind(kernel);
+    enum collective_kind kind = comm_calls_kind(all->calls, index);
     int64_t ranks = named ? facts->trace->collectives[call->collective].group_size : VALUE_ABSENT;
     double factor = bandwidth_bus_factor(kind, ranks);
     struct size_sums sums;
     sum(all, group, &sums);
     char text[CLASS_TEXT];
     struct row row = {0};
-    add_identity(all, call, kind, text, &row);
+    add_identity(all, index, kind, text, &row);
     row_i64(&row, (int64_t)sums.stats.count);
     row_share(&row, sums.steady, facts->steady_count);
-    row_i64_if(&row, named && all->calls->sizes[call->collective].bytes >= 0 && !sums.overflows,
-               sums.bytes);
+    row_i64_if(&row, comm_calls_bytes(all->calls, index) >= 0 && !sums.overflows, sums.bytes);
     row_i64(&row, sums.total_ns);
     row_i64(&row, sums.stats.median);
     row_i64(&row, sums.stats.p95);

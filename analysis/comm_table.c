@@ -2,6 +2,8 @@
 // Every call of a collective, in integers, and what the device did up to each.
 #include "analysis/comm_table.h"
 
+#include "analysis/comm_blocked.h"
+#include "analysis/comm_pieces.h"
 #include "analysis/group_ranks.h"
 #include "analysis/sweep.h"
 #include "analysis/tables.h"
@@ -15,6 +17,7 @@ enum doing {
     DOING_DATA_LOADING,
     DOING_HOST,
     DOING_IDLE,
+    DOING_UNRECORDED,
     DOING_COUNT
 };
 
@@ -32,20 +35,53 @@ struct before {
     int64_t kernels;
 };
 
+// A row of comm_calls: a call, or of a batch one of its sends and receives.
+struct entry {
+    uint32_t call, part;
+    uint32_t collective; // index into the trace's collectives, ARGS_NONE without metadata
+};
+
 struct comm_table {
     const struct facts *facts;
     const struct comm_calls *calls;
-    uint32_t count; // calls in the tables
+    struct entry *entries;
+    uint32_t count; // entries
     const struct comm_phases *phases;
     struct groups groups;      // keys as of comm_calls_group
     struct group_about *about; // per group
     int64_t *sizes;            // per group, 0 when not known
     struct str *lists;         // per group
     struct record_set ops;     // struct comm_op
-    uint32_t *group_of;        // per call: its group, FACTS_NONE without metadata
-    uint32_t *op_of;           // per call
-    struct before *before;     // per call
+    uint32_t *group_of;        // per entry: its group, FACTS_NONE without metadata
+    uint32_t *op_of;           // per entry
+    struct before *before;     // per entry
+    struct comm_pieces pieces; // per call
+    struct comm_blocked blocked;
 };
+
+// The first COMM_TABLE_MAX_CALLS of them.
+static bool list_entries(struct comm_table *all, struct arena *arena, struct err *err)
+{
+    const struct comm_calls *calls = all->calls;
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < calls->count; i++)
+        rows += calls->calls[i].part_count ? calls->calls[i].part_count : 1;
+    uint32_t most = rows < COMM_TABLE_MAX_CALLS ? (uint32_t)rows : COMM_TABLE_MAX_CALLS;
+    all->entries = arena_room(arena, most, sizeof *all->entries, err);
+    for (uint32_t i = 0; all->entries && i < calls->count; i++) {
+        const struct comm_call *call = &calls->calls[i];
+        for (uint32_t part = 0;
+             all->count < most && part < (call->part_count ? call->part_count : 1); part++)
+            all->entries[all->count++] = (struct entry){
+                i, part, call->part_count ? calls->parts[call->part + part] : call->collective};
+    }
+    return all->entries != NULL;
+}
+
+static const struct comm_call *call_of(const struct comm_table *all, uint32_t index)
+{
+    return &all->calls->calls[all->entries[index].call];
+}
 
 // --- process groups -----------------------------------------------------------------------------
 
@@ -58,8 +94,9 @@ static bool find_groups(struct comm_table *all, struct arena *arena, struct err 
     if (!told || !all->group_of || !all->about)
         return false;
     for (uint32_t i = 0; i < all->count; i++) {
-        uint32_t collective = all->calls->calls[i].collective, group = FACTS_NONE;
-        struct group_key key = comm_calls_group(all->facts, &all->calls->calls[i]);
+        uint32_t collective = all->entries[i].collective, group = FACTS_NONE;
+        struct group_key key =
+            comm_calls_group(all->facts, &(struct comm_call){.collective = collective});
         uint32_t known = all->groups.count;
         if (collective != ARGS_NONE && !groups_index(&all->groups, key.a, key.b, &group, err))
             return false;
@@ -121,7 +158,7 @@ static bool find_peers(const struct comm_table *all, struct arena *arena, int64_
     for (uint32_t i = 0; *peers && i < trace->collective_count; i++)
         (*peers)[i] = INT64_MAX;
     for (uint32_t i = 0; *peers && i < all->count; i++) {
-        uint32_t collective = all->calls->calls[i].collective;
+        uint32_t collective = all->entries[i].collective;
         if (collective != ARGS_NONE && (*peers)[collective] == INT64_MAX)
             (*peers)[collective] = peer_of(all, &trace->collectives[collective], all->group_of[i]);
     }
@@ -129,30 +166,32 @@ static bool find_peers(const struct comm_table *all, struct arena *arena, int64_
 }
 
 // A collective whose name says nothing, such as "coalesced", is of the kernel's kind.
-static enum collective_kind kind_of(const struct comm_table *all, const struct comm_call *call)
+static enum collective_kind kind_of(const struct comm_table *all, uint32_t index)
 {
-    enum collective_kind kind =
-        call->collective == ARGS_NONE ? KIND_UNKNOWN : all->calls->sizes[call->collective].kind;
+    uint32_t collective = all->entries[index].collective;
+    enum collective_kind kind = collective == ARGS_NONE ? call_of(all, index)->own.kind
+                                                        : all->calls->sizes[collective].kind;
     if (kind != KIND_UNKNOWN)
         return kind;
     return bandwidth_kind(
-        trace_text(all->facts->trace, facts_device_name(all->facts, call->device)));
+        trace_text(all->facts->trace, facts_device_name(all->facts, call_of(all, index)->device)));
 }
 
 static struct comm_op op_of(const struct comm_table *all, uint32_t index, const int64_t *peers)
 {
-    const struct comm_call *call = &all->calls->calls[index];
+    const struct comm_call *call = call_of(all, index);
     const struct device_event *device = &all->facts->devices[call->device];
-    bool known = call->collective != ARGS_NONE;
-    int64_t bytes = comm_calls_bytes(all->calls, index);
+    uint32_t collective = all->entries[index].collective;
+    bool known = collective != ARGS_NONE;
+    int64_t bytes = known ? all->calls->sizes[collective].bytes : call->own.bytes;
     return (struct comm_op){
         .group = all->group_of[index],
-        .dtype = known ? all->facts->trace->collectives[call->collective].dtype : 0,
+        .dtype = known ? all->facts->trace->collectives[collective].dtype : 0,
         .kernel = known ? 0 : facts_device_name(all->facts, call->device),
-        .kind = (uint16_t)kind_of(all, call),
+        .kind = (uint16_t)kind_of(all, index),
         .phase = (uint16_t)comm_phase_of(all->phases, device->launch),
         .bytes = bytes < 0 ? VALUE_ABSENT : bytes,
-        .peer = known ? peers[call->collective] : VALUE_ABSENT,
+        .peer = known ? peers[collective] : VALUE_ABSENT,
     };
 }
 
@@ -208,6 +247,8 @@ static enum doing doing_of(const struct segment *segment)
         return DOING_MEMORY;
     if (segment->bar < BAR_DEVICE_COUNT)
         return DOING_COMPUTE;
+    if (segment->bar == BAR_UNRECORDED)
+        return DOING_UNRECORDED;
     if (segment->cause == IDLE_DATA_LOADING)
         return DOING_DATA_LOADING;
     return segment->bar == BAR_IDLE_HOST_WAIT ? DOING_HOST : DOING_IDLE;
@@ -217,17 +258,48 @@ struct sum_up {
     struct comm_table *all;
     struct before sum;
     uint32_t next; // first call that began no earlier than the segment
+    struct err *err;
+    bool failed;
 };
 
 static int64_t begin_of(const struct comm_table *all, uint32_t call)
 {
-    return all->facts->devices[all->calls->calls[call].device].begin_ns;
+    return all->facts->devices[call_of(all, call)->device].begin_ns;
+}
+
+// The call that owns the segment; calls and devices are in one order.
+static uint32_t owner_of(const struct comm_table *all, const struct segment *segment)
+{
+    uint32_t low = 0, high = all->calls->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all->calls->calls[middle].device < segment->device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool keep_piece(struct sum_up *up, const struct segment *segment)
+{
+    struct comm_table *all = up->all;
+    uint32_t call = owner_of(all, segment);
+    if (call == all->calls->count || all->calls->calls[call].device != segment->device)
+        return true;
+    int64_t begin_ns = all->facts->devices[segment->device].begin_ns;
+    struct comm_piece piece = {.begin_ns = segment->begin_ns - begin_ns,
+                               .end_ns = segment->end_ns - begin_ns,
+                               .step = segment->step};
+    return comm_pieces_add(&all->pieces, call, piece, up->err);
 }
 
 static void sum_segment(void *context, const struct segment *segment)
 {
     struct sum_up *up = context;
     enum doing doing = doing_of(segment);
+    if (segment->bar == BAR_EXPOSED_COMM)
+        up->failed = up->failed || !keep_piece(up, segment);
     for (; up->next < up->all->count; up->next++) {
         int64_t begin_ns = begin_of(up->all, up->next);
         if (begin_ns >= segment->end_ns)
@@ -255,56 +327,95 @@ static void count_kernels(struct comm_table *all)
 static bool look_back(struct comm_table *all, struct arena *arena, struct err *err)
 {
     all->before = arena_array(arena, all->count, sizeof *all->before, err);
-    if (!all->before)
+    if (!all->before || !comm_pieces_open(&all->pieces, all->calls->count, arena, err))
         return false;
-    struct sum_up up = {.all = all};
+    struct sum_up up = {.all = all, .err = err};
     sweep_run(all->facts, SWEEP_ALL, sum_segment, &up);
     for (; up.next < all->count; up.next++) // begun at the window's very end
         memcpy(all->before[up.next].ns, up.sum.ns, sizeof up.sum.ns);
     count_kernels(all);
-    return true;
+    return !up.failed;
 }
 
 // --- calls --------------------------------------------------------------------------------------
 
-static void add_time(const struct facts *facts, const struct device_event *device, struct row *row)
+static void add_time(const struct facts *facts, const struct device_event *device, bool first,
+                     struct row *row)
 {
     const struct trace *trace = facts->trace;
     uint32_t args = trace->args[device->event];
     uint32_t sequence = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].sequence;
+    uint32_t comms_id = trace_comms_id(trace, args);
     bool stepped = device->step != FACTS_NONE, launched = device->launch != FACTS_NONE;
     row_i64_if(row, sequence != ARGS_NONE, sequence);
+    row_i64_if(row, comms_id != 0, comms_id);
     row_i64_if(row, stepped, stepped ? facts->steps[device->step].number : 0);
     row_i64(row, device->begin_ns - facts->begin_ns);
     row_i64(row, device->end_ns - device->begin_ns);
-    row_i64(row, device->owned_ns);
+    row_i64(row, first ? device->owned_ns : 0);
     uint32_t launch = launched ? facts->launches[device->launch].event : device->event;
     row_i64_if(row, launched, trace->begin_ns[launch] - facts->begin_ns);
 }
 
-static bool add_calls(const struct comm_table *all, struct report *report, struct err *err)
+// Nothing to say of calls that are exposed as a whole or not at all.
+static void add_pieces(const struct comm_table *all, uint32_t index, struct buf *text,
+                       struct row *row)
+{
+    const struct device_event *device = &all->facts->devices[call_of(all, index)->device];
+    bool parted = all->entries[index].part == 0 && device->owned_ns > 0 &&
+                  device->owned_ns < device->end_ns - device->begin_ns;
+    buf_clear(text);
+    if (parted)
+        comm_pieces_put(&all->pieces, all->entries[index].call, text);
+    row_text_if(row, parted, (struct str){text->at, text->len});
+}
+
+static void add_blocked(const struct comm_table *all, uint32_t index, struct row *row)
+{
+    const struct facts *facts = all->facts;
+    uint32_t launch = facts->devices[call_of(all, index)->device].launch;
+    bool known = launch != FACTS_NONE;
+    int64_t at_ns = known ? facts->trace->begin_ns[facts->launches[launch].event] : 0;
+    row_i64_if(row, known, comm_blocked_until(&all->blocked, at_ns));
+}
+
+static bool add_rows(const struct comm_table *all, struct buf *text, struct report *report,
+                     struct err *err)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const struct before *before = &all->before[i];
         struct row row = {0};
         row_i64(&row, all->op_of[i]);
-        add_time(all->facts, &all->facts->devices[all->calls->calls[i].device], &row);
+        add_time(all->facts, &all->facts->devices[call_of(all, i)->device],
+                 all->entries[i].part == 0, &row);
         row_i64(&row, before->ns[DOING_COMPUTE]);
         row_i64(&row, before->kernels);
         for (int doing = DOING_MEMORY; doing < DOING_COUNT; doing++)
             row_i64(&row, before->ns[doing]);
-        if (!row_end(&row, &table_comm_calls, report, err))
+        row_i64(&row, all->entries[i].part);
+        add_pieces(all, i, text, &row);
+        add_blocked(all, i, &row);
+        if (!buf_ok(text, err) || !row_end(&row, &table_comm_calls, report, err))
             return false;
     }
     return true;
 }
 
+static bool add_calls(const struct comm_table *all, struct report *report, struct err *err)
+{
+    struct buf text = {0};
+    bool ok = add_rows(all, &text, report, err);
+    buf_free(&text);
+    return ok;
+}
+
 static bool fill(struct comm_table *all, struct arena *arena, struct report *report,
                  struct err *err)
 {
-    return find_groups(all, arena, err) && place_groups(all, arena, err) &&
-           find_ops(all, arena, err) && look_back(all, arena, err) && add_ops(all, report, err) &&
-           add_calls(all, report, err);
+    return list_entries(all, arena, err) && find_groups(all, arena, err) &&
+           place_groups(all, arena, err) && find_ops(all, arena, err) &&
+           look_back(all, arena, err) && comm_blocked_make(all->facts, arena, &all->blocked, err) &&
+           add_ops(all, report, err) && add_calls(all, report, err);
 }
 
 bool comm_table_add(const struct facts *facts, const struct comm_calls *calls,
@@ -314,7 +425,6 @@ bool comm_table_add(const struct facts *facts, const struct comm_calls *calls,
         .facts = facts,
         .calls = calls,
         .phases = phases,
-        .count = calls->count < COMM_TABLE_MAX_CALLS ? calls->count : COMM_TABLE_MAX_CALLS,
     };
     struct arena arena;
     arena_init(&arena, facts->budget);

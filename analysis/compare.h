@@ -27,6 +27,7 @@ struct compare_side {
     size_t run_count;
     const int64_t *history; // step medians of the series' earlier runs, oldest first
     size_t history_count;
+    struct series_evidence series; // of a candidate: what the series it shares with the base says
 };
 
 struct compare_options {

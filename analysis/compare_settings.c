@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the runs of both sides were made: what people gave, else what the traces say.
 #include "analysis/compare_pair.h"
+#include "analysis/run.h"
 #include "analysis/tables.h"
 
 #include <inttypes.h>
@@ -186,11 +187,20 @@ static int compare_boths(const void *a, const void *b)
     return str_compare(key_of(x), key_of(y));
 }
 
+// The machine on which a side was recorded is no setting: it is shown, but not held against
+// another.
+static bool is_compared(const struct setting *setting)
+{
+    return setting && (setting->given || !run_place_is_host(setting->key));
+}
+
 static struct both make_both(const struct setting *base, const struct setting *cand)
 {
     struct both both = {base, cand, ONE_SIDED, 0};
     if (base && cand)
         both.likeness = str_equal(base->value, cand->value) ? EQUAL : DIFFERENT;
+    if (!is_compared(base) && !is_compared(cand))
+        both.likeness = EQUAL;
     both.weight = weight_of(key_of(&both));
     return both;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict on two sides' step times, and the comparison in one row.
 #include "analysis/compare_pair.h"
+#include "analysis/compare_work.h"
 #include "analysis/tables.h"
 #include "analysis/time_text.h"
 
@@ -8,7 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MOST_NS 0x1p60 // that a rounded figure tells
+#define MOST_NS      0x1p60 // that a rounded figure tells
+#define WELL_COVERED 0.9    // of the time; less is said
 
 static size_t read_medians(const struct compare_pool *pool, double *medians)
 {
@@ -38,8 +40,9 @@ bool compare_summary_judge(struct pair *pair, struct err *err)
     for (size_t i = 0; i < base->history_count; i++)
         past[i] = (double)base->history[i];
     const struct verdict_limits *limits = &pair->options->limits;
-    if (!verdict_judge(samples[BASE], samples[CAND], (struct samples){past, base->history_count},
-                       limits, &pair->judged, err))
+    const struct verdict_history history = {{past, base->history_count},
+                                            pair->sides[CAND]->side->series};
+    if (!verdict_judge(samples[BASE], samples[CAND], &history, limits, &pair->judged, err))
         return false;
     double from_ns = pair->judged.relevant_from_ns;
     pair->relevant_from_ns = rounded(isnan(from_ns) ? limits->relevant_ns : from_ns);
@@ -49,7 +52,7 @@ bool compare_summary_judge(struct pair *pair, struct err *err)
 // --- the sentence -------------------------------------------------------------------------------
 
 struct sentence {
-    char text[640];
+    char text[1200];
     size_t len;
 };
 
@@ -72,6 +75,36 @@ static void say_missing(struct sentence *sentence, const struct compare_pool *si
                       : sides[BASE]->step_ns < 0                           ? "the base has"
                                                                            : "the candidate has";
     say(sentence, "%s no steps on a device, so that there is nothing to compare", who);
+}
+
+static void say_work(struct sentence *sentence, const struct compare_work *work)
+{
+    const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
+    if (work->is_same)
+        return;
+    say(sentence,
+        "different work, of which no side is faster: operators, shapes and calls per step match in "
+        "%.0f %% of the device time",
+        100 * work->same_share);
+    if (base->flops_per_step > 0 && cand->flops_per_step > 0)
+        say(sentence, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
+            cand->flops_per_step);
+    say(sentence, "; ");
+}
+
+// What the figures of operations and precision leave out.
+static void say_coverage(struct sentence *sentence, const struct compare_work *work)
+{
+    static const char *const names[SIDES] = {"the base", "the candidate"};
+    for (int side = 0; side < SIDES; side++) {
+        const struct side_work *one = &work->sides[side];
+        if (one->flops_time_share < WELL_COVERED)
+            say(sentence, "; FLOPs are known for %.0f %% of the matrix and attention time of %s",
+                100 * one->flops_time_share, names[side]);
+        if (one->unknown_share > 1 - WELL_COVERED)
+            say(sentence, "; precision is unknown for %.0f %% of the matrix products of %s",
+                100 * one->unknown_share, names[side]);
+    }
 }
 
 static void say_steps(struct sentence *sentence, const struct pair *pair)
@@ -106,6 +139,17 @@ static void say_unknown(struct sentence *sentence, const struct judgement *judge
             judged->base_missing, judged->cand_missing);
 }
 
+static void say_series(struct sentence *sentence, const struct judgement *judged)
+{
+    say(sentence, "; more than noise: ");
+    if (isnan(judged->p_value))
+        say(sentence, "one of the two stands out of the usual runs of their series");
+    else
+        say(sentence, "the level of their series changed between them (p = %.3g)", judged->p_value);
+    if (!isnan(judged->threshold_share))
+        say(sentence, ", whose runs differ by up to %.2f %%", 100 * judged->threshold_share);
+}
+
 static void say_verdict(struct sentence *sentence, const struct pair *pair)
 {
     const struct judgement *judged = &pair->judged;
@@ -116,6 +160,8 @@ static void say_verdict(struct sentence *sentence, const struct pair *pair)
     bool significant = judged->verdict == VERDICT_SIGNIFICANT;
     if (strcmp(judged->method, "equal") == 0)
         say(sentence, "; both sides hold the same times");
+    else if (strcmp(judged->method, "series") == 0)
+        say_series(sentence, judged);
     else if (strcmp(judged->method, "history") == 0)
         say(sentence, "; %s noise: runs of the series differ by up to %.2f %%",
             significant ? "more than" : "within", 100 * judged->threshold_share);
@@ -142,7 +188,7 @@ static void add_interval(struct row *row, const struct compare_pool *pool)
     row_i64_if(row, one && high_ns >= 0, high_ns);
 }
 
-static void add_steps(struct row *row, const struct pair *pair, bool known)
+static void add_steps(struct row *row, const struct pair *pair, bool known, bool same_work)
 {
     int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
     row_i64_if(row, base_ns >= 0, base_ns);
@@ -151,7 +197,7 @@ static void add_steps(struct row *row, const struct pair *pair, bool known)
     row_share(row, cand_ns - base_ns, known ? base_ns : 0);
     add_interval(row, pair->sides[BASE]);
     add_interval(row, pair->sides[CAND]);
-    row_share(row, base_ns, known ? cand_ns : 0);
+    row_share(row, base_ns, known && same_work ? cand_ns : 0);
 }
 
 static void add_judgement(struct row *row, const struct pair *pair, bool known)
@@ -179,6 +225,18 @@ static void add_rungs(struct row *row, const double matched[RUNG_COUNT])
         row_f64_if(row, all > 0, all > 0 ? matched[r] / all : 0);
 }
 
+static void add_work(struct row *row, const struct compare_work *work)
+{
+    row_f64(row, work->same_share);
+    row_bool(row, work->is_same);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].flops_per_step);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].flops_time_share);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].unknown_share);
+}
+
 static double matched_share(const double matched[RUNG_COUNT])
 {
     double named =
@@ -187,21 +245,32 @@ static double matched_share(const double matched[RUNG_COUNT])
     return all > 0 ? named / all : 0;
 }
 
+// From the difference of the means to that of the medians.
+static int64_t bridge_ns(const struct compare_pool *base, const struct compare_pool *cand)
+{
+    return (cand->step_ns - cand->mean_ns) - (base->step_ns - base->mean_ns);
+}
+
 bool compare_summary_write(const struct pair *pair, const double matched[RUNG_COUNT],
                            struct err *err)
 {
     const struct compare_pool *base = pair->sides[BASE], *cand = pair->sides[CAND];
     bool known = base->step_ns >= 0 && cand->step_ns >= 0;
     struct sentence sentence = {.len = 0};
+    struct compare_work work;
+    if (!compare_work_read(pair, &work, err))
+        return false;
     if (known) {
+        say_work(&sentence, &work);
         say_steps(&sentence, pair);
         say_verdict(&sentence, pair);
+        say_coverage(&sentence, &work);
     } else {
         say_missing(&sentence, (const struct compare_pool *[]){base, cand});
     }
     struct row row = {0};
     row_i64(&row, pair->number);
-    add_steps(&row, pair, known);
+    add_steps(&row, pair, known, work.is_same);
     row_word(&row, verdict_word(pair->judged.verdict));
     row_text(&row, (struct str){sentence.text, sentence.len});
     row_i64(&row, base->steps);
@@ -216,5 +285,7 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     row_i64_if(&row, base->tokens != 0, base->tokens);
     row_i64_if(&row, cand->tokens != 0, cand->tokens);
     add_rungs(&row, matched);
+    row_i64_if(&row, known, known ? bridge_ns(base, cand) : 0);
+    add_work(&row, &work);
     return row_end(&row, &table_compare_summary, pair->report, err);
 }

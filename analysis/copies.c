@@ -6,7 +6,7 @@
 #include "analysis/stats.h"
 #include "analysis/tables.h"
 
-#define KIND_COUNT (COPY_DIRECTION_COUNT * COPY_HOST_COUNT * COPY_WAIT_COUNT)
+#define KIND_COUNT ((int)COPY_DIRECTION_COUNT * (int)COPY_HOST_COUNT * (int)COPY_WAIT_COUNT)
 
 // All copies of one row.
 struct copies {
@@ -29,7 +29,8 @@ struct copy_walk {
 
 static uint32_t row_of(const struct copy_kind *kind)
 {
-    return (kind->direction * COPY_HOST_COUNT + kind->host) * COPY_WAIT_COUNT + kind->wait;
+    uint32_t hosts = COPY_HOST_COUNT, waits = COPY_WAIT_COUNT;
+    return (kind->direction * hosts + kind->host) * waits + kind->wait;
 }
 
 // A call that launched several copies counts with its first.

@@ -97,8 +97,7 @@ enum precision dtype_precision(enum dtype dtype)
     return (enum precision)precisions[dtype];
 }
 
-// --- names of kernels
-// -----------------------------------------------------------------------------
+// --- names of kernels ----------------------------------------------------------------------------
 
 struct mark {
     const char *lower; // part of the name, in lower case

@@ -2,6 +2,7 @@
 // Puts the facts together: population, links, classes, steps, ownership.
 #include "analysis/facts.h"
 
+#include "analysis/attention.h"
 #include "analysis/context.h"
 #include "analysis/gaps.h"
 #include "analysis/links.h"
@@ -194,8 +195,7 @@ static bool follow_devices(void *context, struct err *err)
 {
     struct branch *branch = context;
     struct facts *facts = &branch->facts;
-    return classify_all(facts, err) && steps_make(facts, err) && gaps_make(facts, err) &&
-           account_all(facts, err);
+    return classify_all(facts, err) && steps_make(facts, err) && gaps_make(facts, err);
 }
 
 static void join_branches(struct facts *facts, const struct facts *host,
@@ -234,5 +234,6 @@ bool facts_make(const struct trace *trace, const struct analysis_options *option
     *facts =
         (struct facts){.trace = trace, .options = options, .arena = arena, .budget = trace->budget};
     return identity_of(trace, arena, &facts->identity, err) && population_make(facts, err) &&
-           links_make(facts, err) && follow(facts, err);
+           links_make(facts, err) && follow(facts, err) && attention_make(facts, err) &&
+           account_all(facts, err);
 }

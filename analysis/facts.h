@@ -27,15 +27,16 @@ struct device_event {
 
 // A runtime or driver call with the correlation of at least one device event.
 struct launch {
-    uint32_t event;   // index into the trace's columns
-    uint32_t op;      // innermost enclosing operator: index into the columns, or FACTS_NONE
-    uint32_t first;   // first of its device events in order of begin; go on by device_event.next
-    uint32_t count;   // of its device events, 1 or more
-    uint32_t frame;   // innermost Python frame around it: index into the columns, or FACTS_NONE
-    uint32_t forward; // of a backward operator: the forward operator, or FACTS_NONE
-    uint32_t module;  // index into facts.modules of the module it works for; 0 is outside of all
-    bool backward;    // launched by the autograd engine's backward
-    bool recompute;   // launched by a forward that activation checkpointing repeats
+    uint32_t event;    // index into the trace's columns
+    uint32_t op;       // innermost enclosing operator: index into the columns, or FACTS_NONE
+    uint32_t first;    // first of its device events in order of begin; go on by device_event.next
+    uint32_t count;    // of its device events, 1 or more
+    uint32_t frame;    // innermost Python frame around it: index into the columns, or FACTS_NONE
+    uint32_t forward;  // of a backward operator: the forward operator, or FACTS_NONE
+    uint32_t module;   // index into facts.modules of the module it works for; 0 is outside of all
+    bool backward;     // launched by the autograd engine's backward
+    bool recompute;    // launched by a forward that activation checkpointing repeats
+    uint8_t attention; // enum attention_role (attention.h): part of one that is not fused
 };
 
 // An nn.Module as one instance within its parents; 0 is the root, outside of all modules.
@@ -104,7 +105,9 @@ struct facts {
 
     struct step *steps; // ascending, disjoint on the device
     uint32_t step_count, steady_count;
-    bool marked; // steps stand on marks; else the whole window is one step
+    bool marked;           // steps stand on marks; else the whole window is one step
+    uint32_t joined_marks; // marks of a step that another mark had for the most part
+    uint32_t main_track;   // the stream that bounds steps, FACTS_NONE without marks
 
     struct parts whole;                         // of the window, all devices merged
     struct parts steady;                        // of the steady steps together

@@ -13,6 +13,7 @@ static const struct finding_rule *const rules[] = {
     &finding_launch_bound,
     &finding_no_graphs,
     &finding_exposed_communication,
+    &finding_small_messages,
     &finding_tiny_kernels,
     &finding_low_overlap,
     &finding_blocking_copies,
@@ -25,6 +26,7 @@ static const struct finding_rule *const rules[] = {
     &finding_periodic_steps,
     &finding_unstable_steps,
     &finding_slow_calls,
+    &finding_unexplained_idle, // by what those before leave
     &finding_memory_leak,
     &finding_memory_full,
     &finding_memory_fragmentation,
@@ -77,16 +79,21 @@ struct found {
     size_t count;
 };
 
-static bool check_all(const struct finding_case *the_case, struct found *found, struct err *err)
+static bool check_all(struct finding_case *the_case, struct found *found, struct err *err)
 {
+    the_case->found = found->finding;
     for (size_t r = 0; r < RULE_COUNT; r++) {
         bool fires = false;
         struct finding *finding = &found->finding[found->count];
         *finding = (struct finding){0};
+        the_case->found_count = found->count;
         if (!rules[r]->check(the_case, &fires, finding, err))
             return false;
-        if (fires)
-            found->rule[found->count++] = rules[r];
+        if (!fires)
+            continue;
+        if (!findings_tell_odd(the_case, finding, err))
+            return false;
+        found->rule[found->count++] = rules[r];
     }
     return true;
 }
@@ -114,9 +121,50 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
     return true;
 }
 
+// --- nothing to judge ----------------------------------------------------------------------------
+
+static const struct finding_rule no_device_events = {
+    .name = "no_device_events",
+    .why = "Where a step's time goes is told by what the device did, and the recording has nothing "
+           "of that; that no other finding stands here does not mean that all is well.",
+    .advice = "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on ROCm. "
+              "When that was done: another profiler (nsys, DCGM) may have held the device's "
+              "counters, the process may lack the right to profile, or the recording ended before "
+              "the device had worked.",
+    .method = "No kernel, copy or memset is left in the recording. It costs no time itself.",
+    .false_alarms = "A job that runs on the host alone has no device to record.",
+};
+
+static bool add_no_device(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    struct arena scratch;
+    struct finding finding = {.severity = "medium", .confidence = "high"};
+    struct finding_cost cost = {.step_ns = 1};
+    struct evidence evidence = {0};
+    struct row row = {0};
+    int64_t ops = 0;
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        ops += trace->kind[e] == EVENT_CPU_OP;
+    arena_init(&scratch, facts->budget);
+    finding.title = arena_printf(&scratch, err,
+                                 "no work of a device was recorded: %lld operators of the host "
+                                 "among %u events",
+                                 (long long)ops, trace->event_count);
+    evidence_add(&evidence, "recording", "device_events are missing from the recording");
+    finding.evidence = evidence_end(&evidence, &scratch, err);
+    bool ok = finding.title && finding.evidence &&
+              findings_row(&row, &no_device_events, &finding, &cost, &scratch, err) &&
+              row_end(&row, &table_findings, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
-    if (facts->steady_count == 0 || parts_window_ns(&facts->steady) < facts->steady_count)
+    if (facts->device_count == 0)
+        return add_no_device(facts, report, err);
+    if (facts->steady_count == 0 || parts_recorded_ns(&facts->steady) < facts->steady_count)
         return true;
     struct arena scratch;
     arena_init(&scratch, facts->budget);

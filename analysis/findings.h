@@ -12,9 +12,11 @@ struct finding_case {
     const struct report *report; // the tables so far
     struct arena *arena;         // for texts and contexts of claims
     int64_t steps;               // steady steps, 1 or more
-    int64_t step_ns;             // their mean
+    int64_t step_ns;             // of them the typical one: the mean without odd ones
     const char *per;             // "per step", or "in the whole window" without step marks
-    const int64_t *gap_ns;       // of each gap of facts.gaps: its time in steady steps
+    const struct finding *found; // by the rules so far; they stay where they are
+    size_t found_count;
+    const int64_t *gap_ns; // of each gap of facts.gaps: its time in steady steps
 };
 
 // A stretch of the steady steps that a finding may explain: what a device event owns, or a gap.
@@ -31,22 +33,25 @@ typedef int64_t claim_fn(const struct finding_case *the_case, const void *contex
 // What a rule found. Texts live in the case's arena or are constant.
 struct finding {
     const char *title;
-    int64_t cost_ns; // per steady step, an upper bound
+    int64_t cost_ns; // per typical step, an upper bound
     const char *confidence;
-    const char *severity; // NULL: by the cost's share of the step
-    const char *evidence; // JSON array
-    const char *advice;   // NULL: the rule's
-    const char *steps;    // affected ones as "3-5,9", NULL: all
-    const char *ranks;    // likewise
-    const char *subject;  // what it is about, part of its id; NULL: there is one per rule
-    claim_fn *claim;      // the time it explains; NULL: none
-    const void *context;  // of claim
-    unsigned bars;        // of a run's rule: other parts of the step than the rule's; 0: those
+    const char *severity;   // NULL: by the cost's share of the step
+    const char *evidence;   // JSON array
+    const char *advice;     // NULL: the rule's
+    const char *steps;      // affected ones as "3-5,9", NULL: all
+    const char *ranks;      // likewise
+    const char *subject;    // what it is about, part of its id; NULL: there is one per rule
+    claim_fn *claim;        // the time it explains; NULL: none
+    const void *context;    // of claim
+    const int64_t *step_ns; // per step: what it claims of it; NULL: cost_ns is a mean over all
+    const bool *odd;        // per step: left out of the mean; NULL: none is
+    unsigned bars;          // of a run's rule: other parts of the step than the rule's; 0: those
+    const char *told_by;    // of a run's rule: the one that explains all of the time; NULL: none
 };
 
 // What a finding costs beside the others.
 struct finding_cost {
-    int64_t step_ns;      // the mean steady step
+    int64_t step_ns;      // the typical step
     int64_t own_ns;       // part of the finding's cost that no costlier one explains
     const char *overlaps; // the rule that explains most of the rest, NULL: none
 };
@@ -59,8 +64,10 @@ struct finding_rule {
                   struct err *err);
 };
 
-// Thresholds of one trace and of a run, all in one place. Shares are of the mean steady step.
+// Thresholds of one trace and of a run, all in one place. Shares are of the typical step.
 #define FINDING_STARVED_SHARE      0.03       // idle time that waits for the host by one cause
+#define FINDING_IDLE_SHARE         0.10       // idle time, from here on something tells of it
+#define FINDING_IDLE_REST          0.05       // of it no other finding explains
 #define FINDING_WAIT_NS            100000     // of one wait at most: a launch takes no longer
 #define FINDING_GRAPHS_SHARE       0.10       // waits that replaying a graph would save
 #define FINDING_GRAPHS_STEPS       3          // steady steps, all alike
@@ -72,7 +79,7 @@ struct finding_rule {
 #define FINDING_TINY_SHARE         0.05       // short kernels and the waits for them
 #define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below this it is low
 #define FINDING_OVERLAP_COMM       0.05       // communication, below this overlap does not matter
-#define FINDING_COPY_SHARE         0.01       // blocking copies and the waits behind them
+#define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
 #define FINDING_PRECISION_SHARE    0.01       // what the others cost
 #define FINDING_PRECISION_GUESS    0.50       // saved where shapes or peaks are not known
@@ -80,17 +87,20 @@ struct finding_rule {
 #define FINDING_FP8_UNUSED         0.20       // of matrix products run in 16 bits
 #define FINDING_ROOFLINE_SHARE     0.01       // what inefficient products or attention cost
 #define FINDING_ROOFLINE_BELOW     0.70       // of what is within reach, below this it is low
+#define FINDING_ROOFLINE_EXAMPLE   0.75       // of what another shape of the trace reaches
 #define FINDING_ROOFLINE_GEMM      0.45       // of the roofline is within reach of products
 #define FINDING_ROOFLINE_ATTENTION 0.30       // and of attention
 #define FINDING_ROOFLINE_TIME      0.05       // of its kind's time makes a shape an example
 #define FINDING_ATTENTION_SHARE    0.01       // kernels between two batched products
-#define FINDING_ATTENTION_KERNELS  16         // at most between two products of one attention
 #define FINDING_OPTIMIZER_SHARE    0.02       // what fusing the optimizer would save
 #define FINDING_OPTIMIZER_KERNELS  20         // per step that are not fused
 #define FINDING_OPTIMIZER_PASSES   1.75       // fused one, by the operator with most of the time
 #define FINDING_RECOMPUTE_SHARE    0.02       // repeated forward passes
 #define FINDING_SLOW_STEP_SHARE    0.08       // beyond the median, of it: a slow step
 #define FINDING_SLOW_STEP_MADS     3          // and of 1.4826 median absolute deviations
+#define FINDING_ODD_STEPS          3          // steady ones, fewer cannot tell which is odd
+#define FINDING_CROSSED            (1u << 20) // bounds of steps, see findings_add_to_steps
+#define FINDING_ODD_OF             10         // one in so many may be odd, and one of fewer
 #define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
 #define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps by their median
 #define FINDING_UNSTABLE_STEPS     5          // steady ones, fewer tell nothing
@@ -117,7 +127,9 @@ struct finding_rule {
 #define FINDING_BALANCE_SHARE      0.03       // largest less mean compute
 #define FINDING_BUBBLE_BEYOND      0.03       // bubble less the ideal one, of the interval
 #define FINDING_BUBBLE_SHARE       0.30       // the ideal bubble of the interval
-#define FINDING_RANK_KERNEL_RATIO  1.10       // a kernel on one rank by the median rank's
+#define FINDING_RANK_KERNEL_RATIO  1.05       // time for the same work by that of fast ranks
+#define FINDING_RANK_KERNELS       2          // different kernels that take longer
+#define FINDING_RANK_KERNELS_TIME  0.50       // of the comparable time is in those
 #define FINDING_RANK_KERNELS_SHARE 0.01       // what such kernels of one rank cost
 #define FINDING_HIGH_SHARE         0.20       // severity high from here
 #define FINDING_MEDIUM_SHARE       0.05       // severity medium from here
@@ -129,6 +141,7 @@ extern const struct finding_rule finding_launch_bound;
 extern const struct finding_rule finding_no_graphs;
 extern const struct finding_rule finding_tiny_kernels;
 extern const struct finding_rule finding_exposed_communication;
+extern const struct finding_rule finding_small_messages;
 extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_blocking_copies;
 extern const struct finding_rule finding_gemm_precision;
@@ -141,6 +154,7 @@ extern const struct finding_rule finding_recompute;
 extern const struct finding_rule finding_periodic_steps;
 extern const struct finding_rule finding_unstable_steps;
 extern const struct finding_rule finding_slow_calls;
+extern const struct finding_rule finding_unexplained_idle;
 extern const struct finding_rule finding_memory_leak;
 extern const struct finding_rule finding_memory_full;
 extern const struct finding_rule finding_memory_headroom;
@@ -152,12 +166,39 @@ MUST_CHECK bool findings_case_make(const struct facts *facts, const struct repor
                                    struct arena *arena, struct finding_case *the_case,
                                    struct err *err);
 
-// Time of the steady steps that a claim covers, over all of them. Linear.
-int64_t findings_claimed(const struct finding_case *the_case, claim_fn *claim, const void *context);
+// Sets claim and context of a finding, and what it costs in the typical step. A step is odd when
+// its claim lies further from the median than slow steps do (8 %, and 3 x 1.4826 MADs), and no more
+// than one step in ten does: more are a pattern. Linear.
+MUST_CHECK bool findings_cost(const struct finding_case *the_case, struct finding *finding,
+                              claim_fn *claim, const void *context, struct err *err);
+
+// *odd: per step whether it is; NULL when none is, or more than a few. Of a figure per step.
+MUST_CHECK bool findings_odd_steps(const struct facts *facts, const int64_t *step_ns,
+                                   struct arena *arena, const bool **odd, struct err *err);
+
+// Mean over the steady steps that are not odd (NULL: none is).
+int64_t findings_typical(const struct facts *facts, const int64_t *step_ns, const bool *odd);
+
+// Adds to the evidence which steps were left out, and what they cost.
+MUST_CHECK bool findings_tell_odd(const struct finding_case *the_case, struct finding *finding,
+                                  struct err *err);
+
+// Where findings_visit stands among the steps: of device events, and of gaps.
+struct step_cursor {
+    uint32_t at[2];
+    uint32_t crossed; // bounds of steps that atoms have crossed
+};
+
+// Adds a part of an atom to the steps that it lies in; to the first of them alone once atoms have
+// crossed FINDING_CROSSED bounds of steps, as only crafted traces have it. Atoms must come as
+// findings_visit has them.
+void findings_add_to_steps(const struct finding_case *the_case, struct step_cursor *cursor,
+                           const struct atom *atom, int64_t ns, int64_t *step_ns);
 
 // Visits what the steady steps consist of: device events, then gaps, in order of time.
 typedef void atom_fn(void *context, const struct atom *atom);
 void findings_visit(const struct finding_case *the_case, atom_fn *visit, void *context);
+void findings_visit_gaps(const struct finding_case *the_case, atom_fn *visit, void *context);
 
 // Indices of findings from the costliest on; equal ones keep their order. O(n * n) for few.
 void findings_order(const struct finding *findings, size_t count, uint32_t *order);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule about calls of a kernel that take longer than most calls that do the same.
-#include "analysis/findings.h"
-#include "analysis/grouping.h"
-#include "analysis/stats.h"
-
-#define LEAST_EXCESS_NS 5000 // less is how exactly the recording tells time
+#include "analysis/call_places.h"
 
 struct slow_calls {
     const struct facts *facts;
     struct grouping grouping;
-    int64_t *median_ns;         // per group; INT64_MAX when it has too few calls
+    int64_t *usual_ns;          // per device event: of its kind at its place
     int64_t *cost_ns;           // per group
     int64_t slow;               // calls
     int64_t slow_ns, beside_ns; // their time, and of those with communication beside them
@@ -43,16 +39,11 @@ static int64_t time_of(const struct device_event *device)
     return device->end_ns - device->begin_ns;
 }
 
-// What a call takes beyond the median of its kind, 0 unless that is much.
+// What a call takes beyond the usual of its kind at its place, 0 unless that is much.
 static int64_t excess_of(const struct slow_calls *all, uint32_t device)
 {
-    uint32_t group = all->grouping.group_of[device];
-    if (group == FACTS_NONE || all->median_ns[group] == INT64_MAX)
-        return 0;
-    int64_t call_ns = time_of(&all->facts->devices[device]), median_ns = all->median_ns[group];
-    bool slow = (double)call_ns >= FINDING_SLOW_CALL_RATIO * (double)median_ns &&
-                call_ns - median_ns >= LEAST_EXCESS_NS;
-    return slow ? call_ns - median_ns : 0;
+    bool known = all->grouping.group_of[device] != FACTS_NONE && all->usual_ns[device] != INT64_MAX;
+    return known ? call_excess(time_of(&all->facts->devices[device]), all->usual_ns[device]) : 0;
 }
 
 static int64_t claim_slow(const struct finding_case *the_case, const void *context,
@@ -63,23 +54,6 @@ static int64_t claim_slow(const struct finding_case *the_case, const void *conte
         return 0;
     int64_t call_ns = time_of(&the_case->facts->devices[atom->device]);
     return (int64_t)((double)atom->ns * (double)excess_ns / (double)call_ns);
-}
-
-static bool find_medians(struct slow_calls *all, struct arena *arena, struct err *err)
-{
-    const struct grouping *grouping = &all->grouping;
-    uint32_t count = grouping->groups.count;
-    all->median_ns = arena_room(arena, (size_t)count + 1, sizeof *all->median_ns, err);
-    all->cost_ns = arena_array(arena, (size_t)count + 1, sizeof *all->cost_ns, err);
-    if (!all->median_ns || !all->cost_ns)
-        return false;
-    for (uint32_t g = 0; g < count; g++) {
-        size_t calls = grouping->first[g + 1] - grouping->first[g];
-        all->median_ns[g] = calls < FINDING_SLOW_CALL_CALLS
-                                ? INT64_MAX
-                                : stats_median(grouping->dur_ns + grouping->first[g], calls);
-    }
-    return true;
 }
 
 static bool find_comm(struct slow_calls *all, struct arena *arena, struct err *err)
@@ -130,7 +104,13 @@ static bool measure(const struct finding_case *the_case, struct slow_calls *all,
     const struct facts *facts = all->facts = the_case->facts;
     bool ok = grouping_make(facts, call_key, the_case->arena, &all->grouping, err) &&
               grouping_sort(facts, the_case->arena, &all->grouping, err) &&
-              find_medians(all, the_case->arena, err) && find_comm(all, the_case->arena, err);
+              call_places_make(facts, &all->grouping, the_case->arena, &all->usual_ns, err) &&
+              find_comm(all, the_case->arena, err);
+    if (ok) {
+        all->cost_ns = arena_array(the_case->arena, (size_t)all->grouping.groups.count + 1,
+                                   sizeof *all->cost_ns, err);
+        ok = all->cost_ns;
+    }
     for (uint32_t i = 0; ok && i < facts->device_count; i++) {
         if (excess_of(all, i) > 0)
             add_slow(the_case, all, i);
@@ -138,16 +118,21 @@ static bool measure(const struct finding_case *the_case, struct slow_calls *all,
     return ok;
 }
 
-// The kind that costs most, by one of its calls.
+// Of the kind that costs most the call that loses most.
 static uint32_t find_worst(const struct slow_calls *all)
 {
     uint32_t worst = FACTS_NONE;
     for (uint32_t i = 0; i < all->facts->device_count; i++) {
-        uint32_t group = all->grouping.group_of[i];
-        if (group == FACTS_NONE || excess_of(all, i) == 0)
+        int64_t excess_ns = excess_of(all, i);
+        if (excess_ns == 0)
             continue;
-        if (worst == FACTS_NONE ||
-            all->cost_ns[group] > all->cost_ns[all->grouping.group_of[worst]])
+        if (worst == FACTS_NONE) {
+            worst = i;
+            continue;
+        }
+        int64_t more_ns =
+            all->cost_ns[all->grouping.group_of[i]] - all->cost_ns[all->grouping.group_of[worst]];
+        if (more_ns > 0 || (more_ns == 0 && excess_ns > excess_of(all, worst)))
             worst = i;
     }
     return worst;
@@ -164,14 +149,13 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
     struct evidence evidence = {0};
     finding->title = arena_printf(
         the_case->arena, err,
-        "slow calls of kernels, %s %s, take %s longer than most of their shape "
-        "(%.1f %%)",
+        "slow calls of kernels, %s %s, take %s longer than usual at their place (%.1f %%)",
         findings_per_step(the_case, all->slow, count), the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text,
-                 "most time is lost in %.*s: median %s, longest %s of %u calls", (int)name.len,
-                 name.at, time_text(all->median_ns[group]).text,
-                 time_text(all->grouping.dur_ns[past - 1]).text, past - first);
+                 "most time is lost in %.*s: usually %s at its place, at worst %s, of %u calls",
+                 (int)name.len, name.at, time_text(all->usual_ns[worst]).text,
+                 time_text(time_of(&facts->devices[worst])).text, past - first);
     evidence_add(&evidence, "collectives",
                  "%.0f %% of the slow calls' time has communication beside it",
                  100 * (double)all->beside_ns / (double)all->slow_ns);
@@ -184,12 +168,11 @@ static bool judge(const struct finding_case *the_case, struct slow_calls *all, b
 {
     if (!measure(the_case, all, err))
         return false;
-    finding->cost_ns = findings_claimed(the_case, claim_slow, all) / the_case->steps;
+    if (!findings_cost(the_case, finding, claim_slow, all, err))
+        return false;
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_SLOW_CALLS_SHARE);
     if (!*fires)
         return true;
-    finding->claim = claim_slow;
-    finding->context = all;
     finding->confidence = "medium";
     return describe(the_case, all, finding, err);
 }
@@ -207,14 +190,19 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_slow_calls = {
     .name = "slow_calls",
-    .why = "The same kernel on the same shapes usually runs faster: something took bandwidth or "
-           "multiprocessors away (a collective beside it, another process), or clocks went down.",
+    .why = "The same kernel on the same shapes usually runs faster at the same place: something "
+           "took bandwidth or multiprocessors away (a collective beside it, another process), or "
+           "clocks went down.",
     .advice = "Look in the timeline at what runs beside the slow calls: fewer channels for "
               "collectives (NCCL_MAX_CTAS), other work off the device; watch power and "
               "temperature.",
-    .method = "Calls of one kernel with the same grid, operator and shapes in the steady steps, 10 "
-              "or more; those that take 1.3 times their median, and 5 us more. Cost: owned time "
-              "beyond the median; reported from 1 % of the step. Needs recorded shapes.",
+    .method =
+        "Calls of one kernel with the same grid, operator and shapes in the steady steps, 10 "
+        "or more; those that take 1.3 times their median, and 5 us more. The median is of the "
+        "calls at the same place (of the step, of the replay or operator's call, of the "
+        "module, or of a period of layers) where that explains more than all calls "
+        "together. Cost: owned time beyond the median; reported from 1 % of the step. Needs "
+        "recorded shapes.",
     .false_alarms = "Kernels whose work depends on the values of their inputs.",
     .check = check,
 };

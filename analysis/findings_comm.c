@@ -15,12 +15,12 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
                           struct err *err)
 {
     const struct parts *steady = &the_case->facts->steady;
-    int64_t cost_ns = steady->bar_ns[BAR_EXPOSED_COMM] / the_case->steps;
+    if (!findings_cost(the_case, finding, claim_exposed, NULL, err))
+        return false;
+    int64_t cost_ns = finding->cost_ns;
     *fires = findings_costs(the_case, cost_ns, FINDING_EXPOSED_SHARE);
     if (!*fires)
         return true;
-    finding->cost_ns = cost_ns;
-    finding->claim = claim_exposed;
     finding->confidence = "high";
     finding->title = arena_printf(
         the_case->arena, err, "%s of communication %s is not hidden by compute (%.1f %%)",
@@ -105,7 +105,7 @@ static int64_t room_of(const struct facts *facts, const struct overlap *overlap)
     return parts_compute_ns(&facts->steady) - hidden_of(overlap);
 }
 
-// Such communication, up to what compute could hide of it.
+// Such communication. No more of it can be hidden than there is compute left to hide it behind.
 static int64_t claim_overlap(const struct finding_case *the_case, const void *context,
                              const struct atom *atom)
 {
@@ -126,19 +126,13 @@ static bool keep_overlap(const struct finding_case *the_case, const struct overl
     if (!kept)
         return false;
     *kept = *overlap;
-    finding->claim = claim_overlap;
-    finding->context = kept;
-    return true;
+    return findings_cost(the_case, finding, claim_overlap, kept, err);
 }
 
 static bool describe_overlap(const struct finding_case *the_case, const struct overlap *overlap,
                              struct finding *finding, struct err *err)
 {
     double hidden = 1 - (double)overlap->exposed_ns / (double)overlap->total_ns;
-    // No more can be hidden than there is compute left to hide it behind.
-    int64_t room_ns = room_of(the_case->facts, overlap);
-    finding->cost_ns =
-        (overlap->exposed_ns < room_ns ? overlap->exposed_ns : room_ns) / the_case->steps;
     finding->confidence = overlap->shares_stream ? "high" : "medium";
     finding->title = arena_printf(
         the_case->arena, err,

@@ -77,13 +77,15 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
                          bool *fires, struct finding *finding, struct err *err)
 {
     struct waits waits = {.facts = the_case->facts, .causes = causes};
-    findings_visit(the_case, add_wait, &waits);
-    finding->cost_ns = waits.total_ns / the_case->steps;
+    findings_visit_gaps(the_case, add_wait, &waits);
+    *fires = false;
+    if (!waits.count)
+        return true;
+    if (!findings_cost(the_case, finding, claim_gap, causes, err))
+        return false;
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_STARVED_SHARE);
     if (!*fires)
         return true;
-    finding->claim = claim_gap;
-    finding->context = causes;
     finding->confidence = "high";
     finding->title = arena_printf(the_case->arena, err,
                                   "the device waits %s %s for the host (%.1f %%) while it %s",
@@ -177,8 +179,7 @@ const struct finding_rule finding_launch_bound = {
     .check = check_launching,
 };
 
-// ---- graphs
-// --------------------------------------------------------------------------------------
+// --- graphs --------------------------------------------------------------------------------------
 
 // Launches of the steady steps.
 struct launching {
@@ -230,7 +231,8 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
                          struct err *err)
 {
     struct launching sum;
-    finding->cost_ns = findings_claimed(the_case, claim_launch, NULL) / the_case->steps;
+    if (!findings_cost(the_case, finding, claim_launch, NULL, err))
+        return false;
     if (!findings_costs(the_case, finding->cost_ns, FINDING_GRAPHS_SHARE))
         return true;
     if (!measure_launching(the_case, &sum, err))
@@ -240,7 +242,6 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
         return true;
     const struct parts *steady = &the_case->facts->steady;
     bool syncs = findings_costs(the_case, steady->idle_ns[IDLE_SYNC] / the_case->steps, 0.01);
-    finding->claim = claim_launch;
     finding->confidence = syncs ? "low" : "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "%lld launches per step, always the same, cost %s that a graph "

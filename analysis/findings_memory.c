@@ -59,8 +59,7 @@ static const char *device_of(struct memory_row at)
     return table_cell(at.table, at.row, "device")->s.at;
 }
 
-// ---- growth
-// --------------------------------------------------------------------------------------
+// --- growth --------------------------------------------------------------------------------------
 
 static double leak_of(struct memory_row at)
 {
@@ -105,12 +104,11 @@ const struct finding_rule finding_memory_leak = {
     .method = "Theil-Sen slope of each steady step's least allocated bytes; its 95 % interval lies "
               "above 0 and more than 1 MB was gained. High from 100 MB per step, medium from 1 MB.",
     .false_alarms = "Caches that fill up once (a key-value cache, growing sequence lengths) grow "
-                    "for a while and then stop; a longer recording tells.",
+                    "for a while and then stop; a longer recording will show.",
     .check = check_leak,
 };
 
-// ---- hardly any left
-// -----------------------------------------------------------------------------
+// --- hardly any left -----------------------------------------------------------------------------
 
 // What the allocator held at most, as a share of the device's memory.
 static double used_share(struct memory_row at)
@@ -159,12 +157,12 @@ const struct finding_rule finding_memory_full = {
               "already too little.",
     .method = "Most reserved bytes (allocated where those are not recorded) divided by the "
               "device's memory; reported from 92 %.",
-    .false_alarms = "An allocator that was told to take all memory at the begin holds it always.",
+    .false_alarms =
+        "An allocator that is configured to take all memory at the start always holds it.",
     .check = check_full,
 };
 
-// ---- much left
-// -----------------------------------------------------------------------------------
+// --- much left -----------------------------------------------------------------------------------
 
 static double free_share(struct memory_row at)
 {
@@ -193,8 +191,7 @@ const struct finding_rule finding_memory_headroom = {
     .check = check_headroom,
 };
 
-// ---- held without use
-// ----------------------------------------------------------------------------
+// --- held without use ----------------------------------------------------------------------------
 
 static double fragmentation_of(struct memory_row at)
 {

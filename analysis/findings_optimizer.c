@@ -30,7 +30,7 @@ static bool is_fused(const struct optimizer *optimizer, str_id name)
     return *known == 2;
 }
 
-// First launch whose event comes behind that one.
+// First launch whose event comes after that one.
 static uint32_t launch_behind(const struct facts *facts, uint32_t event)
 {
     uint32_t low = 0, high = facts->launch_count;
@@ -151,13 +151,12 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     if (all->kernels < FINDING_OPTIMIZER_KERNELS * the_case->steps ||
         all->fused_ns > all->kernel_ns)
         return true;
-    finding->cost_ns = findings_claimed(the_case, claim_optimizer, all) / the_case->steps;
+    if (!findings_cost(the_case, finding, claim_optimizer, all, err))
+        return false;
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_OPTIMIZER_SHARE);
     if (!*fires)
         return true;
     char count[32];
-    finding->claim = claim_optimizer;
-    finding->context = all;
     finding->confidence = "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "the optimizer runs %s kernels %s; a fused one would save %s "

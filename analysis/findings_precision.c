@@ -90,8 +90,6 @@ static bool describe(const struct finding_case *the_case, const struct precision
     const struct work_row *row = &ours->work->rows.rows[ours->worst];
     struct str name = facts_short_name(the_case->facts->trace, row->name);
     struct evidence evidence = {0};
-    finding->claim = finding_work_claim;
-    finding->context = ours->work;
     finding->confidence = ours->guessed_ns > ours->total_ns / 2 ? "low" : "medium";
     evidence_add(&evidence, "work", "most in %.*s %s in %s: %s %s, of which %.0f %% could be saved",
                  (int)name.len, name.at, row->work.problem, precision_word(row->work.precision),
@@ -103,8 +101,7 @@ static bool describe(const struct finding_case *the_case, const struct precision
     return finding->title && finding->evidence;
 }
 
-// ---- fp32 beside 16 bits
-// -------------------------------------------------------------------------
+// --- fp32 beside 16 bits -------------------------------------------------------------------------
 
 static bool check_precision(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
@@ -122,7 +119,8 @@ static bool check_precision(const struct finding_case *the_case, bool *fires,
     if (!make(the_case, fp16 > bf16 ? PRECISION_FP16 : PRECISION_BF16, sources, &ours, err) ||
         !measure(the_case, ours, FINDING_PRECISION_GUESS, err))
         return false;
-    finding->cost_ns = findings_claimed(the_case, finding_work_claim, ours->work) / the_case->steps;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_PRECISION_SHARE);
     if (!*fires)
         return true;
@@ -151,8 +149,7 @@ const struct finding_rule finding_gemm_precision = {
     .check = check_precision,
 };
 
-// ---- 16 bits beside fp8
-// --------------------------------------------------------------------------
+// --- 16 bits beside fp8 --------------------------------------------------------------------------
 
 static bool check_fp8(const struct finding_case *the_case, bool *fires, struct finding *finding,
                       struct err *err)
@@ -165,7 +162,8 @@ static bool check_fp8(const struct finding_case *the_case, bool *fires, struct f
     if (!make(the_case, PRECISION_FP8, 1u << PRECISION_BF16 | 1u << PRECISION_FP16, &ours, err) ||
         !measure(the_case, ours, 0, err))
         return false;
-    finding->cost_ns = findings_claimed(the_case, finding_work_claim, ours->work) / the_case->steps;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
     *fires = finding->cost_ns > 0;
     if (!*fires)
         return true;

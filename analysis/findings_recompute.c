@@ -37,13 +37,13 @@ static double free_share(const struct report *report)
 static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err)
 {
-    finding->cost_ns = findings_claimed(the_case, claim_repeated, NULL) / the_case->steps;
+    if (!findings_cost(the_case, finding, claim_repeated, NULL, err))
+        return false;
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_RECOMPUTE_SHARE);
     if (!*fires)
         return true;
     double spare = free_share(the_case->report);
     struct evidence evidence = {0};
-    finding->claim = claim_repeated;
     finding->confidence = spare >= 0 ? "high" : "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "activation checkpointing repeats %s of the forward %s (%.1f %%)",

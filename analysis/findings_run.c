@@ -6,10 +6,10 @@
 #include "analysis/tables.h"
 
 static const struct run_rule *const rules[] = {
-    &finding_run_straggler,      &finding_run_wait,         &finding_run_slow_link,
-    &finding_run_small_messages, &finding_run_transfer,     &finding_run_bubble,
-    &finding_run_imbalance,      &finding_run_rank_kernels, &finding_run_missing,
-    &finding_run_quality,
+    &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
+    &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
+    &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
+    &finding_run_quality,        &finding_run_jobs,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
@@ -26,6 +26,8 @@ static const struct {
     {"no_cuda_graphs", RUN_BARS_IDLE},
     {"exposed_communication", RUN_BARS_COMM},
     {"low_overlap", RUN_BARS_MOVE},
+    {"small_messages", RUN_BARS_COMM},
+    {"unexplained_idle", RUN_BARS_IDLE},
     {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
     {"gemm_precision", 1u << BAR_GEMM},
@@ -62,17 +64,23 @@ struct entries {
 
 static bool check_rules(const struct run_case *the_case, struct entries *entries, struct err *err)
 {
+    bool several = run_has_jobs(the_case);
     for (size_t r = 0; r < RULE_COUNT; r++) {
         struct entry *entry = &entries->all[entries->count];
         bool fires = false;
         *entry = (struct entry){.rule = rules[r], .bars = rules[r]->bars};
+        if (several && !rules[r]->of_data)
+            continue;
         if (!rules[r]->check(the_case, &fires, &entry->finding, err))
             return false;
         if (!fires)
             continue;
         entry->name = str_of(rules[r]->about->name);
         entry->bars = entry->finding.bars ? entry->finding.bars : entry->bars;
-        entry->cost_ns = entry->want_ns = entry->finding.cost_ns;
+        entry->cost_ns = entry->finding.cost_ns;
+        entry->want_ns = entry->finding.told_by ? 0 : entry->cost_ns;
+        if (rules[r] == &finding_run_jobs)
+            entry->cost_ns = INT64_MAX; // comes first
         entries->quality_told |= rules[r] == &finding_run_quality;
         entries->count++;
     }
@@ -109,7 +117,8 @@ static bool is_told(const struct run_case *the_case, const struct entries *entri
     if (str_equal(rule, STR("low_overlap")))
         return entries->transfer_ns >= 0 &&
                !run_costs(the_case, entries->overlap_ns, FINDING_OVERLAP_COMM);
-    return entries->transfer_ns >= 0 && str_equal(rule, STR("exposed_communication"));
+    return entries->transfer_ns >= 0 && (str_equal(rule, STR("exposed_communication")) ||
+                                         str_equal(rule, STR("small_messages")));
 }
 
 // What no other finding of the trace that is still there explains.
@@ -152,10 +161,11 @@ static void order(struct entries *entries)
     }
 }
 
-// What is left of each part of the step, and who had most of it.
+// What is left of each part of the step, and who had most of it: of all findings, and of those of
+// the run's own rules.
 struct sharing {
-    int64_t left_ns[RUN_PART_COUNT], most_ns[RUN_PART_COUNT];
-    struct str taker[RUN_PART_COUNT];
+    int64_t left_ns[RUN_PART_COUNT], most_ns[RUN_PART_COUNT], rule_ns[RUN_PART_COUNT];
+    struct str taker[RUN_PART_COUNT], rule[RUN_PART_COUNT];
 };
 
 // What a finding explains beside the costlier ones.
@@ -164,9 +174,25 @@ struct shared {
     struct str overlaps; // the costlier one that has most of the rest's parts, NULL: none
 };
 
-// Waits come first: they are the last part.
+static void take(struct sharing *sharing, int part, const struct entry *entry, int64_t got_ns)
+{
+    sharing->left_ns[part] -= got_ns;
+    if (got_ns > sharing->most_ns[part]) {
+        sharing->most_ns[part] = got_ns;
+        sharing->taker[part] = entry->name;
+    }
+    if (entry->rule && got_ns > sharing->rule_ns[part]) {
+        sharing->rule_ns[part] = got_ns;
+        sharing->rule[part] = entry->name;
+    }
+}
+
+// Waits come first: they are the last part. Findings of one trace have shared their time out
+// already, event by event, so that only a rule of the run can take some of it.
 static struct shared share(struct sharing *sharing, const struct entry *entry)
 {
+    const int64_t *had_ns = entry->rule ? sharing->most_ns : sharing->rule_ns;
+    const struct str *takers = entry->rule ? sharing->taker : sharing->rule;
     int64_t want_ns = entry->want_ns, most_ns = 0;
     struct shared shared = {.own_ns = 0};
     for (int part = RUN_PART_COUNT - 1; part >= 0 && want_ns > 0; part--) {
@@ -174,20 +200,18 @@ static struct shared share(struct sharing *sharing, const struct entry *entry)
             continue;
         int64_t left_ns = sharing->left_ns[part];
         int64_t got_ns = want_ns < left_ns ? want_ns : left_ns;
-        if (sharing->most_ns[part] > most_ns) {
-            most_ns = sharing->most_ns[part];
-            shared.overlaps = sharing->taker[part];
+        if (had_ns[part] > most_ns) {
+            most_ns = had_ns[part];
+            shared.overlaps = takers[part];
         }
-        sharing->left_ns[part] -= got_ns;
+        take(sharing, part, entry, got_ns);
         want_ns -= got_ns;
-        if (got_ns <= sharing->most_ns[part])
-            continue;
-        sharing->most_ns[part] = got_ns;
-        sharing->taker[part] = entry->name;
     }
-    if (want_ns == 0)
-        shared.overlaps = (struct str){NULL, 0};
     shared.own_ns = entry->want_ns - want_ns;
+    if (want_ns == 0 || (!entry->rule && most_ns == 0))
+        shared = (struct shared){.own_ns = entry->want_ns};
+    if (entry->finding.told_by)
+        shared.overlaps = str_of(entry->finding.told_by);
     return shared;
 }
 
@@ -201,17 +225,24 @@ static bool add_rule(const struct run_case *the_case, const struct entry *entry,
            row_end(&row, &table_run_findings, report, err);
 }
 
+// The row of the headline rank's findings, its own cost and what it overlaps left as they are.
+static void copy_own(const struct run_case *the_case, size_t own_row, struct row *row)
+{
+    const struct table_desc *desc = the_case->own->desc;
+    const struct cell *cells = the_case->own->cells + own_row * desc->column_count;
+    row_i64(row, the_case->headline);
+    for (unsigned c = 0; c < desc->column_count; c++)
+        row_cell(row, cells[c]);
+}
+
 // A finding of one trace may share its time with one that the run tells better, by its waits.
 static bool add_own(const struct run_case *the_case, const struct entries *entries,
                     const struct entry *entry, const struct shared *shared, struct report *report,
                     struct err *err)
 {
     const struct table_desc *desc = the_case->own->desc;
-    const struct cell *cells = the_case->own->cells + entry->row * desc->column_count;
     struct row row = {0};
-    row_i64(&row, the_case->headline);
-    for (unsigned c = 0; c < desc->column_count; c++)
-        row_cell(&row, cells[c]);
+    copy_own(the_case, entry->row, &row);
     struct cell *overlaps = &row.cells[table_column(desc, "overlaps") + 1];
     row.cells[table_column(desc, "own_cost_ns") + 1] = cell_i64(shared->own_ns);
     if (shared->overlaps.at)
@@ -239,6 +270,18 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
     return true;
 }
 
+// A run of one trace costs what its trace does.
+static bool add_alone(const struct run_case *the_case, struct report *report, struct err *err)
+{
+    for (size_t i = 0; the_case->own && i < the_case->own->row_count; i++) {
+        struct row row = {0};
+        copy_own(the_case, i, &row);
+        if (!row_end(&row, &table_run_findings, report, err))
+            return false;
+    }
+    return true;
+}
+
 static struct run_case case_of(const struct run_findings *of, const struct report *report,
                                struct arena *arena)
 {
@@ -251,6 +294,9 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .all_steps = of->all_steps > 0 ? of->all_steps : 1,
         .ranks = of->ranks,
         .own = of->own,
+        .rates = of->rates,
+        .links = of->links,
+        .source = of->source,
     };
     struct parts mean = parts_per_step(of->steady, the_case.steps);
     memcpy(the_case.part_ns, mean.bar_ns, sizeof mean.bar_ns);
@@ -259,8 +305,31 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
     wait_ns = wait_ns < 0 ? 0 : wait_ns < *comm_ns ? wait_ns : *comm_ns;
     the_case.part_ns[RUN_PART_WAIT] = wait_ns;
     *comm_ns -= wait_ns;
-    the_case.step_ns = parts_window_ns(&mean);
+    the_case.step_ns = parts_recorded_ns(&mean);
     return the_case;
+}
+
+static bool add_shared(const struct run_findings *of, struct run_case *the_case,
+                       struct report *report, struct err *err)
+{
+    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0),
+                              .transfer_ns = -1};
+    entries.all = arena_array(the_case->arena, entries.cap, sizeof *entries.all, err);
+    if (!entries.all)
+        return false;
+    if (the_case->step_ns > 0) {
+        if (!run_has_jobs(the_case))
+            entries.transfer_ns = run_rank_i64(the_case, "exposed_transfer_ns", of->headline);
+        entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(the_case));
+        if (!check_rules(the_case, &entries, err))
+            return false;
+        find_waits(&entries);
+    }
+    if (!run_slow_parts(the_case, &entries.slow_bars, err))
+        return false;
+    take_own(the_case, &entries);
+    order(&entries);
+    return add_all(the_case, &entries, report, err);
 }
 
 bool findings_of_run(const struct run_findings *of, struct report *report, struct err *err)
@@ -269,22 +338,8 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     struct arena arena;
     arena_init(&arena, report->arena->budget ? report->arena->budget : &uncounted);
     struct run_case the_case = case_of(of, report, &arena);
-    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0),
-                              .transfer_ns = -1};
-    entries.all = arena_array(&arena, entries.cap, sizeof *entries.all, err);
-    bool ok = entries.all;
-    if (ok && of->ranks > 1 && the_case.step_ns > 0) {
-        entries.transfer_ns = run_rank_i64(&the_case, "exposed_transfer_ns", of->headline);
-        entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(&the_case));
-        ok = check_rules(&the_case, &entries, err);
-        find_waits(&entries);
-    }
-    ok = ok && run_slow_parts(&the_case, &entries.slow_bars, err);
-    if (ok) {
-        take_own(&the_case, &entries);
-        order(&entries);
-        ok = add_all(&the_case, &entries, report, err);
-    }
+    bool ok =
+        of->ranks > 1 ? add_shared(of, &the_case, report, err) : add_alone(&the_case, report, err);
     arena_free(&arena);
     return ok;
 }

@@ -4,6 +4,8 @@
 #define ANALYSIS_FINDINGS_RUN_H
 
 #include "analysis/findings.h"
+#include "analysis/rank_source.h"
+#include "analysis/run_rates.h"
 
 // Which parts of the headline rank's step a finding explains: bits of enum bar, whose exposed
 // communication is without the exposed waits as far as those are known, and of the waits.
@@ -21,13 +23,16 @@ struct run_case {
     const struct report *report; // of the run; its findings are not there yet
     struct arena *arena;         // for texts
     struct budget *budget;
-    int64_t headline;                // rank
-    int64_t steps;                   // its steady steps, 1 or more
-    int64_t all_steps;               // all of its steps, 1 or more
-    int64_t step_ns;                 // mean steady step
-    int64_t part_ns[RUN_PART_COUNT]; // of that, of the headline rank
-    size_t ranks;                    // whose trace is there
-    const struct table *own;         // findings of the headline rank, NULL: none
+    int64_t headline;                 // rank
+    int64_t steps;                    // its steady steps, 1 or more
+    int64_t all_steps;                // all of its steps, 1 or more
+    int64_t step_ns;                  // mean steady step
+    int64_t part_ns[RUN_PART_COUNT];  // of that, of the headline rank
+    size_t ranks;                     // whose trace is there
+    const struct table *own;          // findings of the headline rank, NULL: none
+    const struct rank_rate *rates;    // of all ranks, ascending; NULL: not known
+    const struct run_links *links;    // NULL: not known
+    const struct rank_source *source; // of the ranks' own tables; NULL: there are none
 };
 
 // A rule of a run; the rule's own check is NULL.
@@ -36,8 +41,10 @@ struct run_rule {
     bool (*check)(const struct run_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);
     unsigned bars;
+    bool of_data; // about what the traces are, whatever they say
 };
 
+extern const struct run_rule finding_run_jobs;
 extern const struct run_rule finding_run_straggler;
 extern const struct run_rule finding_run_wait;
 extern const struct run_rule finding_run_slow_link;
@@ -45,7 +52,7 @@ extern const struct run_rule finding_run_small_messages;
 extern const struct run_rule finding_run_transfer;
 extern const struct run_rule finding_run_imbalance;
 extern const struct run_rule finding_run_bubble;
-extern const struct run_rule finding_run_rank_kernels;
+extern const struct run_rule finding_run_rates;
 extern const struct run_rule finding_run_missing;
 extern const struct run_rule finding_run_quality;
 
@@ -57,6 +64,9 @@ struct run_findings {
     int64_t steps, all_steps;
     const struct parts *steady; // of the headline rank, over its steady steps
     size_t ranks;
+    const struct rank_rate *rates;    // of all ranks, ascending; NULL: not known
+    const struct run_links *links;    // NULL: not known
+    const struct rank_source *source; // of the ranks' own tables; NULL: there are none
 };
 MUST_CHECK bool findings_of_run(const struct run_findings *of, struct report *report,
                                 struct err *err);
@@ -97,13 +107,39 @@ double run_collective_share(const struct run_case *the_case);
 // expert or pipeline parallelism needs its result. 1 without any transfers.
 double run_overlap_share(const struct run_case *the_case);
 
+// Whether the ranks are of several jobs, which nothing is judged across.
+bool run_has_jobs(const struct run_case *the_case);
+
 // Ranks of the job that have no trace, as far as the traces know. Waits for them look like
 // transfer.
 int64_t run_missing_ranks(const struct run_case *the_case);
 
-// The rank that others wait for, and what that costs per step; 0 when none stands out.
-MUST_CHECK bool run_find_straggler(const struct run_case *the_case, int64_t *rank, int64_t *cost_ns,
-                                   struct err *err);
+// The ranks that others wait for.
+struct run_late {
+    const struct table *lateness;
+    size_t row;           // of lateness: of the rank whose reason stands for all
+    double all_ns;        // waits that ranks cause which had not waited elsewhere themselves
+    double part;          // of these, what the late ranks cause; 0 without waits
+    const int64_t *ranks; // ascending
+    size_t count;
+    const char *list;
+    int64_t cost_ns; // per step; 0 when nobody stands out
+};
+MUST_CHECK bool run_find_late(const struct run_case *the_case, struct run_late *late,
+                              struct err *err);
+bool run_late_has(const struct run_late *late, int64_t rank);
+
+// The annotation in which the host of a late rank spends half of the cost or more while its device
+// idles; NULL text when there is none.
+MUST_CHECK bool run_late_range(const struct run_case *the_case, int64_t rank, int64_t cost_ns,
+                               struct str *range, struct err *err);
+
+// What takes a rank longer for the same work as others; NULL when it is not slow.
+const struct rank_rate *run_slow_rate(const struct run_case *the_case, int64_t rank);
+
+// What these ranks have in common and no other has, as " (node b)"; "" when there is nothing.
+MUST_CHECK bool run_common_place(const struct run_case *the_case, const struct run_late *some,
+                                 const char **place, struct err *err);
 
 // Numbers in a list like "0-7,9", 0 when it is none; and whether one is among them.
 int64_t run_list_count(struct str list);

@@ -35,7 +35,7 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
     return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
 }
 
-// A number at the begin of the text, which is moved behind it.
+// Reads the number that the text starts with and moves past it.
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t at = 0;
@@ -54,7 +54,7 @@ static bool take_char(struct str *text, char c)
     return true;
 }
 
-// Takes "3" or "0-7", and the comma behind it; false when there is none.
+// Takes "3" or "0-7", and the comma after it; false when there is none.
 static bool take_range(struct str *list, int64_t *first, int64_t *last)
 {
     if (!take_number(list, first))
@@ -102,8 +102,7 @@ int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_
     return found ? run_cell_i64(ranks, low, column, -1) : -1;
 }
 
-// ---- slow steps
-// ------------------------------------------------------------------------------
+// --- slow steps ----------------------------------------------------------------------------------
 
 // By how much the mean of a column over the headline rank's steady steps passes the median, which
 // is what slow steps have more; 0 where it is not known. Room for twice the rows in values.
@@ -153,8 +152,7 @@ bool run_slow_parts(const struct run_case *the_case, unsigned *bars, struct err 
     return true;
 }
 
-// ---- pipelines
-// -------------------------------------------------------------------------------
+// --- pipelines -----------------------------------------------------------------------------------
 
 // The stage of a list's first rank, NULL text without a pipeline.
 static struct str stage_of(const struct run_case *the_case, struct str list)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about what moving data costs once all ranks of a collective are there.
 #include "analysis/findings_run.h"
-#include "analysis/groups.h"
-#include "analysis/sort.h"
-#include "analysis/stats.h"
+#include "analysis/run_links.h"
 
 #include <inttypes.h>
 
@@ -38,183 +36,41 @@ static const char *kind_of(const struct table *waits, size_t row)
     return kind->null ? "unknown" : kind->s.at;
 }
 
-static uint64_t hash_cell(const struct table *table, size_t row, const char *column, uint64_t seed)
+// --- a slow link ---------------------------------------------------------------------------------
+
+static bool tell_link(const struct run_case *the_case, struct finding *finding, struct err *err)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    struct str text = cell->null ? STR("") : cell->s;
-    return hash_mix(seed, hash_keyed(HASH_KEY_FIXED, text.at, text.len) | 1);
-}
-
-// ---- a slow link
-// -----------------------------------------------------------------------------
-
-// Rows of equal collectives, of groups that differ in their ranks only.
-struct alike {
-    const struct table *waits;
-    uint32_t *class_of; // per row
-    int64_t *median_ns; // per class: of its rows' median transfers; 0 with one row
-    uint32_t classes;
-};
-
-// Without a size all_to_all cannot be compared: some groups move more tokens than others.
-static bool is_known(const struct table *waits, size_t row)
-{
-    bool alike = !table_cell(waits, row, "bytes")->null ||
-                 !run_cell_is(waits, row, "kind", STR("all_to_all"));
-    return alike && run_cell_i64(waits, row, "transfer_median_ns", 0) > 0 &&
-           run_cell_i64(waits, row, "calls", 0) > 0;
-}
-
-static bool class_rows(const struct run_case *the_case, struct alike *alike, struct err *err)
-{
-    static const char *const texts[] = {"kind", "dtype", "span", "dimension"};
-    struct groups groups;
-    groups_init(&groups, the_case->budget);
-    bool ok = true;
-    for (size_t i = 0; ok && i < alike->waits->row_count; i++) {
-        uint64_t key = (uint64_t)run_cell_i64(alike->waits, i, "group_size", -1);
-        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
-            key = hash_cell(alike->waits, i, texts[t], key ^ t);
-        uint64_t bytes = (uint64_t)run_cell_i64(alike->waits, i, "bytes", -1);
-        ok = groups_index(&groups, key, bytes, &alike->class_of[i], err);
-    }
-    alike->classes = groups.count;
-    groups_free(&groups);
-    return ok;
-}
-
-// Lower median per class: rows sorted by class, then by transfer.
-static bool find_medians(const struct run_case *the_case, struct alike *alike, struct err *err)
-{
-    size_t rows = alike->waits->row_count, count = 0;
-    struct keyed *items = arena_room(the_case->arena, 2 * rows + 1, sizeof *items, err);
-    alike->median_ns =
-        arena_array(the_case->arena, alike->classes + 1, sizeof *alike->median_ns, err);
-    if (!items || !alike->median_ns)
-        return false;
-    for (size_t i = 0; i < rows; i++)
-        if (is_known(alike->waits, i))
-            items[count++] = (struct keyed){run_cell_i64(alike->waits, i, "transfer_median_ns", 0),
-                                            (uint32_t)i, 0};
-    sort_keyed(items, items + rows, count);
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct keyed){alike->class_of[items[i].a], items[i].a, 0};
-    sort_keyed(items, items + rows, count);
-    for (size_t first = 0, past; first < count; first = past) {
-        for (past = first; past < count && items[past].key == items[first].key;)
-            past++;
-        size_t middle = first + (past - first - 1) / 2;
-        if (past - first > 1)
-            alike->median_ns[items[first].key] =
-                run_cell_i64(alike->waits, items[middle].a, "transfer_median_ns", 0);
-    }
-    return true;
-}
-
-// How many times the usual a row's transfer takes; 1 when it is not slow.
-static double slowness(const struct alike *alike, size_t row)
-{
-    int64_t usual_ns = alike->median_ns[alike->class_of[row]];
-    if (usual_ns <= 0 || !is_known(alike->waits, row))
-        return 1;
-    double ratio =
-        (double)run_cell_i64(alike->waits, row, "transfer_median_ns", 0) / (double)usual_ns;
-    return ratio >= FINDING_SLOW_LINK_RATIO ? ratio : 1;
-}
-
-// What slow rows cost the rank that they cost most, and the row with most of it.
-struct slow_rows {
-    double cost_ns, worst_ns;
-    size_t row;
-    uint32_t groups;
-    double *rank_ns; // per row of the table of ranks
-};
-
-// A rank takes part in several groups, and has to bear all that are slow.
-static void bear(const struct run_case *the_case, struct str list, double cost_ns,
-                 struct slow_rows *slow)
-{
-    const struct table *ranks = report_find(the_case->report, "ranks");
-    for (size_t r = 0; ranks && r < ranks->row_count; r++) {
-        if (!run_list_has(list, table_cell(ranks, r, "rank")->i))
-            continue;
-        slow->rank_ns[r] += cost_ns;
-        if (slow->rank_ns[r] > slow->cost_ns)
-            slow->cost_ns = slow->rank_ns[r];
-    }
-}
-
-static bool find_slow(const struct run_case *the_case, const struct alike *alike,
-                      struct slow_rows *slow, struct err *err)
-{
-    struct groups groups;
-    uint32_t group;
-    bool ok = true;
-    slow->rank_ns = arena_array(the_case->arena, the_case->ranks + 1, sizeof *slow->rank_ns, err);
-    if (!slow->rank_ns)
-        return false;
-    groups_init(&groups, the_case->budget);
-    for (size_t i = 0; ok && i < alike->waits->row_count; i++) {
-        const struct cell *list = table_cell(alike->waits, i, "ranks");
-        double ratio = slowness(alike, i);
-        if (ratio <= 1 || list->null)
-            continue;
-        double cost_ns = exposed_ns(the_case, alike->waits, i) * (1 - 1 / ratio);
-        bear(the_case, list->s, cost_ns, slow);
-        if (cost_ns >= slow->worst_ns) {
-            slow->worst_ns = cost_ns;
-            slow->row = i;
-        }
-        ok = groups_index(&groups, hash_cell(alike->waits, i, "process_group", 1),
-                          hash_cell(alike->waits, i, "ranks", 2), &group, err);
-    }
-    slow->groups = groups.count;
-    groups_free(&groups);
-    return ok;
-}
-
-static bool tell_link(const struct run_case *the_case, const struct alike *alike,
-                      const struct slow_rows *slow, struct finding *finding, struct err *err)
-{
-    const struct table *waits = alike->waits;
-    const struct cell *ranks = table_cell(waits, slow->row, "ranks");
-    struct str list = ranks->null ? STR("?") : ranks->s;
+    const struct run_links *links = the_case->links;
+    const struct slow_link *link = &links->links[0];
+    const char *kind = bandwidth_kind_word(link->kind);
+    struct href_text href = href_to("comm_waits");
     struct evidence evidence = {0};
+    href_add(&href, "process_group", link->group->name);
+    href_add(&href, "kind", str_of(kind));
     finding->confidence = "medium";
-    finding->ranks = finding->subject = arena_strdup(the_case->arena, list, err);
+    finding->ranks = finding->subject = links->list;
     finding->title =
         arena_printf(the_case->arena, err,
-                     "ranks %.*s move data %.1f times slower than groups like theirs: %s "
-                     "per step (%.1f %%)",
-                     (int)list.len, list.at, slowness(alike, slow->row),
+                     "ranks %s move data %.1f times slower than groups like theirs: %s per step "
+                     "(%.1f %%)",
+                     links->list, (double)link->transfer_ns / (double)link->usual_ns,
                      time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, href_of_row(waits, slow->row).text,
-                 "%s of %" PRId64 " bytes: median transfer %s, %s in the "
-                 "median group",
-                 kind_of(waits, slow->row), run_cell_i64(waits, slow->row, "bytes", 0),
-                 time_text(run_cell_i64(waits, slow->row, "transfer_median_ns", 0)).text,
-                 time_text(alike->median_ns[alike->class_of[slow->row]]).text);
-    evidence_add(&evidence, "comm_waits", "%u group%s as slow", slow->groups,
-                 slow->groups == 1 ? " is" : "s are");
+    evidence_add(&evidence, href.text,
+                 "%s of %" PRId64 " bytes: median transfer %s, %s in the median group", kind,
+                 link->bytes, time_text(link->transfer_ns).text, time_text(link->usual_ns).text);
+    evidence_add(&evidence, "comm_waits", "%u group%s as slow", links->group_count,
+                 links->group_count == 1 ? " is" : "s are");
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
-    return finding->subject && finding->title && finding->evidence;
+    return finding->title && finding->evidence;
 }
 
 static bool check_link(const struct run_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    struct alike alike = {.waits = report_find(the_case->report, "comm_waits")};
-    struct slow_rows slow = {.cost_ns = 0};
-    if (!alike.waits)
-        return true;
-    alike.class_of =
-        arena_array(the_case->arena, alike.waits->row_count + 1, sizeof *alike.class_of, err);
-    if (!alike.class_of || !class_rows(the_case, &alike, err) ||
-        !find_medians(the_case, &alike, err) || !find_slow(the_case, &alike, &slow, err))
-        return false;
-    finding->cost_ns = (int64_t)slow.cost_ns;
+    const struct run_links *links = the_case->links;
+    finding->cost_ns = links && links->count ? links->cost_ns : 0;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_SLOW_LINK_SHARE);
-    return !*fires || tell_link(the_case, &alike, &slow, finding, err);
+    return !*fires || tell_link(the_case, finding, err);
 }
 
 static const struct finding_rule link_rule = {
@@ -227,8 +83,10 @@ static const struct finding_rule link_rule = {
     .method =
         "Median transfer per collective (duration after the last rank's begin) of groups "
         "with the same kind, type, bytes, size and span; slow from 1.5 times the median "
-        "group. Cost: exposed transfer beyond the median group's per steady step, summed over the "
-        "slow groups of the rank that bears most; reported from 1 % of the step.",
+        "group, where less than half of them are. Cost: call by call what the transfer takes "
+        "beyond that of the median group, as far "
+        "as it is exposed, per steady step of the rank that bears most; reported from 1 % of the "
+        "step.",
     .false_alarms = "Groups of one span may still cross different switches.",
 };
 
@@ -238,8 +96,7 @@ const struct run_rule finding_run_slow_link = {
     .bars = RUN_BARS_MOVE,
 };
 
-// ---- small messages
-// --------------------------------------------------------------------------
+// --- small messages ------------------------------------------------------------------------------
 
 // Best algorithm bandwidth of a row, in bytes per ns.
 static double best_bandwidth(const struct table *waits)
@@ -320,8 +177,7 @@ const struct run_rule finding_run_small_messages = {
     .bars = RUN_BARS_MOVE,
 };
 
-// ---- in general
-// ------------------------------------------------------------------------------
+// --- in general ----------------------------------------------------------------------------------
 
 // The row with most exposed transfer per rank; the row count without any.
 static size_t find_most(const struct run_case *the_case, const struct table *waits)

@@ -32,6 +32,24 @@ static void add_gap(void *context, const struct gap *gap, int64_t length_ns)
     times->gap_ns[gap - times->facts->gaps.gaps] += length_ns; // a step may begin within a gap
 }
 
+static bool typical_step(const struct facts *facts, struct arena *arena, int64_t *step_ns,
+                         struct err *err)
+{
+    const bool *odd = NULL;
+    int64_t *all_ns = arena_room(arena, (size_t)facts->step_count + 1, sizeof *all_ns, err);
+    if (!all_ns)
+        return false;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        all_ns[s] = parts_recorded_ns(&facts->step_parts[s]);
+    if (facts->steady_count >= FINDING_ODD_STEPS &&
+        !findings_odd_steps(facts, all_ns, arena, &odd, err))
+        return false;
+    *step_ns = findings_typical(facts, all_ns, odd);
+    if (*step_ns <= 0) // all but the odd ones have no time
+        *step_ns = parts_recorded_ns(&facts->steady) / facts->steady_count;
+    return true;
+}
+
 bool findings_case_make(const struct facts *facts, const struct report *report, struct arena *arena,
                         struct finding_case *the_case, struct err *err)
 {
@@ -40,12 +58,15 @@ bool findings_case_make(const struct facts *facts, const struct report *report, 
     if (!times.gap_ns)
         return false;
     step_gaps_visit(facts, add_gap, &times);
+    int64_t step_ns;
+    if (!typical_step(facts, arena, &step_ns, err))
+        return false;
     *the_case = (struct finding_case){
         .facts = facts,
         .report = report,
         .arena = arena,
         .steps = facts->steady_count,
-        .step_ns = parts_window_ns(&facts->steady) / facts->steady_count,
+        .step_ns = step_ns,
         .per = facts->marked ? "per step" : "in the whole window",
         .gap_ns = times.gap_ns,
     };
@@ -60,31 +81,17 @@ void findings_visit(const struct finding_case *the_case, atom_fn *visit, void *c
         if (atom.ns > 0)
             visit(context, &atom);
     }
+    findings_visit_gaps(the_case, visit, context);
+}
+
+void findings_visit_gaps(const struct finding_case *the_case, atom_fn *visit, void *context)
+{
+    const struct facts *facts = the_case->facts;
     for (uint32_t i = 0; i < facts->gaps.count; i++) {
         struct atom atom = {FACTS_NONE, &facts->gaps.gaps[i], the_case->gap_ns[i]};
         if (atom.ns > 0)
             visit(context, &atom);
     }
-}
-
-struct claimed {
-    const struct finding_case *the_case;
-    claim_fn *claim;
-    const void *context;
-    int64_t ns;
-};
-
-static void add_claim(void *context, const struct atom *atom)
-{
-    struct claimed *sum = context;
-    sum->ns += sum->claim(sum->the_case, sum->context, atom);
-}
-
-int64_t findings_claimed(const struct finding_case *the_case, claim_fn *claim, const void *context)
-{
-    struct claimed sum = {the_case, claim, context, 0};
-    findings_visit(the_case, add_claim, &sum);
-    return sum.ns;
 }
 
 void findings_order(const struct finding *findings, size_t count, uint32_t *order)
@@ -105,7 +112,10 @@ struct sharing {
     uint8_t number;   // of the finding, from 1
     int64_t *left_ns; // per atom, devices before gaps: explained by none so far
     uint8_t *taker;   // per atom: the first finding that explains some of it, 0 for none
-    int64_t own_ns, shared_ns[MAX_FINDINGS + 1];
+    struct step_cursor cursor;
+    int64_t *step_ns; // per step: what only this finding explains
+    int64_t spare_ns; // of the typical step: what no finding before has as its own
+    int64_t shared_ns[MAX_FINDINGS + 1];
 };
 
 static void share_atom(void *context, const struct atom *atom)
@@ -121,27 +131,46 @@ static void share_atom(void *context, const struct atom *atom)
         return;
     int64_t got_ns = want_ns < sharing->left_ns[at] ? want_ns : sharing->left_ns[at];
     sharing->left_ns[at] -= got_ns;
-    sharing->own_ns += got_ns;
+    findings_add_to_steps(sharing->the_case, &sharing->cursor, atom, got_ns, sharing->step_ns);
     sharing->shared_ns[sharing->taker[at]] += want_ns - got_ns;
     if (sharing->taker[at] == 0)
         sharing->taker[at] = sharing->number;
 }
 
-static void share_one(struct sharing *sharing, int64_t *own_ns, uint32_t *overlaps)
+// The finding before that has most of what this one shares; FACTS_NONE without one.
+static uint32_t find_overlap(const struct sharing *sharing)
 {
-    int64_t most_ns = 0, cost_ns = sharing->finding->cost_ns;
-    sharing->own_ns = 0;
-    memset(sharing->shared_ns, 0, sizeof sharing->shared_ns);
-    findings_visit(sharing->the_case, share_atom, sharing);
-    *overlaps = FACTS_NONE;
+    uint32_t overlaps = FACTS_NONE;
+    int64_t most_ns = 0;
     for (uint32_t f = 1; f < sharing->number; f++) {
         if (sharing->shared_ns[f] <= most_ns)
             continue;
         most_ns = sharing->shared_ns[f];
-        *overlaps = f - 1;
+        overlaps = f - 1;
     }
-    int64_t left_ns = sharing->own_ns / sharing->the_case->steps;
-    *own_ns = *overlaps == FACTS_NONE || left_ns > cost_ns ? cost_ns : left_ns;
+    return overlaps;
+}
+
+// Means over different steps need not sum to one step, so the last ones get what is left of it.
+static void share_one(struct sharing *sharing, int64_t *own_ns, uint32_t *overlaps)
+{
+    const struct facts *facts = sharing->the_case->facts;
+    int64_t cost_ns = sharing->finding->cost_ns;
+    sharing->cursor = (struct step_cursor){.at = {0}};
+    memset(sharing->step_ns, 0, facts->step_count * sizeof *sharing->step_ns);
+    memset(sharing->shared_ns, 0, sizeof sharing->shared_ns);
+    findings_visit(sharing->the_case, share_atom, sharing);
+    *overlaps = find_overlap(sharing);
+    int64_t left_ns = findings_typical(facts, sharing->step_ns, sharing->finding->odd);
+    left_ns = *overlaps == FACTS_NONE || left_ns > cost_ns ? cost_ns : left_ns;
+    if (left_ns > sharing->spare_ns) {
+        left_ns = sharing->spare_ns;
+        *overlaps = *overlaps == FACTS_NONE ? 0 : *overlaps;
+    }
+    if (left_ns == cost_ns)
+        *overlaps = FACTS_NONE;
+    sharing->spare_ns -= left_ns;
+    *own_ns = left_ns;
 }
 
 bool findings_share_out(const struct finding_case *the_case, const struct finding *const *findings,
@@ -149,12 +178,14 @@ bool findings_share_out(const struct finding_case *the_case, const struct findin
 {
     const struct facts *facts = the_case->facts;
     size_t atoms = (size_t)facts->device_count + facts->gaps.count;
-    struct sharing sharing = {.the_case = the_case};
+    struct sharing sharing = {.the_case = the_case, .spare_ns = the_case->step_ns};
     if (count > MAX_FINDINGS)
         return err_set(err, ERR_LIMIT, "%zu findings are more than %d", count, MAX_FINDINGS);
     sharing.left_ns = arena_room(the_case->arena, atoms + 1, sizeof *sharing.left_ns, err);
     sharing.taker = arena_array(the_case->arena, atoms + 1, sizeof *sharing.taker, err);
-    if (!sharing.left_ns || !sharing.taker)
+    sharing.step_ns =
+        arena_room(the_case->arena, (size_t)facts->step_count + 1, sizeof *sharing.step_ns, err);
+    if (!sharing.left_ns || !sharing.taker || !sharing.step_ns)
         return false;
     for (size_t f = 0; f < count; f++) {
         own_ns[f] = findings[f]->cost_ns;

@@ -16,9 +16,11 @@ struct slow_steps {
     double *factors;  // per step and bar: share of the part that is beyond the usual
 };
 
+// Without what the recording lacks and what happens once.
 static int64_t step_ns(const struct facts *facts, uint32_t step)
 {
-    return parts_window_ns(&facts->step_parts[step]);
+    const struct parts *parts = &facts->step_parts[step];
+    return parts_recorded_ns(parts) - parts->idle_ns[IDLE_COLD_START];
 }
 
 static bool is_slow(const struct slow_steps *all, uint32_t step)
@@ -46,6 +48,11 @@ static void find_limit(struct slow_steps *all, int64_t *values)
     all->limit_ns = all->median_ns + (int64_t)(spread_ns > least_ns ? spread_ns : least_ns);
 }
 
+static int64_t bar_ns(const struct parts *parts, int bar)
+{
+    return parts->bar_ns[bar] - (bar == BAR_IDLE_OTHER ? parts->idle_ns[IDLE_COLD_START] : 0);
+}
+
 static void find_usual(struct slow_steps *all, int64_t *values)
 {
     const struct facts *facts = all->facts;
@@ -53,7 +60,7 @@ static void find_usual(struct slow_steps *all, int64_t *values)
         size_t count = 0;
         for (uint32_t s = 0; s < facts->step_count; s++)
             if (facts->steps[s].steady && !is_slow(all, s))
-                values[count++] = facts->step_parts[s].bar_ns[bar];
+                values[count++] = bar_ns(&facts->step_parts[s], bar);
         sort_i64(values, values + count, count);
         all->usual_ns[bar] = stats_median(values, count);
     }
@@ -65,13 +72,13 @@ static void set_factors(struct slow_steps *all, uint32_t step)
     const struct parts *parts = &all->facts->step_parts[step];
     double grown_ns = 0, excess_ns = (double)(step_ns(all->facts, step) - all->median_ns);
     for (int bar = 0; bar < BAR_COUNT; bar++)
-        if (parts->bar_ns[bar] > all->usual_ns[bar])
-            grown_ns += (double)(parts->bar_ns[bar] - all->usual_ns[bar]);
+        if (bar != BAR_UNRECORDED && bar_ns(parts, bar) > all->usual_ns[bar])
+            grown_ns += (double)(bar_ns(parts, bar) - all->usual_ns[bar]);
     for (int bar = 0; bar < BAR_COUNT; bar++) {
-        int64_t more_ns = parts->bar_ns[bar] - all->usual_ns[bar];
-        if (more_ns > 0)
+        int64_t more_ns = bar_ns(parts, bar) - all->usual_ns[bar];
+        if (bar != BAR_UNRECORDED && more_ns > 0)
             all->factors[step * BAR_COUNT + (uint32_t)bar] =
-                (double)more_ns / (double)parts->bar_ns[bar] * excess_ns / grown_ns;
+                (double)more_ns / (double)bar_ns(parts, bar) * excess_ns / grown_ns;
     }
 }
 
@@ -140,7 +147,7 @@ static int64_t claim_excess(const struct finding_case *the_case, const void *con
     const struct slow_steps *all = context;
     const struct facts *facts = the_case->facts;
     uint32_t step = step_of(facts, atom);
-    if (step == FACTS_NONE)
+    if (step == FACTS_NONE || (atom->gap && atom->gap->cause == IDLE_COLD_START))
         return 0;
     uint32_t bar = atom->gap ? (uint32_t)idle_cause_bar((enum idle_cause)atom->gap->cause)
                              : facts->devices[atom->device].bar;
@@ -155,8 +162,8 @@ static enum bar grown_most(const struct slow_steps *all, int64_t *most_ns)
     for (int bar = 0; bar < BAR_COUNT; bar++) {
         int64_t grown_ns = 0;
         for (uint32_t i = 0; i < all->count; i++)
-            grown_ns += all->facts->step_parts[all->slow[i]].bar_ns[bar] - all->usual_ns[bar];
-        if (grown_ns <= *most_ns)
+            grown_ns += bar_ns(&all->facts->step_parts[all->slow[i]], bar) - all->usual_ns[bar];
+        if (bar == BAR_UNRECORDED || grown_ns <= *most_ns)
             continue;
         *most_ns = grown_ns;
         most = (enum bar)bar;

@@ -8,7 +8,7 @@
 
 struct finding_case;
 
-// Facts of a finding, one behind the other: [{"fact": ..., "href": ...}].
+// Facts of a finding, one after the other: [{"fact": ..., "href": ...}].
 struct evidence {
     struct buf json;
 };

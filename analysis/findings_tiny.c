@@ -66,12 +66,14 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
                        struct err *err)
 {
     struct tiny tiny = measure_tiny(the_case);
-    int64_t cost_ns = (tiny.owned_ns + tiny.wait_ns) / the_case->steps;
-    *fires = are_many(&tiny) && findings_costs(the_case, cost_ns, FINDING_TINY_SHARE);
+    if (!are_many(&tiny))
+        return true;
+    if (!findings_cost(the_case, finding, claim_short, NULL, err))
+        return false;
+    int64_t cost_ns = finding->cost_ns;
+    *fires = findings_costs(the_case, cost_ns, FINDING_TINY_SHARE);
     if (!*fires)
         return true;
-    finding->cost_ns = cost_ns;
-    finding->claim = claim_short;
     bool mostly_replayed = tiny.replayed > tiny.short_calls / 2;
     finding->confidence = mostly_replayed                ? "low"
                           : tiny.wait_ns > tiny.owned_ns ? "high"

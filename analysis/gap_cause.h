@@ -16,12 +16,16 @@ enum idle_cause {
     IDLE_GRAPH_REPLAY,
     IDLE_DISPATCH,
     IDLE_PROFILER,
+    IDLE_COLD_START,
     IDLE_UNKNOWN,
+    IDLE_UNRECORDED, // the device was busy with work that the recording lacks
     IDLE_CAUSE_COUNT
 };
 
 // What starting a device event takes at most when nothing holds it back.
 #define IDLE_START_NS 30000
+// A graph takes longer, by what is handed over for each further node.
+#define IDLE_NODE_NS 100
 
 // "sync", "data_loading", ...: stable.
 const char *idle_cause_word(enum idle_cause cause);

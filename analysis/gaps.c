@@ -9,7 +9,8 @@ struct walk {
     const struct facts *facts;
     const uint32_t *list; // NULL: all events
     uint32_t count;
-    uint32_t *last; // per row of the trace: the last event seen there, or FACTS_NONE
+    uint32_t *last;                // per row of the trace: the last event seen there, or FACTS_NONE
+    const struct gap_list *merged; // gaps of all devices, when the list is of one
 };
 
 static uint32_t device_at(const struct walk *walk, uint32_t position)
@@ -17,7 +18,7 @@ static uint32_t device_at(const struct walk *walk, uint32_t position)
     return walk->list ? walk->list[position] : position;
 }
 
-// Moves the gap behind a device event. True when the event ends a gap, which then lies in *gap.
+// Moves the gap after a device event. True when the event ends a gap, which then lies in *gap.
 static bool step_over(const struct facts *facts, uint32_t device, int64_t *end_ns, uint32_t *before,
                       struct gap *gap)
 {
@@ -56,12 +57,14 @@ static bool fill(const struct walk *walk, struct gap_judge *judge, struct gap_li
     uint32_t before = FACTS_NONE;
     for (uint32_t t = 0; judge && t < facts->trace->track_count; t++)
         walk->last[t] = FACTS_NONE;
+    if (judge)
+        gap_judge_start(judge, &(struct gap_scope){walk->list, walk->count, walk->merged});
     for (uint32_t i = 0; i < walk->count; i++) {
         uint32_t device = device_at(walk, i);
         struct gap *gap = &list->gaps[list->count];
         uint32_t *last = &walk->last[facts->devices[device].track];
         bool found = step_over(facts, device, &end_ns, &before, gap);
-        if (found && judge && !gap_judge_decide(judge, gap, *last, err))
+        if (found && judge && !gap_judge_decide(judge, gap, (struct gap_place){i, *last}, err))
             return false;
         list->count += found;
         *last = device;
@@ -70,10 +73,10 @@ static bool fill(const struct walk *walk, struct gap_judge *judge, struct gap_li
     if (!last_gap(facts, end_ns, before, gap))
         return true;
     list->count++;
-    return !judge || gap_judge_decide(judge, gap, FACTS_NONE, err);
+    return !judge || gap_judge_decide(judge, gap, (struct gap_place){walk->count, FACTS_NONE}, err);
 }
 
-// One more than counted: fill looks at the place behind the last one.
+// One more than counted: fill looks at the place after the last one.
 static bool make_list(const struct walk *walk, struct gap_judge *judge, struct gap_list *list,
                       struct err *err)
 {
@@ -109,10 +112,8 @@ static bool make_each(struct facts *facts, struct gap_judge *judge, uint32_t *la
         return false;
     for (uint32_t g = 0; g < facts->gpu_count; g++) {
         struct walk walk = {facts, facts->gpu_devices + facts->gpu_first[g],
-                            facts->gpu_first[g + 1] - facts->gpu_first[g], last};
+                            facts->gpu_first[g + 1] - facts->gpu_first[g], last, &facts->gaps};
         bool judged = g < GAPS_MAX_DEVICES;
-        if (judged)
-            gap_judge_restart(judge);
         if (!make_list(&walk, judged ? judge : NULL, &facts->gpu_gaps[g], err))
             return false;
     }
@@ -127,7 +128,7 @@ bool gaps_make(struct facts *facts, struct err *err)
     bool ok = gap_judge_init(&judge, facts, err);
     uint32_t *last =
         ok ? arena_array(&judge.arena, facts->trace->track_count, sizeof *last, err) : NULL;
-    struct walk all = {facts, NULL, facts->device_count, last};
+    struct walk all = {facts, NULL, facts->device_count, last, NULL};
     ok = last && make_list(&all, &judge, &facts->gaps, err) &&
          (facts->gpu_count < 2 || make_each(facts, &judge, last, err));
     gap_judge_free(&judge);

@@ -22,7 +22,7 @@ struct tile {
     int64_t rows, columns;
 };
 
-// A number at *at, which is moved behind it; 0 when there is none, or one of four digits or more.
+// A number at *at, which is moved past it; 0 when there is none, or one of four digits or more.
 static int64_t take_size(struct str text, size_t *at)
 {
     int64_t size = 0;
@@ -54,7 +54,7 @@ static struct tile tile_of(struct str kernel)
     return (struct tile){TILE, TILE};
 }
 
-// A number behind "M=" and the like in the problem's text, or the fallback.
+// A number after "M=" and the like in the problem's text, or the fallback.
 static int64_t dimension(const char *problem, const char *name, int64_t fallback)
 {
     const char *at = strstr(problem, name);

@@ -46,7 +46,7 @@ MUST_CHECK bool group_places_find(const struct group_places *places, struct str 
 const char *group_span_of_list(struct str list, int64_t gpus);
 const char *group_span_of_stride(int64_t start, int64_t stride, int64_t size, int64_t gpus);
 
-// Ranks of a list "[0, 1]" one after the other: *at, which begins as the list, moves on behind
+// Ranks of a list "[0, 1]" one after the other: *at, which begins as the list, moves on past
 // each. False at its end, and at anything that is no list of ranks.
 bool group_ranks_next(struct str *at, int64_t *rank);
 

@@ -27,7 +27,9 @@ static bool visit(struct places_walk *walk, uint32_t from, uint32_t to, uint32_t
     for (uint32_t i = from; i < to; i++) {
         struct host_place *place = &walk->places[walk->items[i].a];
         int64_t begin_ns = trace->begin_ns[place->event];
-        uint32_t *found = kinds == HOST_STACK_OPS ? &place->op : &place->frame;
+        uint32_t *found = kinds == HOST_STACK_OPS     ? &place->op
+                          : kinds == HOST_STACK_NOTES ? &place->note
+                                                      : &place->frame;
         if (!host_stack_find(&walk->stack, begin_ns, begin_ns, found, err))
             return false;
     }
@@ -43,6 +45,7 @@ static bool visit_all(struct places_walk *walk, uint32_t count, struct err *err)
         for (to = from + 1; to < count && walk->items[to].key < end;)
             to++;
         if (!visit(walk, from, to, walk->host_of[track], HOST_STACK_OPS, err) ||
+            !visit(walk, from, to, walk->host_of[track], HOST_STACK_NOTES, err) ||
             !visit(walk, from, to, walk->python_of[track], HOST_STACK_FRAMES, err))
             return false;
     }
@@ -59,7 +62,7 @@ bool host_places_fill(const struct trace *trace, struct host_place *places, uint
     host_stack_init(&walk.stack, trace, trace->budget);
     for (uint32_t i = 0; walk.items && i < count; i++) {
         walk.items[i] = (struct keyed){places[i].event, i, 0};
-        places[i].op = places[i].frame = FACTS_NONE;
+        places[i].op = places[i].note = places[i].frame = FACTS_NONE;
     }
     if (walk.items)
         sort_keyed(walk.items, walk.items + count, count);

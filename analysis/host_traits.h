@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_HOST_TRAITS_H
 #define ANALYSIS_HOST_TRAITS_H
 
+#include "analysis/sort.h"
 #include "ingest/trace/trace.h"
 
 enum host_trait {
@@ -10,14 +11,21 @@ enum host_trait {
     HOST_ALLOCATOR,   // a call that allocates or frees memory of the device or pinned memory
     HOST_LOADING,     // an operator, annotation or frame of a data loader
     HOST_STREAM_WAIT, // a call that lets a stream wait for an event of another
+    HOST_HOLD,        // a call that lets a stream wait for the host, a value in memory or another
+                      // process: nothing on a device tells how long
+    HOST_COLD,        // a call that loads code or creates a context or stream
+    HOST_OPERATOR,    // an operator of a library, "aten::mm"
+    HOST_MODULE,      // a Python frame of an nn.Module
     HOST_TRAIT_COUNT
 };
 
 struct host_traits {
     const struct trace *trace;
     struct budget *budget;
-    uint8_t *memo; // per string, so that no event costs a comparison of texts
+    uint16_t *memo; // per string, so that no event costs a comparison of texts
     size_t size;
+    const struct keyed *cold; // calls that are cold starts (cold_starts.h): key is the event
+    uint32_t cold_count;
 };
 
 MUST_CHECK bool host_traits_make(struct host_traits *traits, const struct trace *trace,

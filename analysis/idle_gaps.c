@@ -128,7 +128,7 @@ static void add_next(struct row *row, const struct facts *facts, uint32_t next)
 static void add_place(struct row *row, const struct facts *facts, const struct host_place *place)
 {
     const struct trace *trace = facts->trace;
-    uint32_t op = FACTS_NONE, frame = FACTS_NONE;
+    uint32_t op = FACTS_NONE, frame = FACTS_NONE, note = place ? place->note : FACTS_NONE;
     if (place && event_kind_is_launch((enum event_kind)trace->kind[place->event]))
         op = place->op;
     if (place && trace->kind[place->event] != EVENT_PYTHON)
@@ -136,6 +136,8 @@ static void add_place(struct row *row, const struct facts *facts, const struct h
     row_text_if(row, op != FACTS_NONE, trace_text(trace, op == FACTS_NONE ? 0 : trace->name[op]));
     row_text_if(row, frame != FACTS_NONE,
                 trace_text(trace, frame == FACTS_NONE ? 0 : trace->name[frame]));
+    row_text_if(row, note != FACTS_NONE,
+                trace_text(trace, note == FACTS_NONE ? 0 : trace->name[note]));
 }
 
 static bool add_row(const struct facts *facts, const struct choice *choice,

@@ -11,11 +11,11 @@
 struct kernel {
     int64_t total_ns, steady_ns, owned_ns, exposed_ns;
     uint32_t steady_calls;
-    uint32_t by_op;    // a device event with the (name, op) pair that has most time
+    uint32_t by_op;    // a device event with the (name, op, category) that has most time
     uint32_t by_shape; // a device event with the shape of most calls; FACTS_NONE without shapes
 };
 
-// Device events of one name, operator, class and shape.
+// Device events of one name, operator, class, category and shape.
 struct kind {
     int64_t total_ns, steady_ns, owned_ns;
     uint32_t calls, steady_calls;
@@ -38,11 +38,17 @@ static uint32_t shape_number(const struct facts *facts, uint32_t device)
     return args == ARGS_NONE ? FACTS_NONE : facts->trace->device_args[args].shape;
 }
 
+// Class and category: one operator may launch a kernel within an attention and elsewhere.
+static uint64_t nature_of(const struct facts *facts, uint32_t device)
+{
+    return (uint64_t)facts->devices[device].category << 2 | facts->devices[device].class;
+}
+
 static bool kind_key(const struct facts *facts, uint32_t device, struct group_key *key)
 {
     uint64_t op = facts_device_op(facts, device), shape = shape_number(facts, device);
     *key = (struct group_key){op << 32 | facts_device_name(facts, device),
-                              shape << 2 | facts->devices[device].class};
+                              shape << 8 | nature_of(facts, device)};
     return true;
 }
 
@@ -99,8 +105,8 @@ struct part {
 
 static bool op_part(const struct kernels *all, const struct kind *kind, struct group_key *key)
 {
-    *key = (struct group_key){(uint64_t)facts_device_op(all->facts, kind->device) << 2 |
-                                  all->facts->devices[kind->device].class,
+    *key = (struct group_key){(uint64_t)facts_device_op(all->facts, kind->device) << 8 |
+                                  nature_of(all->facts, kind->device),
                               kind->kernel};
     return true;
 }

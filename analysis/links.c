@@ -47,7 +47,7 @@ static void add_launches(const struct trace *trace, struct join *join)
     sort_keyed(join->launches, join->scratch, join->launch_count);
 }
 
-// First item behind those with the key at `from`.
+// First item after those with the key at `from`.
 static uint32_t end_of_key(const struct keyed *items, uint32_t from, uint32_t count)
 {
     uint32_t end = from;

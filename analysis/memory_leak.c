@@ -16,7 +16,7 @@ static uint32_t chosen(uint32_t k, uint32_t steady)
     return (uint32_t)((uint64_t)k * (steady - 1) / (THEIL_SEN_MAX_POINTS - 1));
 }
 
-// The least level from the step's begin to its end; *at moves on behind the step.
+// The least level from the step's begin to its end; *at moves on past the step.
 static int64_t least_of(const struct facts *facts, const struct memory_curve *curve,
                         const struct step *step, uint32_t *at)
 {

@@ -4,32 +4,43 @@
 
 #include <math.h>
 
-const char *const plan_precision_words[] = {"fp32", "mixed_bf16", "mixed_fp16", "bf16", NULL};
+const char *const plan_precision_words[] = {"fp32", "mixed_bf16",  "mixed_fp16", "bf16",
+                                            "fp8",  "fp8_weights", NULL};
 const char *const plan_optimizer_words[] = {"adam",         "adamw", "adam_8bit", "lion",
-                                            "sgd_momentum", "sgd",   NULL};
+                                            "sgd_momentum", "sgd",   "none",      NULL};
 const char *const plan_strategy_words[] = {"ddp", "zero1", "zero2", "zero3", NULL};
 const char *const plan_recompute_words[] = {"none", "selective", "full", NULL};
 
 #define ZERO      "Rajbhandari et al. 2020, ZeRO, section 3 and figure 1"
 #define KORTHI    "Korthikanti et al. 2022, Reducing Activation Recomputation, "
+#define ENGINE    "NVIDIA Transformer Engine, FP8 primer: "
 #define MOST_HELD ((double)((int64_t)1 << 53)) // bytes that a double counts exactly
 
 // Bytes of one element of each kind.
 struct widths {
     int weight, gradient, master, state;
+    int element, input; // of activations, and of those that are inputs of linear layers
 };
 
 static struct widths widths_of(const struct plan_job *job)
 {
     static const struct widths all[] = {
-        [PLAN_FP32] = {4, 4, 0, 4},
-        [PLAN_MIXED_BF16] = {2, 2, 4, 4},
-        [PLAN_MIXED_FP16] = {2, 2, 4, 4},
-        [PLAN_BF16] = {2, 2, 0, 2},
+        [PLAN_FP32] = {4, 4, 0, 4, 4, 4},
+        [PLAN_MIXED_BF16] = {2, 2, 4, 4, 2, 2},
+        [PLAN_MIXED_FP16] = {2, 2, 4, 4, 2, 2},
+        [PLAN_BF16] = {2, 2, 0, 2, 2, 2},
+        // A copy in 8 bits and its transposed one, for the products forward and backward.
+        [PLAN_FP8] = {2 + 1 + 1, 2, 4, 4, 2, 1},
+        [PLAN_FP8_WEIGHTS] = {1 + 1, 2, 4, 4, 2, 1},
     };
     struct widths widths = all[job->precision];
     if (job->fp32_gradients)
         widths.gradient = 4;
+    if (job->optimizer == PLAN_NO_OPTIMIZER) {
+        bool fp8 = job->precision == PLAN_FP8 || job->precision == PLAN_FP8_WEIGHTS;
+        widths.weight = fp8 ? 1 : widths.element;
+        widths.gradient = widths.master = widths.state = 0;
+    }
     return widths;
 }
 
@@ -43,7 +54,8 @@ static int state_bytes(const struct plan_job *job)
     case PLAN_ADAM_8BIT: return 2;
     case PLAN_LION:
     case PLAN_SGD_MOMENTUM: return width;
-    case PLAN_SGD: return 0;
+    case PLAN_SGD:
+    case PLAN_NO_OPTIMIZER: return 0;
     }
     return 0;
 }
@@ -80,6 +92,17 @@ static bool add_shared(const struct plan_model *model, const struct plan_job *jo
     return part->formula && part->worked;
 }
 
+static const char *weights_source(const struct plan_job *job)
+{
+    if (job->optimizer == PLAN_NO_OPTIMIZER)
+        return "nothing is trained: each weight once";
+    if (job->precision == PLAN_FP8)
+        return ENGINE "16-bit weights with a copy in 8 bits and its transposed one";
+    if (job->precision == PLAN_FP8_WEIGHTS)
+        return ENGINE "weights made in 8 bits, with the transposed ones";
+    return ZERO;
+}
+
 static const char *optimizer_source(const struct plan_job *job)
 {
     switch (job->optimizer) {
@@ -100,8 +123,8 @@ static bool add_static(const struct plan_model *model, const struct plan_job *jo
                                   "gradients added up in 32 bits"
                                 : ZERO;
     const struct shared_part parts[] = {
-        {PLAN_PARAMETERS, "parameters", "the weights that the passes use", ZERO, widths.weight,
-         PLAN_ZERO3},
+        {PLAN_PARAMETERS, "parameters", "the weights that the passes use", weights_source(job),
+         widths.weight, PLAN_ZERO3},
         {PLAN_GRADIENTS, "gradients", "the gradient of each weight", gradients, widths.gradient,
          PLAN_ZERO2},
         {PLAN_MASTER, "master", "the 32-bit copy of the weights that the optimizer changes", ZERO,
@@ -127,7 +150,8 @@ static double elements(const struct plan_model *model, const struct plan_job *jo
 }
 
 // What a layer keeps, in bytes per element of s b h: elements of the paper's table have two bytes
-// and masks one, so its 10 + 24 / t is (4 e + 2) + 12 e / t with e bytes per element.
+// and masks one, so its 10 + 24 / t is (4 e + 2) + 12 e / t with e bytes per element. Of these 2
+// and 5 are inputs of linear layers, which products in 8 bits keep in 8 bits.
 struct layer_factors {
     double whole, split; // of what norms and dropouts keep, and of what tensor parallelism splits
     double attention;    // (2 e + 1) a s / h, of what the attention keeps of each pair of tokens
@@ -135,10 +159,11 @@ struct layer_factors {
 
 static struct layer_factors factors_of(const struct plan_model *model, const struct plan_job *job)
 {
-    double width = widths_of(job).weight;
+    struct widths widths = widths_of(job);
+    double width = widths.element;
     double pairs = (double)model->heads * (double)model->seq_len / (double)model->hidden;
-    return (struct layer_factors){.whole = 4 * width + 2,
-                                  .split = 12 * width,
+    return (struct layer_factors){.whole = 2 * width + 2 * widths.input + 2,
+                                  .split = 7 * width + 5 * widths.input,
                                   .attention = job->flash_attention ? 0 : (2 * width + 1) * pairs};
 }
 
@@ -148,8 +173,10 @@ static double kept_factor(const struct plan_model *model, const struct plan_job 
 {
     struct layer_factors factors = factors_of(model, job);
     double tp = (double)job->tp;
+    if (job->optimizer == PLAN_NO_OPTIMIZER)
+        return 0; // no backward pass
     if (recompute == PLAN_FULL)
-        return widths_of(job).weight;
+        return widths_of(job).element;
     double sum = factors.whole / (job->sequence_parallel ? tp : 1) + factors.split / tp;
     return recompute == PLAN_SELECTIVE ? sum : sum + factors.attention / tp;
 }
@@ -171,9 +198,12 @@ static int64_t stage_layers(const struct plan_model *model, const struct plan_jo
 
 static char *layer_formula(const struct plan_job *job, struct arena *arena, struct err *err)
 {
-    int width = widths_of(job).weight;
-    int whole = 4 * width + 2, split = 12 * width, pairs = 2 * width + 1;
+    struct widths widths = widths_of(job);
+    int width = widths.element, pairs = 2 * width + 1;
+    int whole = 2 * width + 2 * widths.input + 2, split = 7 * width + 5 * widths.input;
     bool attention = !job->flash_attention && job->recompute == PLAN_KEEP_ALL;
+    if (job->optimizer == PLAN_NO_OPTIMIZER)
+        return arena_printf(arena, err, "0");
     if (job->recompute == PLAN_FULL)
         return arena_printf(arena, err, "(L / p) f s b h x %d", width);
     if (job->tp == 1 || job->sequence_parallel) {
@@ -189,6 +219,8 @@ static char *layer_formula(const struct plan_job *job, struct arena *arena, stru
 
 static const char *activations_source(const struct plan_job *job)
 {
+    if (job->optimizer == PLAN_NO_OPTIMIZER)
+        return "nothing is kept where there is no backward pass";
     if (job->recompute == PLAN_FULL)
         return KORTHI "table 2: only the input of each layer is kept";
     if (job->flash_attention && job->recompute == PLAN_KEEP_ALL)
@@ -213,7 +245,7 @@ static bool add_activations(const struct plan_model *model, const struct plan_jo
     return part->formula && part->worked;
 }
 
-// The dropout behind the embedding; and where the last stage is the first one, too, the inputs of
+// The dropout after the embedding; and where the last stage is the first one, too, the inputs of
 // the last norm and of the output layer, and the logits in 32 bits.
 static bool add_output(const struct plan_model *model, const struct plan_job *job,
                        struct memory_plan *plan, struct arena *arena, struct err *err)
@@ -221,15 +253,20 @@ static bool add_output(const struct plan_model *model, const struct plan_job *jo
     struct plan_part *part = &plan->parts[PLAN_OUTPUT];
     double split = job->sequence_parallel ? (double)job->tp : 1;
     double per_token = (double)model->hidden / split * in_flight(job);
-    int width = widths_of(job).weight;
+    int width = widths_of(job).element;
+    bool trains = job->optimizer != PLAN_NO_OPTIMIZER;
+    if (!trains)
+        per_token = 0; // no dropout
     if (job->pp == 1)
         per_token += 2.0 * width * (double)model->hidden / split +
                      4.0 * (double)model->vocab / (double)job->tp;
     double tokens = (double)model->seq_len * (double)job->micro_batch;
     part->bytes = (int64_t)ceil(fmin(tokens * per_token, MOST_HELD));
-    part->formula = job->pp > 1 ? arena_printf(arena, err, "f s b h%s", split > 1 ? " / t" : "")
-                                : arena_printf(arena, err, "s b (%d h%s + 4 v / t)", 2 * width + 1,
-                                               split > 1 ? " / t" : "");
+    const char *end = split > 1 ? " / t" : "";
+    if (job->pp > 1)
+        part->formula = trains ? arena_printf(arena, err, "f s b h%s", end) : "0";
+    else
+        part->formula = arena_printf(arena, err, "s b (%d h%s + 4 v / t)", 2 * width + trains, end);
     part->source = KORTHI "section 4.3";
     part->worked = arena_printf(arena, err, "%.0f tokens x %.6g bytes", tokens, per_token);
     return part->formula && part->worked;

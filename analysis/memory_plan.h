@@ -7,14 +7,22 @@
 #include "analysis/count.h"
 #include "ingest/base/arena.h"
 
-enum plan_precision { PLAN_FP32, PLAN_MIXED_BF16, PLAN_MIXED_FP16, PLAN_BF16 };
+enum plan_precision {
+    PLAN_FP32,
+    PLAN_MIXED_BF16,
+    PLAN_MIXED_FP16,
+    PLAN_BF16,
+    PLAN_FP8,        // matrix products in 8 bits, of copies of 16-bit weights
+    PLAN_FP8_WEIGHTS // the weights themselves have 8 bits
+};
 enum plan_optimizer {
     PLAN_ADAM,
     PLAN_ADAMW,
     PLAN_ADAM_8BIT,
     PLAN_LION,
     PLAN_SGD_MOMENTUM,
-    PLAN_SGD
+    PLAN_SGD,
+    PLAN_NO_OPTIMIZER // nothing is trained: the weights alone
 };
 enum plan_strategy { PLAN_DDP, PLAN_ZERO1, PLAN_ZERO2, PLAN_ZERO3 };
 enum plan_recompute { PLAN_KEEP_ALL, PLAN_SELECTIVE, PLAN_FULL };

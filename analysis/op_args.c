@@ -19,7 +19,7 @@ static void skip_space(struct cursor *cursor)
         cursor->at++;
 }
 
-// The next character after white space is c; goes behind it.
+// The next character after white space is c; goes past it.
 static bool take(struct cursor *cursor, char c)
 {
     skip_space(cursor);
@@ -106,8 +106,7 @@ static bool take_arguments(struct str text, take_item *item, struct arg_list *ar
     return cursor.at == cursor.end;
 }
 
-// --- shapes
-// ---------------------------------------------------------------------------------------
+// --- shapes --------------------------------------------------------------------------------------
 
 // Integers up to the closing bracket; the opening one is read.
 static bool take_shape(struct cursor *cursor, struct op_arg *arg)
@@ -152,8 +151,7 @@ static bool take_dims(struct cursor *cursor, struct op_arg *arg)
     return next_is(cursor, '[') ? take_shapes(cursor, arg) : take_shape(cursor, arg);
 }
 
-// --- types
-// ----------------------------------------------------------------------------------------
+// --- types ---------------------------------------------------------------------------------------
 
 static void set_type(struct op_arg *arg, struct str name)
 {
@@ -195,8 +193,7 @@ static bool take_type(struct cursor *cursor, struct op_arg *arg)
     return true;
 }
 
-// --- strides and concrete inputs
-// ------------------------------------------------------------------
+// --- strides and concrete inputs -----------------------------------------------------------------
 
 // Lists of integers within a list of tensors say nothing that is used; they are read over.
 static bool skip_lists(struct cursor *cursor)
@@ -265,8 +262,7 @@ void op_args_parse(const struct op_arg_texts *texts, struct arg_list *args)
     (void)take_arguments(texts->concrete, take_concrete, args, args->count, &count);
 }
 
-// --- single values
-// --------------------------------------------------------------------------------
+// --- single values -------------------------------------------------------------------------------
 
 const struct op_arg *op_args_tensor(const struct arg_list *args, int index)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the profiler was busy with itself, as far as it recorded that.
+// When the profiler was busy with itself, as far as it recorded that; and when code was loaded,
+// which it records among its overhead although it happens without it too.
 #ifndef ANALYSIS_OVERHEADS_H
 #define ANALYSIS_OVERHEADS_H
 
@@ -12,12 +13,21 @@ struct overhead {
     uint32_t event;
 };
 
+enum overhead_kind {
+    OVERHEAD_PROFILER,
+    OVERHEAD_LOADING, // lazy loading of functions and modules, compilation by the driver
+    OVERHEAD_OTHER,   // neither: the driver's queue of commands was full
+};
+
 struct overheads {
     struct overhead *items; // in order of time, disjoint
     uint32_t count;
 };
 
-MUST_CHECK bool overheads_make(const struct trace *trace, struct arena *arena,
-                               struct overheads *overheads, struct err *err);
+// What a row of category overhead is about.
+enum overhead_kind overhead_kind_of(const struct trace *trace, uint32_t event);
+
+MUST_CHECK bool overheads_make(const struct trace *trace, enum overhead_kind kind,
+                               struct arena *arena, struct overheads *overheads, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seven bars of the steady steps consist of.
+// What the eight bars of the steady steps consist of.
 #include "analysis/analyses.h"
 #include "analysis/context.h"
 #include "analysis/op_calls.h"

@@ -20,12 +20,18 @@ int64_t parts_compute_ns(const struct parts *parts)
 
 int64_t parts_idle_ns(const struct parts *parts)
 {
-    return parts->bar_ns[BAR_IDLE_HOST_WAIT] + parts->bar_ns[BAR_IDLE_OTHER];
+    return parts->bar_ns[BAR_IDLE_HOST_WAIT] + parts->bar_ns[BAR_IDLE_OTHER] +
+           parts->bar_ns[BAR_UNRECORDED];
 }
 
 int64_t parts_busy_ns(const struct parts *parts)
 {
     return parts_window_ns(parts) - parts_idle_ns(parts);
+}
+
+int64_t parts_recorded_ns(const struct parts *parts)
+{
+    return parts_window_ns(parts) - parts->bar_ns[BAR_UNRECORDED];
 }
 
 void parts_row(struct row *row, const struct parts *parts)
@@ -45,6 +51,7 @@ void parts_row(struct row *row, const struct parts *parts)
     row_i64(row, parts->bar_ns[BAR_OTHER_COMPUTE]);
     row_i64(row, parts->bar_ns[BAR_IDLE_HOST_WAIT]);
     row_i64(row, parts->bar_ns[BAR_IDLE_OTHER]);
+    row_i64(row, parts->bar_ns[BAR_UNRECORDED]);
 }
 
 struct parts parts_read(const struct table *table, size_t row)
@@ -57,6 +64,7 @@ struct parts parts_read(const struct table *table, size_t row)
         [BAR_EXPOSED_MEMORY] = "exposed_memory_ns",
         [BAR_IDLE_HOST_WAIT] = "idle_host_wait_ns",
         [BAR_IDLE_OTHER] = "idle_other_ns",
+        [BAR_UNRECORDED] = "unrecorded_ns",
     };
     struct parts parts = {0};
     for (int b = 0; b < BAR_COUNT; b++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seven exclusive parts of a stretch of time, and what follows from them.
+// The eight exclusive parts of a stretch of time, and what follows from them.
 #ifndef ANALYSIS_PARTS_H
 #define ANALYSIS_PARTS_H
 
@@ -9,16 +9,20 @@
 struct parts {
     int64_t bar_ns[BAR_COUNT]; // sum to the window
     int64_t total_comm_ns, total_memory_ns;
-    int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the two idle bars; 0 when read from a table
+    int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the bars without a device event; 0 when read from a
+                                       // table
 };
 
 // Number of columns that parts_row fills.
-#define PARTS_WIDTH 14
+#define PARTS_WIDTH 15
 
 int64_t parts_window_ns(const struct parts *parts);
 int64_t parts_compute_ns(const struct parts *parts);
-int64_t parts_idle_ns(const struct parts *parts);
+int64_t parts_idle_ns(const struct parts *parts); // without any device event, unrecorded time too
 int64_t parts_busy_ns(const struct parts *parts);
+
+// The window but for unrecorded time: what shares and utilization are taken of.
+int64_t parts_recorded_ns(const struct parts *parts);
 
 // Fills the cells of PARTS_COLUMNS.
 void parts_row(struct row *row, const struct parts *parts);

@@ -162,8 +162,7 @@ bool peaks_read(const char *path, struct arena *arena, struct peaks *peaks, stru
     return ok && (peaks_parse(text, arena, peaks, err) || err_wrap(err, "%s", path));
 }
 
-// --- finding
-// --------------------------------------------------------------------------------------
+// --- finding -------------------------------------------------------------------------------------
 
 static struct str without_vendor(struct str name)
 {

@@ -62,9 +62,10 @@ static int64_t optimizer_within(const struct pass_times *optimizer, int64_t end_
     return llround((double)optimizer->compute_ns * share);
 }
 
-static bool shift(int64_t time_ns, int64_t offset_ns, int64_t *shifted_ns)
+static bool shift(const struct comm_rank *rank, int64_t time_ns, int64_t *shifted_ns)
 {
-    return !__builtin_add_overflow(time_ns, offset_ns, shifted_ns) &&
+    return time_ns > -MAX_SHIFTED_NS && time_ns < MAX_SHIFTED_NS &&
+           !__builtin_add_overflow(time_ns, run_comm_offset(rank, time_ns), shifted_ns) &&
            *shifted_ns > -MAX_SHIFTED_NS && *shifted_ns < MAX_SHIFTED_NS;
 }
 
@@ -84,8 +85,8 @@ static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bo
         if (!times)
             return false;
         *common &= rank->component == leader->component &&
-                   shift(times->passes.begin_ns, rank->offset_ns, &own.begin_ns) &&
-                   shift(times->passes.end_ns, rank->offset_ns, &own.end_ns);
+                   shift(rank, times->passes.begin_ns, &own.begin_ns) &&
+                   shift(rank, times->passes.end_ns, &own.end_ns);
         int64_t length_ns = times->passes.end_ns - times->passes.begin_ns;
         longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
         if (!*common)
@@ -109,9 +110,10 @@ static void add_step(struct bubble *b, uint32_t chain, int64_t number)
         const struct step_times *times = times_of(b, rank, number);
         struct stage_sum *sum = &b->sums[b->stages->stage[rank]];
         int64_t compute_ns = times->passes.compute_ns;
+        const struct comm_rank *own = &b->comm->ranks[rank];
         if (common)
-            compute_ns +=
-                optimizer_within(&times->optimizer, span.end_ns - b->comm->ranks[rank].offset_ns);
+            compute_ns += optimizer_within(
+                &times->optimizer, span.end_ns - run_comm_offset(own, times->passes.end_ns));
         sum->interval_ns += span.end_ns - span.begin_ns;
         sum->compute_ns += compute_ns;
         sum->rank_steps++;

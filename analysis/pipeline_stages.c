@@ -25,6 +25,7 @@ struct finder {
     int64_t *tally;      // per operation: calls of the rank at hand
     struct link *links;  // operations of the rank at hand
     uint32_t link_count;
+    struct keyed *alike; // room for as many, twice
 };
 
 // --- rings --------------------------------------------------------------------------------------
@@ -249,21 +250,23 @@ static void list_links(struct finder *f, const struct comm_rank *rank)
     }
 }
 
-// Calls with one peer, of the size that comes most often: a micro-batch may pass several tensors.
+// Calls with one peer, of the size and type that come most often: a micro-batch may pass several
+// tensors.
 static int64_t most_calls(const struct finder *f, enum collective_kind kind, int64_t peer)
 {
-    int64_t most = 0;
+    int64_t most = 0, calls = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < f->link_count; i++) {
         const struct comm_op *op = &f->comm->ops[f->links[i].op];
-        int64_t calls = 0;
-        if (op->kind != kind || op->peer != peer)
-            continue;
-        for (uint32_t j = 0; j < f->link_count; j++) {
-            const struct comm_op *other = &f->comm->ops[f->links[j].op];
-            if (other->kind == kind && other->peer == peer && other->bytes == op->bytes &&
-                str_equal(other->dtype, op->dtype))
-                calls += f->links[j].calls;
-        }
+        uint64_t type = hash_keyed(HASH_KEY_FIXED, op->dtype.at, op->dtype.len);
+        if (op->kind == kind && op->peer == peer)
+            f->alike[count++] =
+                (struct keyed){(int64_t)(hash_u64((uint64_t)op->bytes) ^ type), i, 0};
+    }
+    sort_keyed(f->alike, f->alike + count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool same = i > 0 && f->alike[i].key == f->alike[i - 1].key;
+        calls = f->links[f->alike[i].a].calls + (same ? calls : 0);
         most = calls > most ? calls : most;
     }
     return most;
@@ -309,7 +312,8 @@ static bool count_batches(struct finder *f, struct arena *arena, struct err *err
     int64_t *values = arena_array(arena, 3 * (size_t)ranks, sizeof *values, err);
     f->tally = arena_array(arena, f->comm->op_count, sizeof *f->tally, err);
     f->links = arena_array(arena, f->comm->op_count, sizeof *f->links, err);
-    if (!values || !f->tally || !f->links)
+    f->alike = arena_array(arena, 2 * (size_t)f->comm->op_count, sizeof *f->alike, err);
+    if (!values || !f->tally || !f->links || !f->alike)
         return false;
     int64_t *around = values + ranks;
     for (uint32_t r = 0; r < ranks; r++) {

@@ -4,7 +4,9 @@
 
 #include "analysis/analyses.h"
 #include "analysis/comm_table.h"
+#include "analysis/gaps.h"
 #include "analysis/step_marks.h"
+#include "analysis/step_gaps.h"
 #include "analysis/tables.h"
 
 #include <inttypes.h>
@@ -61,7 +63,7 @@ static const struct {
                                        "often, and most other readers take the last one alone"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},
-    [REPAIR_LONG_TEXT] = {"info", "names that differ only behind the cut count as one"},
+    [REPAIR_LONG_TEXT] = {"info", "names that differ only after the cut count as one"},
     [REPAIR_COMMA] = {"info", "none: the events around it are whole"},
     [REPAIR_UNKNOWN_PHASE] = {"info", "none: no figure stands on them"},
     [REPAIR_END_WITHOUT_BEGIN] = {"info", "device events below them may lack an operator"},
@@ -229,7 +231,17 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .detail = "no annotation fits the pattern of steps that was asked for",
         .effect = "steps stand on other marks, or the whole window counts as one",
     };
+    struct quality joined = {
+        .item = "joined_marks",
+        .severity = "info",
+        .count = facts->joined_marks,
+        .detail = "step marks of which most lies within another one, as when two threads mark "
+                  "the same step",
+        .effect = "they count as one step with the other",
+    };
     if (step_marks_missed(facts) && !quality_add(report, &missed, err))
+        return false;
+    if (joined.count && !quality_add(report, &joined, err))
         return false;
     if (facts->device_count && !facts->marked)
         return quality_add(report, &whole, err);
@@ -245,7 +257,7 @@ static bool add_outside(const struct facts *facts, struct report *report, struct
         .count = 1,
         .timed = true,
         .time_ns = parts_window_ns(&facts->whole),
-        .detail = "time of the window before, between and behind the steps",
+        .detail = "time of the window before, between and after the steps",
         .effect = "it counts in figures of the whole trace and in none per step",
     };
     for (uint32_t s = 0; s < facts->step_count; s++)
@@ -266,7 +278,7 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .severity = "info",
         .timed = true,
         .detail = "communication, which lasts until the last rank has come",
-        .effect = "one trace alone does not tell waiting for other ranks from transfer; "
+        .effect = "one trace alone does not separate waiting for other ranks from transfer; "
                   "bandwidths are those of both together",
     };
     struct quality bare = {
@@ -275,7 +287,7 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .timed = true,
         .detail = "communicating kernels that do not carry what they moved",
         .effect = "their time counts; group, size and bandwidth are known only where the "
-                  "operator that launched them tells",
+                  "operator that launched them shows",
     };
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
@@ -304,6 +316,69 @@ static bool add_calls_left_out(const struct facts *facts, struct report *report,
     return cut.count <= 0 || quality_add(report, &cut, err);
 }
 
+#define UNRECORDED_WARN_SHARE 0.01 // of the window
+
+// Gaps of a cause, all devices merged.
+static int64_t count_gaps(const struct facts *facts, enum idle_cause cause)
+{
+    int64_t count = 0;
+    for (uint32_t g = 0; g < facts->gaps.count; g++)
+        count += facts->gaps.gaps[g].cause == (uint8_t)cause;
+    return count;
+}
+
+struct cold_gaps {
+    const struct gap *last; // steps may share a gap
+    int64_t count;
+};
+
+static void count_cold(void *context, const struct gap *gap, int64_t length_ns)
+{
+    struct cold_gaps *cold = context;
+    (void)length_ns;
+    cold->count += gap->cause == IDLE_COLD_START && gap != cold->last;
+    cold->last = gap;
+}
+
+static bool add_unrecorded(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality lacking = {
+        .item = "unrecorded",
+        .severity = "info",
+        .count = count_gaps(facts, IDLE_UNRECORDED),
+        .timed = true,
+        .time_ns = facts->whole.bar_ns[BAR_UNRECORDED],
+        .detail = "gaps in which the device ran work that the recording lacks: launches were "
+                  "pending, and nothing recorded held them back",
+        .effect = "this time is neither idle nor busy: utilization, HFU, MFU and findings leave it "
+                  "out, and no kernel or operator shows what ran. Record with larger buffers, and "
+                  "let one more wait or warm-up step pass first",
+    };
+    double window_ns = (double)parts_window_ns(&facts->whole);
+    if ((double)lacking.time_ns >= UNRECORDED_WARN_SHARE * window_ns)
+        lacking.severity = "warning";
+    return !lacking.count || quality_add(report, &lacking, err);
+}
+
+static bool add_cold(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality cold = {
+        .item = "cold_start",
+        .severity = "info",
+        .timed = true,
+        .time_ns = facts->steady.idle_ns[IDLE_COLD_START],
+        .detail = "idle time in the steady steps while code was loaded, a context or stream "
+                  "created, or the first call of its kind took ten times what later ones take",
+        .effect = "it happens once and makes these steps longer than those of a long run; only "
+                  "the finding unexplained_idle counts it. Let more steps pass before the "
+                  "recording",
+    };
+    struct cold_gaps gaps = {0};
+    step_gaps_visit(facts, count_cold, &gaps);
+    cold.count = gaps.count;
+    return !cold.time_ns || quality_add(report, &cold, err);
+}
+
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     struct quality empty = {
@@ -313,12 +388,14 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         .detail = "the trace has no device events",
         .effect = "there is no breakdown, no step and no kernel",
     };
-    return (facts->device_count || quality_add(report, &empty, err)) &&
-           add_repairs(facts->trace, report, err) && add_secrets(facts->trace, report, err) &&
-           add_quarantine(facts, report, err) && quality_add_host(facts, report, err) &&
-           add_graphs(facts, report, err) && add_overlaps(facts, report, err) &&
-           add_steps(facts, report, err) && add_outside(facts, report, err) &&
-           add_communication(facts, report, err) && add_calls_left_out(facts, report, err);
+    return add_unrecorded(facts, report, err) &&
+           (facts->device_count || quality_add(report, &empty, err)) &&
+           add_cold(facts, report, err) && add_repairs(facts->trace, report, err) &&
+           add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
+           quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
+           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
+           add_outside(facts, report, err) && add_communication(facts, report, err) &&
+           add_calls_left_out(facts, report, err);
 }
 
 const struct analysis quality_analysis = {"quality", run};

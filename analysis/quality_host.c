@@ -3,6 +3,7 @@
 // before it began, and clocks that disagree.
 #include "analysis/quality.h"
 
+#include "analysis/overheads.h"
 #include "analysis/sort.h"
 
 #define OVERHEAD_WARN_SHARE 0.05 // of the window
@@ -26,7 +27,7 @@ static uint32_t next_overhead(const struct facts *facts, uint32_t event)
         if (!at)
             return trace->event_count;
         event = (uint32_t)(at - trace->kind);
-        if (lies_within(facts, event))
+        if (lies_within(facts, event) && overhead_kind_of(trace, event) == OVERHEAD_PROFILER)
             break;
     }
     return event;

@@ -35,6 +35,16 @@ static bool grow(struct report *report, struct table *table, size_t rows, struct
     return true;
 }
 
+struct table *report_room(struct report *report, const struct table_desc *desc, size_t rows,
+                          struct err *err)
+{
+    struct table *table = find_or_add(report, desc, err);
+    if (!table || (rows > table->row_cap - table->row_count &&
+                   !grow(report, table, table->row_count + rows, err)))
+        return NULL;
+    return table;
+}
+
 bool report_add(struct report *report, const struct table_desc *desc, const struct cell *row,
                 struct err *err)
 {

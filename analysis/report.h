@@ -80,7 +80,11 @@ struct report {
 MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
                            const struct cell *row, struct err *err);
 
-// Adds all rows of another report behind those of the report, and takes over what its arena holds;
+// The table, with room for so many more rows after those it has; NULL on failure.
+struct table *report_room(struct report *report, const struct table_desc *desc, size_t rows,
+                          struct err *err);
+
+// Adds all rows of another report after those of the report, and takes over what its arena holds;
 // it is empty afterwards. Both arenas count in one budget.
 MUST_CHECK bool report_join(struct report *report, struct report *other, struct err *err);
 

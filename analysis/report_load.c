@@ -138,7 +138,7 @@ static void take_values(struct cursor *in, struct filling *filling)
     }
 }
 
-// The texts of a column are copied into one block, each with a NUL behind it.
+// The texts of a column are copied into one block, each with a NUL after it.
 static bool place_texts(struct cursor *in, const struct filling *filling, struct err *err)
 {
     char *to = arena_room(filling->arena, in->left.len + filling->count, 1, err);
@@ -241,14 +241,13 @@ static bool take_column(struct cursor *in, struct loading *loading, struct err *
     return ok;
 }
 
-static bool make_cells(struct loading *loading, struct err *err)
+// Rows of a table that is kept in parts are read to their place, so that none is there twice.
+static bool make_cells(struct loading *loading, struct table *table, struct err *err)
 {
-    struct table *table = &loading->table;
-    size_t rows = table->row_cap = table->row_count;
+    size_t rows = loading->table.row_count;
     loading->values = arena_room(loading->arena, rows, sizeof *loading->values, err);
-    table->cells =
-        arena_room(loading->arena, rows * table->desc->column_count, sizeof *table->cells, err);
-    return loading->values && table->cells;
+    loading->table.cells = table->cells + table->row_count * table->desc->column_count;
+    return loading->values;
 }
 
 static bool take_table(struct cursor *in, const struct table_desc *desc, struct report *report,
@@ -262,7 +261,8 @@ static bool take_table(struct cursor *in, const struct table_desc *desc, struct 
     if (in->failed || rows == 0)
         return true;
     loading.table.row_count = rows;
-    if (!make_cells(&loading, err))
+    struct table *table = report_room(report, desc, rows, err);
+    if (!table || !make_cells(&loading, table, err))
         return false;
     for (uint64_t c = 0; c < columns && !in->failed; c++)
         if (!take_column(in, &loading, err))
@@ -272,7 +272,8 @@ static bool take_table(struct cursor *in, const struct table_desc *desc, struct 
             struct filling filling = filling_of(&loading, c);
             place_nulls(&filling);
         }
-    return in->failed || report_append(report, &loading.table, err);
+    table->row_count += in->failed ? 0 : rows;
+    return true;
 }
 
 static const struct table_desc *find_known(const struct table_desc *const *known, struct str name)

@@ -7,8 +7,11 @@
 #include "analysis/quality.h"
 #include "analysis/ranked.h"
 #include "analysis/run_comm.h"
+#include "analysis/findings.h"
+#include "analysis/run_links.h"
 #include "analysis/run_merge.h"
 #include "analysis/run_passes.h"
+#include "analysis/run_rates.h"
 #include "analysis/strategy.h"
 #include "analysis/tables.h"
 
@@ -37,9 +40,12 @@ static bool take_head(void *context, size_t rank, const struct report *report, s
 {
     struct run *run = context;
     run->heads[rank].arena = run->scratch;
+    run_note_steps(run, rank, report);
     for (unsigned t = 0; t < report->table_count; t++) {
         const struct table *table = &report->tables[t];
         const struct cell *cells = table->cells;
+        if (table->desc == &table_steps)
+            continue;
         for (size_t i = 0; i < table->row_count; i++, cells += table->desc->column_count)
             if (!report_add(&run->heads[rank], table->desc, cells, err))
                 return false;
@@ -49,28 +55,33 @@ static bool take_head(void *context, size_t rank, const struct report *report, s
 
 static bool load_heads(struct run *run, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_summary, &table_breakdown,
-                                                     &table_step_stats, &table_environment, NULL};
+    static const struct table_desc *const known[] = {&table_summary,    &table_breakdown,
+                                                     &table_step_stats, &table_environment,
+                                                     &table_steps,      NULL};
     run->heads = arena_array(run->scratch, run->count, sizeof *run->heads, err);
-    return run->heads && rank_source_each(run->source, known, run->budget, take_head, run, err);
+    run->steps = arena_array(run->scratch, run->count, sizeof *run->steps, err);
+    return run->heads && run->steps &&
+           rank_source_each(run->source, known, run->budget, take_head, run, err);
 }
 
-// The lower median of the ranks by median steady step represents the run. Ranks without steps come
-// last, so that they represent it only when all are.
+// The lower median of the main job's ranks by median steady step represents the run. Ranks without
+// steps come last, so that they represent it only when all are.
 static bool choose_ranks(struct run *run, struct err *err)
 {
     struct ranked *ranked = arena_array(run->scratch, run->count, sizeof *ranked, err);
     if (!ranked)
         return false;
-    size_t known = 0;
+    size_t known = 0, count = 0;
     for (size_t i = 0; i < run->count; i++) {
         int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
-        ranked[i] = (struct ranked){step_ns, {NULL, 0}, (uint32_t)i};
+        if (run->job[i] != run->main_job)
+            continue;
+        ranked[count++] = (struct ranked){step_ns, {NULL, 0}, (uint32_t)i};
         known += step_ns >= 0;
     }
-    ranked_sort(ranked, run->count); // the slowest first
+    ranked_sort(ranked, count); // the slowest first
     run->slowest = ranked[0].index;
-    run->headline = known ? ranked[known / 2].index : 0;
+    run->headline = known ? ranked[known / 2].index : ranked[count - 1].index;
     return true;
 }
 
@@ -90,6 +101,8 @@ struct joining {
     struct run_merge *merge;
     struct run_comm comm;
     struct run_passes passes;
+    struct run_rates rates;
+    struct run_links links;
 };
 
 static bool take_rank(void *context, size_t rank, const struct report *report, struct err *err)
@@ -98,7 +111,9 @@ static bool take_rank(void *context, size_t rank, const struct report *report, s
     return run_copy_rank(joining->run, rank, report, err) &&
            run_merge_take(joining->merge, rank, report, err) &&
            run_comm_add(&joining->comm, joining->run->ranks[rank], report, err) &&
-           run_passes_add(&joining->passes, report, err);
+           run_passes_add(&joining->passes, report, err) &&
+           run_rates_add(&joining->rates, joining->run->ranks[rank], joining->run->job[rank],
+                         report, err);
 }
 
 static bool take_ranks(struct joining *joining, struct err *err)
@@ -108,7 +123,8 @@ static bool take_ranks(struct joining *joining, struct err *err)
         &table_launches,      &table_kernels,        &table_ops,
         &table_classes,       &table_collectives,    &table_environment,
         &table_short_kernels, &table_process_groups, &table_comm_ops,
-        &table_comm_calls,    &table_passes,         NULL};
+        &table_comm_calls,    &table_passes,         &table_kernel_rates,
+        &table_step_rates,    &table_categories,     NULL};
     const struct run *run = joining->run;
     return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
            run_merge_write(joining->merge, err);
@@ -129,7 +145,7 @@ static double spread_of(const struct run *run)
     int64_t least = INT64_MAX, most = 0;
     for (size_t i = 0; i < run->count; i++) {
         int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
-        if (step_ns < 0)
+        if (step_ns < 0 || run->job[i] != run->main_job)
             continue;
         least = step_ns < least ? step_ns : least;
         most = step_ns > most ? step_ns : most;
@@ -179,11 +195,18 @@ static bool add_comm(struct joining *joining, struct err *err)
 static bool conclude(struct joining *joining, struct err *err)
 {
     struct run *run = joining->run;
-    if (!run_place(run, err))
+    if (!run_place(run, err) || !run_rates_judge(&joining->rates, err))
         return false;
+    for (size_t i = 0; i < run->count; i++)
+        joining->comm.ranks[i].work_ratio = run_rates_plausible(&joining->rates.ranks[i]);
+    run->rates = joining->rates.ranks;
     if (!add_comm(joining, err))
         return err_wrap(err, "collectives of the run");
+    if (!run_links_find(&joining->comm, FINDING_SLOW_LINK_RATIO, run->scratch, &joining->links,
+                        err))
+        return false;
     run->comm = &joining->comm;
+    run->links = &joining->links;
     return run_list_ranks(run, err) && run_list_steps(run, err) && run_judge_efficiency(run, err) &&
            run_copy_headline(run, err) && add_summary(run, err);
 }
@@ -195,10 +218,13 @@ static bool join(struct run *run, struct err *err)
     if (!joining.merge)
         return false;
     bool ok = run_comm_open(&joining.comm, run->count, run->budget, err);
+    joining.comm.recordings = run->recording;
     ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
+         run_rates_open(&joining.rates, run->count, run->budget, err) &&
          run_judge_quality(run, err) && take_ranks(&joining, err);
     run_merge_free(joining.merge); // before matching needs its room
     ok = ok && conclude(&joining, err);
+    run_rates_close(&joining.rates);
     run_passes_close(&joining.passes);
     run_comm_close(&joining.comm);
     return ok;
@@ -217,7 +243,7 @@ bool analyse_run(const struct rank_source *source, struct report *report, struct
                       .scratch = &scratch,
                       .budget = report->arena->budget ? report->arena->budget : &uncounted};
     arena_init(&scratch, run.budget);
-    bool ok = load_heads(&run, err) && choose_ranks(&run, err);
+    bool ok = load_heads(&run, err) && run_find_jobs(&run, err) && choose_ranks(&run, err);
     if (ok) {
         sum_windows(&run);
         ok = join(&run, err);

@@ -8,6 +8,8 @@
 
 struct run_comm;
 struct comm_rank;
+struct rank_rate;
+struct run_links;
 
 // Where a rank ran.
 struct run_place {
@@ -15,17 +17,31 @@ struct run_place {
     int64_t local_rank; // -1 when not known
 };
 
+// Numbers of a rank's steps, where their marks have any.
+struct run_steps {
+    int64_t first, last;
+    bool known;
+};
+
 struct run {
     const struct rank_source *source;
     const int64_t *ranks; // the source's: ascending
     size_t count;
-    struct report *heads;        // of each rank: its summary, breakdown, step_stats and environment
-    struct run_place *places;    // of each rank, once run_place ran
-    size_t headline, slowest;    // indices
-    int64_t world_size;          // as the traces say, -1 when they do not
-    int64_t window_ns, busy_ns;  // of the whole windows, summed over the ranks
-    const struct run_comm *comm; // collectives of all ranks; NULL until they are matched
-    struct report *report;       // to fill
+    struct report *heads;     // of each rank: its summary, breakdown, step_stats and environment
+    struct run_place *places; // of each rank, once run_place ran
+    struct run_steps *steps;  // of each rank
+    uint32_t *job;            // of each rank; nothing is judged across jobs (run_jobs.c)
+    uint32_t job_count, main_job;
+    uint32_t *recording; // of each rank; nothing is matched across recordings of a job
+    uint32_t recording_count, main_recording; // the main one within the main job
+    const char *job_signs;         // what tells them apart, as "device, time"; "" with one
+    size_t headline, slowest;      // indices, within the main job
+    int64_t world_size;            // as the traces say, -1 when they do not
+    int64_t window_ns, busy_ns;    // of the whole windows, summed over the ranks
+    const struct run_comm *comm;   // collectives of all ranks; NULL until they are matched
+    const struct rank_rate *rates; // of each rank; NULL until they are judged
+    const struct run_links *links; // NULL until they are found
+    struct report *report;         // to fill
     struct arena *scratch;
     struct budget *budget; // of what is made on the way
 };
@@ -36,9 +52,15 @@ MUST_CHECK bool run_copy_rank(const struct run *run, size_t rank, const struct r
                               struct err *err);
 MUST_CHECK bool run_copy_headline(const struct run *run, struct err *err);
 
+// Notes the numbers of a rank's steps; then, from those and the heads, which ranks are of one job
+// (run_jobs.c).
+void run_note_steps(struct run *run, size_t rank, const struct report *report);
+MUST_CHECK bool run_find_jobs(struct run *run, struct err *err);
+
 // Finds out on which machine and device each rank ran, and which groups that do not tell lie on one
 // machine (run_place.c).
 MUST_CHECK bool run_place(struct run *run, struct err *err);
+bool run_place_is_host(struct str key); // whether a trace names its machine under that key
 void run_place_groups(const struct run *run, struct run_comm *comm);
 
 // The ranks in one row each, and each step of each rank (run_ranks.c, run_steps.c).

@@ -12,9 +12,10 @@ struct segment {
     int64_t ns[BEFORE_COUNT]; // communication without that of the collective before
     int64_t pace;             // of its rank, see pace_of
     int64_t waited_ns;        // exposed, in other collectives
+    int64_t slower_ns;        // of compute, what others would have spared at the same work
 };
 
-#define SEGMENT_FIELDS (BEFORE_COUNT + 2)
+#define SEGMENT_FIELDS (BEFORE_COUNT + 3)
 
 // Kernels per step are counted in thousandths; so many more are more work.
 #define PACE_UNIT 1000
@@ -67,14 +68,18 @@ static struct segment segment_of(const struct judge *judge, struct comm_member m
     for (int i = 0; i < BEFORE_COUNT; i++)
         segment.ns[i] = events[to].before_ns[i] - events[from].before_ns[i];
     segment.ns[BEFORE_COMM] -= events[from].exposed_ns;
+    double ratio = judge->comm->ranks[member.rank].work_ratio;
+    if (events[to].step != RUN_NONE)
+        ratio *= judge->comm->ranks[member.rank].steps[events[to].step].ratio;
+    if (ratio > 0)
+        segment.slower_ns = (int64_t)((double)segment.ns[BEFORE_COMPUTE] * (1 - 1 / ratio));
     return segment;
 }
 
 static int64_t *field(struct segment *segment, int index)
 {
-    return index < BEFORE_COUNT    ? &segment->ns[index]
-           : index == BEFORE_COUNT ? &segment->pace
-                                   : &segment->waited_ns;
+    int64_t *const others[] = {&segment->pace, &segment->waited_ns, &segment->slower_ns};
+    return index < BEFORE_COUNT ? &segment->ns[index] : others[index - BEFORE_COUNT];
 }
 
 // Medians of what the others did, part by part; false when nobody can be compared with.
@@ -118,11 +123,22 @@ static double positive(int64_t value)
     return value > 0 ? (double)value : 0;
 }
 
-static void reasons_of(const struct segment *excess, double reason_ns[REASON_COUNT])
+// Compute beyond that of the others at their speed is more work; where speeds cannot be compared,
+// all of it when the rank has more kernels.
+static double more_work_ns(const struct segment *excess, bool compared)
 {
-    bool more = excess->pace > MORE_PACE;
-    reason_ns[REASON_SLOWER] = more ? 0 : positive(excess->ns[BEFORE_COMPUTE]);
-    reason_ns[REASON_MORE_WORK] = more ? positive(excess->ns[BEFORE_COMPUTE]) : 0;
+    double compute_ns = positive(excess->ns[BEFORE_COMPUTE]);
+    if (!compared)
+        return excess->pace > MORE_PACE ? compute_ns : 0;
+    double slower_ns = positive(excess->slower_ns);
+    return slower_ns < compute_ns ? compute_ns - slower_ns : 0;
+}
+
+static void reasons_of(const struct segment *excess, bool compared, double reason_ns[REASON_COUNT])
+{
+    double more_ns = more_work_ns(excess, compared);
+    reason_ns[REASON_SLOWER] = positive(excess->ns[BEFORE_COMPUTE]) - more_ns;
+    reason_ns[REASON_MORE_WORK] = more_ns;
     reason_ns[REASON_DATA_LOADING] = positive(excess->ns[BEFORE_DATA_LOADING]);
     reason_ns[REASON_HOST] = positive(excess->ns[BEFORE_HOST]);
     reason_ns[REASON_COPIES] = positive(excess->ns[BEFORE_MEMORY]);
@@ -225,6 +241,7 @@ static void count_late(struct judge *judge, struct comm_member late, int64_t lat
     struct rank_blame *rank = &judge->ranks[late.rank];
     rank->late_calls++;
     rank->lateness_ns += lateness_ns;
+    rank->compute_ns += excess->ns[BEFORE_COMPUTE] + judge->others.ns[BEFORE_COMPUTE];
     for (int i = 0; i < BEFORE_COUNT; i++)
         rank->excess_ns[i] += excess->ns[i];
     for (int i = 0; i < REASON_COUNT; i++)
@@ -240,7 +257,7 @@ static void judge_match(struct judge *judge, uint32_t m)
     int64_t caused_ns = caused_of(judge, match, &lateness_ns);
     struct segment excess = excess_of(judge, match, late);
     double reason_ns[REASON_COUNT];
-    reasons_of(&excess, reason_ns);
+    reasons_of(&excess, comm->ranks[late.rank].work_ratio > 0, reason_ns);
     double kept = carry(judge, late.rank, lateness_ns, reason_ns);
     double waited = lateness_ns > 0 ? positive(excess.waited_ns) / (double)lateness_ns : 0;
     find_cause(judge, m, late, waited, kept);
@@ -318,7 +335,7 @@ static void share_out(struct judge *judge, const struct blame *blame)
 
 // Compute kernels per step of a rank, from the first call of its first step to that of its last; of
 // a lone step all. Between two calls nobody can count: communication that runs beside compute
-// begins behind other kernels on a slow rank than on a fast one.
+// begins after other kernels on a slow rank than on a fast one.
 static int64_t pace_of(const struct comm_rank *rank)
 {
     const struct comm_event *first = NULL, *last = NULL;

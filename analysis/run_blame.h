@@ -26,6 +26,7 @@ struct rank_blame {
         caused_ns; // waits of others: of those, less what is passed on, and what is passed to it
     int64_t excess_ns[BEFORE_COUNT]; // in those: what it did more than the others
     double reason_ns[REASON_COUNT];  // in those: lateness by what made it
+    int64_t compute_ns;              // in those: its compute since the match before
     uint32_t group;                  // in which it caused most
     int64_t group_ns;
 };

@@ -7,7 +7,11 @@
 #include "ingest/trace/record_set.h"
 #include "ingest/trace/strtab.h"
 
+#include <math.h>
+
 #define NO_RANK INT64_MIN // -1 may be one whose number is not known
+
+#define MAX_KERNELS (UINT32_MAX >> 2)
 
 #define MAX_ORIGIN_NS ((int64_t)1 << 61) // 73 years
 #define MAX_TIME_NS   ((int64_t)1 << 58)
@@ -16,6 +20,7 @@
 struct group_name {
     uint32_t namesake;
     str_id list;
+    uint32_t subset; // of those without a list, by Comms Ids, from 1 on; 0: not known
 };
 
 struct op_key {
@@ -31,6 +36,7 @@ struct namesake {
     int64_t size;
     int64_t rank;    // that was loaded last with one of them
     uint32_t group;  // the one it had
+    uint32_t subset; // of that rank: see group_name
     uint32_t listed; // the one with a list of ranks, when there is only one; RUN_NONE
     uint32_t listed_count;
     const char *span;
@@ -39,7 +45,11 @@ struct namesake {
 struct comm_loader {
     struct strtab texts;
     struct record_set groups, ops;
-    struct groups names;        // of groups: name, size
+    struct groups names;     // of groups: name, size
+    struct groups comms_ids; // of calls: namesake, Comms Id
+    uint32_t *subset_of;     // per Comms Id, see group_name
+    size_t subset_cap;
+    uint32_t subset_count;
     struct namesake *namesakes; // per name
     size_t namesake_cap;
     uint32_t *op_of; // of the rank's operations: the run's
@@ -53,6 +63,7 @@ bool run_comm_open(struct run_comm *comm, size_t ranks, struct budget *budget, s
 {
     *comm = (struct run_comm){.budget = budget};
     arena_init(&comm->arena, budget);
+    arena_init(&comm->pieces, budget);
     comm->ranks = arena_array(&comm->arena, ranks, sizeof *comm->ranks, err);
     comm->loader = budget_zalloc(budget, sizeof *comm->loader, err);
     if (!comm->loader)
@@ -60,6 +71,7 @@ bool run_comm_open(struct run_comm *comm, size_t ranks, struct budget *budget, s
     record_set_init(&comm->loader->groups, sizeof(struct group_name), budget);
     record_set_init(&comm->loader->ops, sizeof(struct op_key), budget);
     groups_init(&comm->loader->names, budget);
+    groups_init(&comm->loader->comms_ids, budget);
     return strtab_init(&comm->loader->texts, budget, err) && comm->ranks;
 }
 
@@ -72,6 +84,8 @@ static void free_loader(struct run_comm *comm)
     record_set_free(&loader->groups);
     record_set_free(&loader->ops);
     groups_free(&loader->names);
+    groups_free(&loader->comms_ids);
+    budget_free(comm->budget, loader->subset_of, loader->subset_cap * sizeof *loader->subset_of);
     budget_free(comm->budget, loader->namesakes, loader->namesake_cap * sizeof *loader->namesakes);
     budget_free(comm->budget, loader->op_of, loader->op_cap * sizeof *loader->op_of);
     budget_free(comm->budget, loader, sizeof *loader);
@@ -84,6 +98,7 @@ void run_comm_close(struct run_comm *comm)
     budget_free(comm->budget, comm->matches, comm->match_cap * sizeof *comm->matches);
     comm->matches = NULL;
     arena_free(&comm->arena);
+    arena_free(&comm->pieces);
 }
 
 // --- one rank's operations ----------------------------------------------------------------------
@@ -117,16 +132,17 @@ static bool intern(struct comm_loader *loader, const struct table *table, size_t
     return strtab_intern(&loader->texts, known ? cell->s : STR(""), id, err);
 }
 
-// The number of the group's name and size, which are added when new.
+// The number of the group's name and size in the rank's recording, which are added when new.
 static bool find_namesake(struct run_comm *comm, const struct table *table, size_t row,
                           const char *size_column, uint32_t *index, struct err *err)
 {
     struct comm_loader *loader = comm->loader;
     int64_t size = number(table, row, size_column, -1);
     uint32_t known = loader->names.count;
+    uint32_t recording = comm->recordings ? comm->recordings[comm->rank_count - 1] : 0;
     str_id name;
     if (!intern(loader, table, row, "process_group", &name, err) ||
-        !groups_index(&loader->names, name, (uint64_t)size, index, err))
+        !groups_index(&loader->names, (uint64_t)recording << 32 | name, (uint64_t)size, index, err))
         return false;
     struct namesake *grown = grow(comm->budget, loader->namesakes, &loader->namesake_cap,
                                   loader->names.count, sizeof *grown, err);
@@ -150,6 +166,7 @@ static bool find_group(struct run_comm *comm, const struct table *ops, size_t ro
         !find_namesake(comm, ops, row, "group_size", &key.namesake, err))
         return false;
     struct namesake *namesake = &loader->namesakes[key.namesake];
+    key.subset = key.list ? 0 : namesake->subset;
     if (!key.list && namesake->rank == loader->rank) {
         *group = namesake->group;
         return true;
@@ -190,7 +207,87 @@ static bool add_op(struct run_comm *comm, const struct table *ops, size_t row, s
            record_set_add(&loader->ops, &key, &loader->op_of[row], err);
 }
 
-static bool add_ops(struct run_comm *comm, const struct table *ops, struct err *err)
+// --- groups without a list of their ranks -------------------------------------------------------
+
+// Notes the Comms Id of a call, and which of its namesakes the rank's group is when a rank before
+// took part in that call.
+static bool note_comms_id(struct comm_loader *loader, struct namesake *namesake, uint32_t id,
+                          struct err *err)
+{
+    uint32_t index, known = loader->comms_ids.count;
+    uint64_t number = (uint64_t)(namesake - loader->namesakes);
+    if (!groups_index(&loader->comms_ids, number, id, &index, err))
+        return false;
+    uint32_t *grown = grow(loader->comms_ids.budget, loader->subset_of, &loader->subset_cap,
+                           loader->comms_ids.count, sizeof *grown, err);
+    if (!grown)
+        return false;
+    loader->subset_of = grown;
+    if (index < known && !namesake->subset)
+        namesake->subset = grown[index];
+    if (index >= known)
+        grown[index] = 0;
+    return true;
+}
+
+// Later ranks that share one of its calls are in the rank's group.
+static bool keep_subset(struct comm_loader *loader, struct namesake *namesake, uint32_t id,
+                        struct err *err)
+{
+    uint32_t index;
+    if (!groups_index(&loader->comms_ids, (uint64_t)(namesake - loader->namesakes), id, &index,
+                      err))
+        return false;
+    namesake->subset = namesake->subset ? namesake->subset : ++loader->subset_count;
+    loader->subset_of[index] =
+        loader->subset_of[index] ? loader->subset_of[index] : namesake->subset;
+    return true;
+}
+
+typedef bool (*take_id)(struct comm_loader *loader, struct namesake *namesake, uint32_t id,
+                        struct err *err);
+
+// Whether the Comms Ids of an operation's calls say who takes part: those of sends and receives do
+// not.
+static bool is_unlisted(const struct table *ops, size_t op)
+{
+    return table_cell(ops, op, "group_ranks")->null && !run_comm_is_p2p(kind_of(ops, op));
+}
+
+static bool each_comms_id(struct comm_loader *loader, const struct table *ops,
+                          const struct table *calls, take_id take, struct err *err)
+{
+    int op_column = table_column(calls->desc, "op");
+    int id_column = table_column(calls->desc, "comms_id");
+    for (size_t row = 0; row < calls->row_count; row++) {
+        const struct cell *cells = calls->cells + row * calls->desc->column_count;
+        size_t op = (size_t)cells[op_column].i;
+        if (!cells[id_column].null && op < ops->row_count && is_unlisted(ops, op) &&
+            !take(loader, &loader->namesakes[loader->op_of[op]], (uint32_t)cells[id_column].i, err))
+            return false;
+    }
+    return true;
+}
+
+// Ranks that took part in one call are in one group, even where several groups have its name and
+// size.
+static bool split_groups(struct run_comm *comm, const struct table *ops, const struct table *calls,
+                         struct err *err)
+{
+    struct comm_loader *loader = comm->loader;
+    for (size_t row = 0; row < ops->row_count; row++) {
+        if (!find_namesake(comm, ops, row, "group_size", &loader->op_of[row], err))
+            return false;
+        loader->namesakes[loader->op_of[row]].subset = 0;
+    }
+    return each_comms_id(loader, ops, calls, note_comms_id, err) &&
+           each_comms_id(loader, ops, calls, keep_subset, err);
+}
+
+// --- all of its operations ----------------------------------------------------------------------
+
+static bool add_ops(struct run_comm *comm, const struct table *ops, const struct table *calls,
+                    struct err *err)
 {
     struct comm_loader *loader = comm->loader;
     uint32_t *grown =
@@ -198,6 +295,8 @@ static bool add_ops(struct run_comm *comm, const struct table *ops, struct err *
     if (!grown)
         return false;
     loader->op_of = grown;
+    if (!split_groups(comm, ops, calls, err))
+        return false;
     for (size_t row = 0; row < ops->row_count; row++)
         if (!add_op(comm, ops, row, err))
             return false;
@@ -220,12 +319,28 @@ static bool add_spans(struct run_comm *comm, const struct table *groups, struct 
 
 // --- one rank's calls ---------------------------------------------------------------------------
 
-// A mark's name up to the number behind '#'.
+// Far beyond any real time, so that sums and differences of a few stay within 63 bits.
+static int64_t plausible(int64_t time_ns, int64_t limit_ns)
+{
+    return time_ns > limit_ns ? limit_ns : time_ns < -limit_ns ? -limit_ns : time_ns;
+}
+
+// A mark's name up to the number after '#'.
 static uint64_t hash_mark(const struct cell *name)
 {
     struct str text = name->null ? STR("") : name->s;
     size_t number = str_find(text, STR("#"));
     return hash_bytes(text.at, number == SIZE_MAX ? text.len : number);
+}
+
+static void add_ratios(struct comm_rank *rank, const struct table *rates)
+{
+    for (uint32_t i = 0; i < rank->step_count; i++) {
+        bool known = rates && i < rates->row_count &&
+                     table_cell(rates, i, "step")->i == rank->steps[i].number &&
+                     !table_cell(rates, i, "ratio")->null;
+        rank->steps[i].ratio = known ? table_cell(rates, i, "ratio")->f : 1;
+    }
 }
 
 static bool add_steps(struct run_comm *comm, struct comm_rank *rank, const struct table *steps,
@@ -238,6 +353,10 @@ static bool add_steps(struct run_comm *comm, struct comm_rank *rank, const struc
     for (uint32_t i = 0; rank->steps && i < rank->step_count; i++) {
         rank->steps[i].number = table_cell(steps, i, "step")->i;
         rank->steps[i].steady = table_cell(steps, i, "steady")->i != 0;
+        rank->steps[i].begin_ns =
+            rank->origin_ns + plausible(number(steps, i, "begin_ns", 0), MAX_TIME_NS);
+        rank->steps[i].end_ns =
+            rank->steps[i].begin_ns + plausible(number(steps, i, "window_ns", 0), MAX_TIME_NS);
     }
     return rank->steps != NULL;
 }
@@ -262,6 +381,11 @@ enum {
     CALL_DUR,
     CALL_EXPOSED,
     CALL_KERNELS,
+    CALL_PART,
+    CALL_EXPOSED_AT,
+    CALL_UNRECORDED,
+    CALL_LAUNCH,
+    CALL_BLOCKED,
     CALL_BEFORE,
     CALL_COLUMNS = CALL_BEFORE + BEFORE_COUNT
 };
@@ -270,32 +394,39 @@ enum {
 static void find_columns(const struct table *calls, int columns[CALL_COLUMNS])
 {
     static const char *const names[CALL_COLUMNS] = {
-        "op",         "sequence",  "step",    "begin_ns",        "dur_ns",  "exposed_ns", "kernels",
-        "compute_ns", "memory_ns", "comm_ns", "data_loading_ns", "host_ns", "idle_ns"};
+        "op",         "sequence",  "step",       "begin_ns",        "dur_ns",    "exposed_ns",
+        "kernels",    "part",      "exposed_at", "unrecorded_ns",   "launch_ns", "blocked_ns",
+        "compute_ns", "memory_ns", "comm_ns",    "data_loading_ns", "host_ns",   "idle_ns"};
     for (int i = 0; i < CALL_COLUMNS; i++)
         columns[i] = table_column(calls->desc, names[i]);
-}
-
-// Far beyond any real time, so that sums and differences of a few stay within 63 bits.
-static int64_t plausible(int64_t time_ns, int64_t limit_ns)
-{
-    return time_ns > limit_ns ? limit_ns : time_ns < -limit_ns ? -limit_ns : time_ns;
 }
 
 static struct comm_event read_call(const struct cell *cells, const int columns[CALL_COLUMNS])
 {
     const struct cell *sequence = &cells[columns[CALL_SEQUENCE]];
+    const struct cell *launch = &cells[columns[CALL_LAUNCH]];
     struct comm_event event = {
         .begin_ns = plausible(cells[columns[CALL_BEGIN]].i, MAX_TIME_NS),
         .dur_ns = plausible(cells[columns[CALL_DUR]].i, MAX_TIME_NS),
         .exposed_ns = cells[columns[CALL_EXPOSED]].i,
         .wait_ns = sequence->null ? -1 : sequence->i, // until run_match_make
-        .kernels = (uint32_t)cells[columns[CALL_KERNELS]].i,
+        .kernels = (uint32_t)cells[columns[CALL_KERNELS]].i & MAX_KERNELS,
+        .joined = cells[columns[CALL_PART]].i > 0,
         .match = RUN_NONE,
+        .launch_ns = launch->null ? INT64_MIN : plausible(launch->i, MAX_TIME_NS),
+        .blocked_ns = launch->null ? 0 : cells[columns[CALL_BLOCKED]].i,
     };
     for (int i = 0; i < BEFORE_COUNT; i++)
         event.before_ns[i] = cells[columns[CALL_BEFORE + i]].i;
+    event.before_ns[BEFORE_IDLE] += cells[columns[CALL_UNRECORDED]].i;
     return event;
+}
+
+static bool keep_pieces(struct run_comm *comm, const struct cell *text, struct comm_event *event,
+                        struct err *err)
+{
+    event->exposed_at = text->null ? NULL : arena_strdup(&comm->pieces, text->s, err);
+    return text->null || event->exposed_at;
 }
 
 static bool add_calls(struct run_comm *comm, struct comm_rank *rank, const struct table *calls,
@@ -315,8 +446,13 @@ static bool add_calls(struct run_comm *comm, struct comm_rank *rank, const struc
             return err_set(err, ERR_FORMAT, "call %zu of rank %lld is of operation %zu of %zu", row,
                            (long long)rank->rank, op, ops);
         *event = read_call(cells, columns);
+        if (!keep_pieces(comm, &cells[columns[CALL_EXPOSED_AT]], event, err))
+            return false;
         event->begin_ns += plausible(origin_ns, MAX_ORIGIN_NS);
+        if (event->launch_ns != INT64_MIN)
+            event->launch_ns += plausible(origin_ns, MAX_ORIGIN_NS);
         event->op = comm->loader->op_of[op];
+        event->joined &= row > 0;
         event->step = find_step(rank, &cells[columns[CALL_STEP]], step);
         step = event->step == RUN_NONE ? step : event->step;
     }
@@ -333,13 +469,18 @@ bool run_comm_add(struct run_comm *comm, int64_t number_of_rank, const struct re
     int64_t origin_ns =
         summary && summary->row_count ? number(summary, 0, "window_begin_ns", 0) : 0;
     struct comm_rank *rank = &comm->ranks[comm->rank_count++];
-    *rank = (struct comm_rank){.rank = number_of_rank, .error_ns = -1};
+    *rank = (struct comm_rank){.rank = number_of_rank,
+                               .work_ratio = NAN,
+                               .error_ns = -1,
+                               .origin_ns = plausible(origin_ns, MAX_ORIGIN_NS)};
     comm->loader->rank = number_of_rank;
     if (!add_steps(comm, rank, report_find(report, "steps"), err))
         return false;
+    add_ratios(rank, report_find(report, "step_rates"));
     if (!ops || !calls)
         return true;
-    return add_ops(comm, ops, err) && add_spans(comm, report_find(report, "process_groups"), err) &&
+    return add_ops(comm, ops, calls, err) &&
+           add_spans(comm, report_find(report, "process_groups"), err) &&
            add_calls(comm, rank, calls, ops->row_count, origin_ns, err);
 }
 
@@ -440,6 +581,8 @@ static bool find_callers(struct run_comm *comm, struct err *err)
 
 bool run_comm_solve(struct run_comm *comm, struct err *err)
 {
-    return settle(comm, err) && find_callers(comm, err) && run_match_make(comm, err) &&
-           run_staged_make(comm, err) && run_clocks_make(comm, err) && run_waits_make(comm, err);
+    bool ok = settle(comm, err) && find_callers(comm, err) && run_match_make(comm, err) &&
+              run_staged_make(comm, err) && run_clocks_make(comm, err) && run_waits_make(comm, err);
+    arena_free(&comm->pieces);
+    return ok;
 }

@@ -7,7 +7,8 @@
 #include "analysis/bandwidth.h"
 #include "analysis/report.h"
 
-#define RUN_NONE UINT32_MAX
+#define RUN_NONE      UINT32_MAX
+#define RUN_MAX_JUMPS 4 // of a clock
 
 // What a rank's device did from the begin of its window, exclusive parts of the time.
 enum comm_before {
@@ -16,7 +17,7 @@ enum comm_before {
     BEFORE_COMM,   // exposed
     BEFORE_DATA_LOADING,
     BEFORE_HOST, // idle for the host: sync, allocator, host_compute, launch_overhead
-    BEFORE_IDLE, // other idle time
+    BEFORE_IDLE, // other idle time, and time that the recording lacks: nobody knows why
     BEFORE_COUNT
 };
 
@@ -24,26 +25,42 @@ enum comm_before {
 struct comm_event {
     int64_t begin_ns, dur_ns; // absolute, by the rank's own clock
     int64_t exposed_ns;
+    union {
+        int64_t exposed_wait_ns; // what of it lies before the wait's end
+        const char *exposed_at;  // until that is known: comm_calls.exposed_at, NULL without
+    };
     int64_t wait_ns;                 // until the last rank had begun; the transfer is the rest
     int64_t before_ns[BEFORE_COUNT]; // from the begin of the rank's window to begin_ns
-    uint32_t kernels;                // compute kernels that began in the same time
-    uint32_t op;                     // of the run
-    uint32_t match;                  // RUN_NONE when no other rank's call belongs to it
-    uint32_t step;                   // index into the rank's steps, RUN_NONE outside
+    int64_t launch_ns;               // by the rank's own clock; INT64_MIN when not known
+    int64_t blocked_ns;              // until then the host stood in calls that wait for the device
+    uint32_t kernels : 30;           // compute kernels that began in the same time
+    // Whether it is another send or receive of the kernel of the event before: one time and one
+    // wait, which count there.
+    uint32_t joined : 1;
+    uint32_t alone : 1; // all that its kernel does is with one peer (run_clock_sends_find)
+    uint32_t op;        // of the run
+    uint32_t match;     // RUN_NONE when no other rank's call belongs to it
+    uint32_t step;      // index into the rank's steps, RUN_NONE outside
 };
 
+// Of a step: what of waits and exposed time lies within its bounds, as in its bars; calls and
+// lateness by where the calls were launched.
 struct comm_sums {
     int64_t wait_ns;                            // of matched calls
-    int64_t exposed_wait_ns;                    // sum of min(exposed, wait)
-    int64_t exposed_transfer_ns;                // the rest of the calls' exposed time
+    int64_t exposed_wait_ns;                    // exposed time before the waits' ends
+    int64_t exposed_transfer_ns;                // the rest of the exposed time
+    int64_t apart_ns;                           // of that, of calls whose clocks do not compare
     int64_t lateness_ns;                        // see comm_match
     int64_t calls, late_calls, unmatched_calls; // collectives and send/recv; late: collectives
+    int64_t apart_calls;                        // matched, of ranks whose clocks do not compare
 };
 
 // One row of a rank's table steps, in its order.
 struct comm_step {
-    int64_t number; // column step
+    int64_t number;           // column step
+    int64_t begin_ns, end_ns; // absolute, by the rank's own clock
     bool steady;
+    double ratio; // step_rates.ratio; 1 where that is not known
     struct comm_sums sums;
 };
 
@@ -54,9 +71,19 @@ struct comm_rank {
     uint32_t count, step_count;
     uint64_t marks;     // hash of what marks its steps; ranks count steps alike when it is the same
     uint32_t component; // ranks of one number have comparable clocks; numbered by lowest rank
-    uint32_t clock_calls;    // matched collectives that the offset stands on
-    int64_t offset_ns;       // to be added to its clock; 0 for the lowest rank of a component
-    int64_t error_ns;        // median distance of its ends from those of the others, -1: not known
+    uint32_t clock_calls; // matches that the offset stands on
+    int64_t offset_ns;    // to be added to its clock; 0 for the lowest rank of a component
+    int64_t error_ns;     // p95 of the distances of its ends from the others', -1: not known
+    // What is to be added besides: from a time of its clock on so much per ns, and each jump after
+    // its time. Against what most ranks keep to, or the lowest one.
+    double drift;
+    int64_t drift_from_ns;
+    struct clock_jump {
+        int64_t at_ns, by_ns;
+    } jumps[RUN_MAX_JUMPS];
+    uint32_t jump_count;
+    int64_t origin_ns;       // begin of its window on its clock
+    double work_ratio;       // its time for the work it has in common with others by theirs, NaN
     struct comm_sums steady; // over its steady steps
 };
 
@@ -91,6 +118,7 @@ struct comm_match {
     uint32_t latest_rank;  // index of the rank that began last; RUN_NONE: clocks not comparable
     int64_t latest_ns;     // its begin on the common clock
     int64_t transfer_ns;   // the least of its members' durations less waits
+    bool tells;            // its ends tell how clocks differ
 };
 
 struct comm_member {
@@ -98,9 +126,11 @@ struct comm_member {
 };
 
 struct run_comm {
-    struct arena arena; // owns all that follows
+    struct arena arena;  // owns all that follows
+    struct arena pieces; // texts of comm_event.exposed_at, until run_comm_solve is done
     struct budget *budget;
-    struct comm_rank *ranks; // ascending by rank
+    struct comm_rank *ranks;    // ascending by rank
+    const uint32_t *recordings; // of each rank, whose groups are others then; NULL: all are of one
     struct comm_op *ops;
     struct comm_group *groups;
     // Those of a group's collectives one after the other in order of begin, and likewise the sends
@@ -135,15 +165,26 @@ MUST_CHECK bool run_lateness_add(const struct run_comm *comm, struct report *rep
 MUST_CHECK bool run_clocks_judge(const struct run_comm *comm, struct report *report,
                                  struct err *err);
 
+// What is to be added to the rank's clock at that time of it.
+static inline int64_t run_comm_offset(const struct comm_rank *rank, int64_t own_ns)
+{
+    double away_ns = rank->drift * (double)(own_ns - rank->drift_from_ns);
+    int64_t offset_ns = rank->offset_ns + (int64_t)away_ns;
+    for (uint32_t j = 0; j < rank->jump_count; j++)
+        offset_ns += own_ns >= rank->jumps[j].at_ns ? rank->jumps[j].by_ns : 0;
+    return offset_ns;
+}
+
 // Begin and end of an event on the common clock of its rank's component.
 static inline int64_t run_comm_begin(const struct comm_rank *rank, const struct comm_event *event)
 {
-    return event->begin_ns + rank->offset_ns;
+    return event->begin_ns + run_comm_offset(rank, event->begin_ns);
 }
 
 static inline int64_t run_comm_end(const struct comm_rank *rank, const struct comm_event *event)
 {
-    return event->begin_ns + event->dur_ns + rank->offset_ns;
+    int64_t end_ns = event->begin_ns + event->dur_ns;
+    return end_ns + run_comm_offset(rank, end_ns);
 }
 
 // Whether a send, a recv or both.

@@ -4,7 +4,7 @@
 #include "analysis/run.h"
 #include "analysis/tables.h"
 
-// All rows of a rank's table behind the number of the rank.
+// All rows of a rank's table after the number of the rank.
 static bool copy_rows(const struct run *run, size_t rank, const struct table *table,
                       const struct table_desc *desc, struct err *err)
 {
@@ -89,6 +89,9 @@ static bool add_findings(const struct run *run, const struct table *own, struct 
         .all_steps = run_summary_i64(run, run->headline, "step_count", 0),
         .steady = &steady,
         .ranks = run->count,
+        .rates = run->rates,
+        .links = run->links,
+        .source = run->source,
     };
     return findings_of_run(&of, run->report, err);
 }

@@ -3,6 +3,7 @@
 // could have computed they did, as a product of causes.
 #include "analysis/run.h"
 #include "analysis/run_comm.h"
+#include "analysis/run_replay.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -13,26 +14,23 @@ struct totals {
     double compute_ns, most_compute_ns; // sum, largest
     double step_ns;                     // largest
     double apart_ns;                    // sum of the time that is not exposed communication
-    double ideal_ns; // largest step without exposed transfer; NaN where that is not known
+    double ideal_ns; // largest step with a network that needs no time; NaN where that is not known
 };
 
-static void add_rank(const struct run *run, size_t rank, struct totals *totals)
+static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struct totals *totals)
 {
     double steps = (double)run_summary_i64(run, rank, "steady_steps", 0);
     if (steps <= 0)
         return;
     struct parts parts = run_steady_parts(run, rank);
     double compute_ns = (double)parts_compute_ns(&parts) / steps;
-    double step_ns = (double)parts_window_ns(&parts) / steps;
-    double transfer_ns = run_knows_waits(run, rank)
-                             ? (double)run->comm->ranks[rank].steady.exposed_transfer_ns / steps
-                             : NAN;
+    double step_ns = (double)parts_recorded_ns(&parts) / steps;
+    double ideal_ns = run_knows_waits(run, rank) ? step_ns - (double)saved_ns / steps : NAN;
     totals->ranks++;
     totals->compute_ns += compute_ns;
     totals->most_compute_ns = fmax(totals->most_compute_ns, compute_ns);
     totals->step_ns = fmax(totals->step_ns, step_ns);
     totals->apart_ns += step_ns - (double)parts.bar_ns[BAR_EXPOSED_COMM] / steps;
-    double ideal_ns = step_ns - transfer_ns;
     bool known = !isnan(ideal_ns) && !isnan(totals->ideal_ns);
     totals->ideal_ns = known ? fmax(totals->ideal_ns, ideal_ns) : NAN;
 }
@@ -51,8 +49,13 @@ static bool add(const struct run *run, const char *metric, double value, const c
 bool run_judge_efficiency(const struct run *run, struct err *err)
 {
     struct totals totals = {0};
+    if (run->job_count > 1)
+        return true; // they have no longest step in common
+    int64_t *saved_ns = arena_array(run->scratch, run->count, sizeof *saved_ns, err);
+    if (!saved_ns || !run_replay(run->comm, saved_ns, err))
+        return false;
     for (size_t i = 0; i < run->count; i++)
-        add_rank(run, i, &totals);
+        add_rank(run, i, saved_ns[i], &totals);
     if (totals.ranks < 2 || totals.most_compute_ns <= 0)
         return true;
     double mean_ns = totals.compute_ns / (double)totals.ranks;
@@ -62,7 +65,10 @@ bool run_judge_efficiency(const struct run *run, struct err *err)
            add(run, "communication_efficiency", communication,
                "Largest compute time by the longest step; serialization times transfer.", err) &&
            add(run, "transfer_efficiency", totals.ideal_ns / totals.step_ns,
-               "Longest step without its exposed transfers by the longest step.", err) &&
+               "Longest step of a replay in which transfers take no time, and ranks wait for each "
+               "other "
+               "as they must, by the longest step.",
+               err) &&
            add(run, "serialization_efficiency", totals.most_compute_ns / totals.ideal_ns,
                "Largest compute time by the step that an infinitely fast network would leave: less "
                "where ranks wait for each other, or the devices for the host.",

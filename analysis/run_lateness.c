@@ -6,13 +6,24 @@
 #include "analysis/run_comm_stages.h"
 #include "analysis/tables.h"
 
-#define REASON_SHARE  0.1 // of lateness that a reason explains at least
+#define REASON_SHARE  0.1  // of lateness that a reason explains at least
+#define MORE_WORK     0.02 // of compute that is more work, at least
 #define NOISE_NS      1000
 #define MEANING_TIMES 3 // lateness below that many alignment errors has no reason
 
 static const char *const reason_words[REASON_COUNT] = {
     "compute_slower", "more_work", "data_loading", "host", "copies", "communication", "unknown",
 };
+
+// Where its kernels and those of others can be compared, a little more compute is theirs, too: they
+// vary from call to call.
+static void settle_compute(struct rank_blame *rank, bool compared)
+{
+    if (!compared || rank->reason_ns[REASON_MORE_WORK] >= MORE_WORK * (double)rank->compute_ns)
+        return;
+    rank->reason_ns[REASON_SLOWER] += rank->reason_ns[REASON_MORE_WORK];
+    rank->reason_ns[REASON_MORE_WORK] = 0;
+}
 
 static enum reason reason_of(const struct rank_blame *rank, int64_t error_ns)
 {
@@ -44,7 +55,8 @@ static bool add_row(const struct blame *blame, uint32_t index, struct report *re
 {
     static const enum comm_before order[] = {BEFORE_COMPUTE, BEFORE_DATA_LOADING, BEFORE_HOST,
                                              BEFORE_MEMORY,  BEFORE_COMM,         BEFORE_IDLE};
-    const struct rank_blame *rank = &blame->ranks[index];
+    struct rank_blame *rank = &blame->ranks[index];
+    settle_compute(rank, blame->comm->ranks[index].work_ratio > 0);
     bool grouped = rank->group != RUN_NONE;
     struct row row = {0};
     row_i64(&row, blame->comm->ranks[index].rank);

@@ -6,6 +6,7 @@
 #include "analysis/sort.h"
 
 #define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
+#define REACH    16                  // numbers that may be out of order
 
 // Calls that can only match each other: the collectives of a group, or what one rank sends to
 // another. `lanes` are the ranks of one channel, `slots` the collectives found among its calls.
@@ -192,21 +193,38 @@ static bool all_alike(const struct matcher *matcher, const struct comm_member *e
     return true;
 }
 
+// Whether a number that is lower than one before it is only out of order, as where a clock is set
+// back: by little, and not used before.
+static bool is_out_of_order(const struct matcher *matcher, const struct comm_member *entries,
+                            uint32_t index, int64_t highest)
+{
+    int64_t sequence = run_match_sequence(event_of(matcher->comm, entries[index]));
+    if (highest - sequence > REACH)
+        return false;
+    for (uint32_t i = index; i > 0 && index - i < 2 * REACH; i--)
+        if (entries[i - 1].rank == entries[index].rank &&
+            numbered_of(matcher->comm, entries[i - 1]) ==
+                numbered_of(matcher->comm, entries[index]))
+            return false;
+    return true;
+}
+
 // Whether numbers tell calls apart: every call has one, a rank's never fall back, as they do where
 // a group is made anew, and most of them differ.
 static bool are_numbered(const struct matcher *matcher, const struct comm_member *entries,
                          uint32_t count)
 {
     uint32_t changes = 0;
-    int64_t before = -1;
+    int64_t before = -1, highest = -1;
     for (uint32_t i = 0; i < count; i++) {
         int64_t sequence = run_match_sequence(event_of(matcher->comm, entries[i]));
-        bool follows = i > 0 && entries[i].rank == entries[i - 1].rank;
-        if (sequence < 0 || (follows && sequence < before) ||
-            run_comm_is_p2p(op_of(matcher->comm, entries[i])->kind))
+        highest = i > 0 && entries[i].rank == entries[i - 1].rank ? highest : -1;
+        if (sequence < 0 || run_comm_is_p2p(op_of(matcher->comm, entries[i])->kind) ||
+            (sequence < highest && !is_out_of_order(matcher, entries, i, highest)))
             return false;
         changes += i > 0 && sequence != before;
         before = sequence;
+        highest = sequence > highest ? sequence : highest;
     }
     return 2 * changes >= count;
 }
@@ -348,6 +366,15 @@ static bool add_matches(struct matcher *matcher, const struct comm_member *entri
     return true;
 }
 
+// Whether both ranks mark their steps by one name and count them from about the same moment.
+static bool count_alike(const struct comm_rank *one, const struct comm_rank *other)
+{
+    if (one->marks != other->marks || one->step_count == 0 || other->step_count == 0)
+        return one->marks == other->marks;
+    return one->steps[0].number <= other->steps[other->step_count - 1].number &&
+           other->steps[0].number <= one->steps[one->step_count - 1].number;
+}
+
 static bool match_channel(struct matcher *matcher, uint32_t channel, struct err *err)
 {
     const struct comm_member *entries = matcher->entries + matcher->first[channel];
@@ -356,10 +383,11 @@ static bool match_channel(struct matcher *matcher, uint32_t channel, struct err 
     matcher->lane_count = 0;
     matcher->stepped = true;
     for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || entries[i].rank != entries[i - 1].rank)
+        if (i == 0 || entries[i].rank != entries[i - 1].rank) {
             matcher->lanes[matcher->lane_count++] = (struct lane){entries[i].rank, i, 0};
+            matcher->stepped &= count_alike(&ranks[entries[0].rank], &ranks[entries[i].rank]);
+        }
         matcher->lanes[matcher->lane_count - 1].count++;
-        matcher->stepped &= ranks[entries[i].rank].marks == ranks[entries[0].rank].marks;
     }
     if (matcher->lane_count < 2)
         return true;

@@ -112,7 +112,7 @@ static bool add_key(struct merging *merging, struct budget *budget, struct err *
 }
 
 // The key of a row as text. A key longer than the string table takes is cut; rows that differ only
-// behind the cut are joined.
+// after the cut are joined.
 static void write_key(const struct merge_table *what, const struct table *table, size_t row,
                       struct buf *key)
 {

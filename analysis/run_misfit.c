@@ -140,7 +140,7 @@ static uint32_t add_votes(const struct layer *layer, const uint32_t *pairs, int6
     return count;
 }
 
-// The same of all calls that are as the paired one and at most SHIFT_MAX places before or behind
+// The same of all calls that are as the paired one and at most SHIFT_MAX places before or after
 // it.
 static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
 {

@@ -61,11 +61,38 @@ static struct step_times step_of(const struct table *table, size_t row, int64_t 
     };
 }
 
+// Within a replayed graph no launch tells the passes apart, but kernels tell what they are.
+static bool optimizes(const struct table *categories)
+{
+    for (size_t row = 0; categories && row < categories->row_count; row++) {
+        const struct cell *category = table_cell(categories, row, "category");
+        if (!category->null && str_equal(category->s, STR("optimizer")))
+            return true;
+    }
+    return false;
+}
+
+// Where a compiler has made the optimizer, its kernels say nothing, but those of a backward do. The
+// gradient of data alone is what a transposed convolution computes forward.
+static bool runs_backward(const struct table *kernels)
+{
+    static const char *const parts[] = {"backward", "grad_input", "wgrad", "flash_bwd", "fmha_bwd"};
+    for (size_t row = 0; kernels && row < kernels->row_count; row++) {
+        const struct cell *name = table_cell(kernels, row, "name");
+        for (size_t i = 0; !name->null && i < sizeof parts / sizeof *parts; i++)
+            if (str_contains_nocase(name->s, str_of(parts[i])))
+                return true;
+    }
+    return false;
+}
+
 bool run_passes_add(struct run_passes *passes, const struct report *report, struct err *err)
 {
     const struct table *table = report_find(report, "passes");
     const struct table *summary = report_find(report, "summary");
     struct rank_times *rank = &passes->ranks[passes->count++];
+    passes->trains = passes->trains || optimizes(report_find(report, "categories")) ||
+                     runs_backward(report_find(report, "kernels"));
     if (!table || !summary || !summary->row_count)
         return true;
     int64_t window_ns = number_of(summary, 0, "window_begin_ns", 0);

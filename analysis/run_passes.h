@@ -26,6 +26,8 @@ struct run_passes {
     struct arena arena; // owns all that follows
     struct rank_times *ranks;
     uint32_t count, cap;
+    bool trains; // some rank runs kernels of an optimizer or backward, whether or not its passes
+                 // are known
 };
 
 // Room for that many ranks. Pair with run_passes_close, also after a failure.
@@ -33,8 +35,8 @@ MUST_CHECK bool run_passes_open(struct run_passes *passes, size_t ranks, struct 
                                 struct err *err);
 void run_passes_close(struct run_passes *passes);
 
-// Adds the next rank, also one without the tables, from summary and passes; nothing of the report
-// is kept.
+// Adds the next rank, also one without the tables, from summary, passes and categories; nothing of
+// the report is kept.
 MUST_CHECK bool run_passes_add(struct run_passes *passes, const struct report *report,
                                struct err *err);
 

@@ -4,16 +4,23 @@
 #include "analysis/run.h"
 #include "analysis/run_comm.h"
 
-// What the traces call their machine.
-static struct str host_of(const struct run *run, size_t rank)
+bool run_place_is_host(struct str key)
 {
     static const char *const keys[] = {"hostname", "host_name", "host", "node",
                                        "distributed.hostname"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (str_equal(key, str_of(keys[k])))
+            return true;
+    return false;
+}
+
+// What the traces call their machine.
+static struct str host_of(const struct run *run, size_t rank)
+{
     const struct table *environment = run_head(run, rank, "environment");
     for (size_t i = 0; environment && i < environment->row_count; i++)
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            if (str_equal(table_cell(environment, i, "key")->s, str_of(keys[k])))
-                return table_cell(environment, i, "value")->s;
+        if (run_place_is_host(table_cell(environment, i, "key")->s))
+            return table_cell(environment, i, "value")->s;
     return STR("");
 }
 

@@ -94,6 +94,16 @@ static bool steps_differ(const struct run *run, size_t rank)
     return differs_in(run, rank, "steady_steps");
 }
 
+static bool job_differs(const struct run *run, size_t rank)
+{
+    return run->job[rank] != run->main_job;
+}
+
+static bool recording_differs(const struct run *run, size_t rank)
+{
+    return run->job[rank] == run->main_job && run->recording[rank] != run->main_recording;
+}
+
 static bool world_differs(const struct run *run, size_t rank)
 {
     return differs_in(run, rank, "world_size");
@@ -119,7 +129,7 @@ static const struct cell *setting_of(const struct table *environment, struct str
     return NULL;
 }
 
-// Any version that both tell of.
+// Any version that both report.
 static bool software_differs(const struct run *run, size_t rank)
 {
     const struct table *own = run_head(run, rank, "environment");
@@ -136,6 +146,13 @@ static bool software_differs(const struct run *run, size_t rank)
 }
 
 static const struct misfit misfits[] = {
+    {recording_differs,
+     {.item = "recorded_apart",
+      .severity = "warning",
+      .detail = "ranks that were recorded at another time than most, and duplicate ranks: traces "
+                "that say they are the same rank as another",
+      .effect = "collectives are matched, clocks aligned and waits known only among ranks that "
+                "were recorded together"}},
     {steps_differ,
      {.item = "steps_differ",
       .severity = "info",
@@ -145,10 +162,10 @@ static const struct misfit misfits[] = {
      {.item = "world_sizes_differ",
       .severity = "warning",
       .detail = "ranks that know another number of ranks than the headline rank",
-      .effect = "they may be of another job; nothing is left out"}},
+      .effect = "they are of another job"}},
     {gpu_differs,
      {.item = "devices_differ",
-      .severity = "info",
+      .severity = "warning",
       .detail = "ranks on another kind of device than the headline rank",
       .effect = "their kernels and steps are not alike"}},
     {software_differs,
@@ -174,9 +191,25 @@ static bool judge_misfit(const struct run *run, const struct misfit *misfit, str
     return add_listed(run, &quality, &listing, err);
 }
 
+// Said first: it is why much is empty.
+static bool judge_jobs(const struct run *run, struct err *err)
+{
+    struct misfit several = {
+        job_differs,
+        {.item = "several_jobs",
+         .severity = "error",
+         .effect =
+             "nothing is judged across jobs: each has its own clocks, waits and usual times; "
+             "efficiency, imbalance and stragglers of the run are left empty; the headline is "
+             "of the job with most ranks"}};
+    several.quality.detail =
+        arena_printf(run->scratch, err, "ranks of another job than most, by %s", run->job_signs);
+    return several.quality.detail && judge_misfit(run, &several, err);
+}
+
 bool run_judge_quality(const struct run *run, struct err *err)
 {
-    if (!judge_missing(run, err))
+    if (!judge_jobs(run, err) || !judge_missing(run, err))
         return false;
     for (size_t m = 0; m < sizeof misfits / sizeof *misfits; m++)
         if (!judge_misfit(run, &misfits[m], err))

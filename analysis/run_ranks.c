@@ -24,11 +24,15 @@ static void add_place(struct row *row, const struct run_place *place)
     row_i64_if(row, place->local_rank >= 0, place->local_rank);
 }
 
+// Where more than a twentieth of the exposed communication is of calls whose clocks do not compare,
+// nobody can say what of it was waiting.
 bool run_knows_waits(const struct run *run, size_t rank)
 {
     const struct comm_sums *steady = &run->comm->ranks[rank].steady;
     struct parts parts = run_steady_parts(run, rank);
-    return steady->calls || (!steady->unmatched_calls && parts.total_comm_ns == 0);
+    bool apart = steady->apart_ns > (steady->exposed_wait_ns + steady->exposed_transfer_ns) / 20;
+    return (steady->calls && !apart) || (!steady->calls && !steady->apart_calls &&
+                                         !steady->unmatched_calls && parts.total_comm_ns == 0);
 }
 
 // Means of the steady steps.

@@ -16,7 +16,7 @@ int64_t run_blame_wait(const struct run_comm *comm, const struct comm_event *eve
     const struct comm_op *op = &comm->ops[event->op];
     if (comm->groups[op->group].staged && !run_comm_is_p2p(op->kind))
         return 0;
-    return event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
+    return event->exposed_wait_ns;
 }
 
 struct comm_member run_blame_late(const struct run_comm *comm, const struct comm_match *match)

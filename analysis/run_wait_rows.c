@@ -126,11 +126,12 @@ static void add_match(struct wait_rows *all, const struct comm_match *match)
     for (uint32_t i = 0; i < match->count; i++) {
         struct comm_member member = all->comm->members[match->first + i];
         const struct comm_event *event = &all->comm->ranks[member.rank].events[member.event];
-        int64_t wait_ns = event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
+        if (event->joined)
+            continue;
         row->total_ns += event->dur_ns;
         row->wait_ns += event->wait_ns;
-        row->exposed_wait_ns += wait_ns;
-        row->exposed_transfer_ns += event->exposed_ns - wait_ns;
+        row->exposed_wait_ns += event->exposed_wait_ns;
+        row->exposed_transfer_ns += event->exposed_ns - event->exposed_wait_ns;
     }
 }
 
@@ -295,10 +296,11 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     row_i64(&row, sums->calls);
     row_i64(&row, sums->unmatched);
     row_i64(&row, sums->total_ns);
-    row_i64(&row, sums->wait_ns);
-    row_i64(&row, sums->total_ns - sums->wait_ns);
-    row_i64(&row, sums->exposed_wait_ns);
-    row_i64(&row, sums->exposed_transfer_ns);
+    bool known = sums->calls > 0; // else nobody can say who waited
+    row_i64_if(&row, known, sums->wait_ns);
+    row_i64_if(&row, known, sums->total_ns - sums->wait_ns);
+    row_i64_if(&row, known, sums->exposed_wait_ns);
+    row_i64_if(&row, known, sums->exposed_transfer_ns);
     add_distributions(all, sums, &row);
     return row_end(&row, &table_run_comm_waits, report, err);
 }

@@ -18,7 +18,7 @@ struct row_test {
     double shift_share; // ratio of the geometric means - 1; also of rows not tested, if > 0
     double low_share, high_share; // its interval, for this row alone
     double p_value;               // two-sided, moderated t
-    double q_value;               // smallest false discovery rate at which the row is reported
+    double q_value;               // smallest alpha at which the row is reported
     bool tested;
 };
 
@@ -26,16 +26,21 @@ struct row_test {
 // per step in each run, in ns. A row with any value that is not above zero or not finite is not
 // tested, and neither is any below SIGNIFICANCE_MIN_RUNS runs of a side.
 //
-// Log times; each row's variance over runs is moderated by that of all tested rows (G. K. Smyth
-// 2004, formulas in COMPARE.md), the p-values are adjusted by Benjamini and Hochberg over them.
+// Log times. What all rows of a run share is taken out as noise (common_factor.h), so that a row
+// is judged by its change against all rows, unless all change together: p <= 0.01 of that change,
+// which stays in each row's own. A row that is reported has also changed by itself, the same way.
+// Each row's variance over runs is moderated by that of all tested rows (G. K. Smyth 2004, formulas
+// in COMPARE.md), the p-values are adjusted over them. Shift and interval are the row's own change.
 // Give the rows of one level of one pair in one call: they are the family. Rows are to be reported
 // only where the step time or a bar is significant itself, see COMPARE.md.
 // ERR_LIMIT when memory is short.
 MUST_CHECK bool significance_rows(const double *times, size_t rows, size_t base_count,
                                   size_t cand_count, struct row_test *tests, struct err *err);
 
-// Turns p-values into adjusted ones in place (step-up of Benjamini and Hochberg 1995); NaN stays
-// and does not count as a test. ERR_LIMIT when memory is short.
+// Turns p-values into adjusted ones in place; NaN stays and does not count as a test. Up to alpha
+// are: fewer than ten, of which any is false in at most alpha of cases (S. Holm 1979); or ten and
+// more, of which a share of alpha is false on average (Y. Benjamini and Y. Hochberg 1995).
+// ERR_LIMIT when memory is short.
 MUST_CHECK bool significance_adjust(double *p_values, size_t count, struct err *err);
 
 #endif

@@ -62,8 +62,32 @@ bool step_marks_missed(const struct facts *facts)
     return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
 }
 
-// Puts marks in order of time and leaves out those that overlap an earlier one, such as the same
-// step seen by a second thread.
+// Whether two marks see the same step, as two threads may: most of the shorter one lies in both.
+static bool same_step(const struct step_mark *a, const struct step_mark *b)
+{
+    int64_t until_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
+    double a_ns = (double)a->end_ns - (double)a->begin_ns;
+    double b_ns = (double)b->end_ns - (double)b->begin_ns;
+    double shared_ns = (double)until_ns - (double)b->begin_ns;
+    return 2 * shared_ns > (a_ns < b_ns ? a_ns : b_ns);
+}
+
+// Adds a mark that starts no earlier than those before it. Clocks of threads and rounding let
+// neighbours overlap a little; what both cover belongs to the earlier one.
+static void add_mark(struct step_marks *marks, struct step_mark mark)
+{
+    struct step_mark *last = marks->count ? &marks->marks[marks->count - 1] : NULL;
+    if (last && mark.begin_ns < last->end_ns) {
+        if (mark.end_ns <= last->end_ns || same_step(last, &mark)) {
+            last->end_ns = mark.end_ns > last->end_ns ? mark.end_ns : last->end_ns;
+            marks->joined++;
+            return;
+        }
+        mark.begin_ns = last->end_ns;
+    }
+    marks->marks[marks->count++] = mark;
+}
+
 static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t count,
                         struct step_marks *marks, struct err *err)
 {
@@ -72,11 +96,9 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     marks->marks = arena_array(facts->arena, count, sizeof *marks->marks, err);
     if (!marks->marks)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        struct step_mark mark = {items[i].key, facts_event_end(trace, items[i].a), items[i].a};
-        if (marks->count == 0 || mark.begin_ns >= marks->marks[marks->count - 1].end_ns)
-            marks->marks[marks->count++] = mark;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        add_mark(marks,
+                 (struct step_mark){items[i].key, facts_event_end(trace, items[i].a), items[i].a});
     if (marks->source != MARKS_OPTIMIZER)
         return true;
     for (uint32_t i = 0; i + 1 < marks->count; i++)

@@ -23,6 +23,7 @@ struct step_marks {
     enum mark_source source;
     struct step_mark *marks; // ascending, disjoint
     uint32_t count;
+    uint32_t joined; // marks of a step that another mark had for the most part
 };
 
 // Finds the marks; they live in facts->arena.
@@ -35,7 +36,7 @@ bool step_marks_fit(struct str pattern, struct str name);
 // Whether the user chose a pattern that no annotation of the trace fits.
 bool step_marks_missed(const struct facts *facts);
 
-// The number behind '#' in "ProfilerStep#12", or fallback.
+// The number after '#' in "ProfilerStep#12", or fallback.
 int64_t step_marks_number(struct str name, int64_t fallback);
 
 #endif

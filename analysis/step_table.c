@@ -30,6 +30,7 @@ static const struct metric metrics[] = {
     {"other_compute", NULL, BAR(BAR_OTHER_COMPUTE)},
     {"idle_host_wait", NULL, BAR(BAR_IDLE_HOST_WAIT)},
     {"idle_other", NULL, BAR(BAR_IDLE_OTHER)},
+    {"unrecorded", NULL, BAR(BAR_UNRECORDED)},
     {"total_comm", NULL, offsetof(struct parts, total_comm_ns)},
     {"total_memory", NULL, offsetof(struct parts, total_memory_ns)},
 };

@@ -6,7 +6,10 @@
 #include "analysis/stats.h"
 #include "analysis/step_marks.h"
 
-static const char *const reason_empty = "no device event was launched in it";
+#include <string.h>
+
+static const char *const reason_empty = "it launched no compute on the main stream";
+static const char *const reason_overtaken = "its compute had ended before that of the step before";
 static const char *const reason_open = "its mark has no end";
 static const char *const reason_first = "warm-up: the first step";
 static const char *const reason_outlier =
@@ -52,48 +55,82 @@ static uint32_t step_at(const struct facts *facts, int64_t time_ns)
     return begun && time_ns < facts->steps[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
 }
 
-// Gives launched events to the step that launched them, and finds where the steps' events lie.
+// Gives launched events to the step whose mark covers their launch.
 static void assign_launched(struct facts *facts)
 {
-    for (uint32_t s = 0; s < facts->step_count; s++)
-        facts->steps[s].begin_ns = INT64_MAX;
     for (uint32_t i = 0; i < facts->device_count; i++) {
         struct device_event *device = &facts->devices[i];
         if (device->launch == FACTS_NONE)
             continue;
         uint32_t event = facts->launches[device->launch].event;
         device->step = mark_at(facts, facts->trace->begin_ns[event]);
-        if (device->step == FACTS_NONE)
-            continue;
-        struct step *step = &facts->steps[device->step];
-        if (step->begin_ns == INT64_MAX) {
-            step->begin_ns = device->begin_ns; // devices ascend by begin
-            step->end_ns = device->end_ns;
-        } else if (device->end_ns > step->end_ns) {
-            step->end_ns = device->end_ns;
-        }
     }
 }
 
-// Each step lasts to the begin of the next one that has events; the last to its last event's end.
+// The main stream: the one with most compute time launched inside marks. A copy or a collective
+// that runs ahead or lags on another stream thus moves no bound.
+static bool find_main(struct facts *facts, struct err *err)
+{
+    size_t size = facts->trace->track_count * sizeof(int64_t);
+    int64_t *compute_ns = budget_alloc(facts->budget, size, err), most_ns = 0;
+    if (!compute_ns)
+        return false;
+    memset(compute_ns, 0, size);
+    facts->main_track = FACTS_NONE;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->step != FACTS_NONE && device->class == CLASS_COMPUTE)
+            compute_ns[device->track] += device->end_ns - device->begin_ns;
+    }
+    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
+        if (compute_ns[t] <= most_ns)
+            continue;
+        most_ns = compute_ns[t];
+        facts->main_track = t;
+    }
+    budget_free(facts->budget, compute_ns, size);
+    return true;
+}
+
+// Where each step's events on the main stream start, and where its last compute there ends.
+static void measure_steps(struct facts *facts)
+{
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        facts->steps[s].begin_ns = INT64_MAX;
+        facts->steps[s].end_ns = INT64_MIN;
+    }
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->step == FACTS_NONE || device->track != facts->main_track)
+            continue;
+        struct step *step = &facts->steps[device->step];
+        if (device->begin_ns < step->begin_ns)
+            step->begin_ns = device->begin_ns;
+        if (device->class == CLASS_COMPUTE && device->end_ns > step->end_ns)
+            step->end_ns = device->end_ns;
+    }
+}
+
+// Each step lasts from the end of the one before to the end of its own compute, so that the wait
+// for its data belongs to it; the first one starts with its first event.
 static void bound_steps(struct facts *facts)
 {
-    int64_t next_ns = INT64_MAX;
-    for (uint32_t s = facts->step_count; s-- > 0;) {
+    int64_t bound_ns = facts->begin_ns;
+    bool first = true;
+    for (uint32_t s = 0; s < facts->step_count; s++) {
         struct step *step = &facts->steps[s];
-        if (step->begin_ns == INT64_MAX) {
-            step->begin_ns = step->end_ns = next_ns == INT64_MAX ? facts->end_ns : next_ns;
+        if (step->end_ns == INT64_MIN) {
+            step->begin_ns = step->end_ns = bound_ns;
             step->reason = reason_empty;
             continue;
         }
-        // A stream that lags may begin a step after its successor; then it has no time of its own.
-        if (next_ns != INT64_MAX) {
-            step->begin_ns = step->begin_ns < next_ns ? step->begin_ns : next_ns;
-            step->end_ns = next_ns;
+        step->begin_ns = first ? step->begin_ns : bound_ns;
+        first = false;
+        if (step->end_ns <= step->begin_ns) {
+            step->end_ns = step->begin_ns;
+            step->reason = reason_overtaken;
         }
-        if (step->begin_ns == step->end_ns)
-            step->reason = reason_empty;
-        next_ns = step->begin_ns;
+        bound_ns = step->end_ns;
     }
 }
 
@@ -127,8 +164,8 @@ static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
     for (uint32_t s = first + 1; s < count; s++)
         if (!steps[s].reason)
             values[others++] = dur_of(&steps[s]);
-    if (others < 2)
-        return; // fewer than three steps: nothing is left out
+    if (others == 0)
+        return; // a lone step stays
     steps[first].reason = reason_first;
     int64_t median = median_of(values, values + count, others);
     for (uint32_t i = 0; i < others; i++)
@@ -193,6 +230,7 @@ static bool make_whole(struct facts *facts, struct err *err)
     };
     facts->step_count = facts->steady_count = 1;
     facts->marked = false;
+    facts->main_track = FACTS_NONE;
     for (uint32_t i = 0; i < facts->device_count; i++)
         facts->devices[i].step = 0;
     return true;
@@ -231,7 +269,11 @@ bool steps_make(struct facts *facts, struct err *err)
     struct step_marks marks;
     if (!step_marks_find(facts, &marks, err) || !fill_steps(facts, &marks, err))
         return false;
+    facts->joined_marks = marks.joined;
     assign_launched(facts);
+    if (!find_main(facts, err))
+        return false;
+    measure_steps(facts);
     bound_steps(facts);
     assign_unlaunched(facts);
     uint32_t usable = 0;

@@ -16,6 +16,8 @@
 #define PARAMETER_SHARE 0.01
 // A use that comes less often than this per step is none.
 #define SELDOM 0.5
+// A layer that is shared has two reductions, one of attention and one after it.
+#define LAYERED 2
 
 enum role {
     ROLE_TENSOR,
@@ -120,19 +122,21 @@ static bool is_tensor(const struct team *team)
            !often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD);
 }
 
-// Without phases: reductions alone are of activations when nothing trains, else of gradients.
+// Without phases: reductions alone are of gradients when the job trains. When nothing shows that it
+// does they are of activations, which every layer has some of: a single one per step is neither.
 static enum role role_without_phases(const struct strategy *all, const struct team *team)
 {
     bool gathers = strategy_use_of_kind(team, USE_ALL_GATHER) >= SELDOM;
     bool scatters = strategy_use_of_kind(team, USE_REDUCE_SCATTER) >= SELDOM;
     bool reduces = strategy_use_of_kind(team, USE_ALL_REDUCE) >= SELDOM;
+    bool trains = all->turns || all->passes->trains;
     if (gathers && scatters)
         return ROLE_FSDP;
     if (scatters)
         return ROLE_ZERO2;
-    if (reduces && gathers)
-        return all->turns ? ROLE_ZERO1 : ROLE_TENSOR;
-    return reduces ? (all->turns ? ROLE_DDP : ROLE_TENSOR) : ROLE_NONE;
+    if (reduces && trains)
+        return gathers ? ROLE_ZERO1 : ROLE_DDP;
+    return strategy_use_of_kind(team, USE_ALL_REDUCE) >= LAYERED ? ROLE_TENSOR : ROLE_NONE;
 }
 
 static enum role scattering_role(const struct team *team)
@@ -243,6 +247,20 @@ static void find_roles(struct strategy *all)
     }
 }
 
+// A family whose size is not known is the one of known size that does the same.
+static void drop_ghosts(struct strategy *all)
+{
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < all->family_count; f++) {
+        bool ghost = false;
+        for (uint32_t g = 0; all->families[f].degree <= 0 && g < all->family_count; g++)
+            ghost |= all->families[g].role == all->families[f].role && all->families[g].degree > 0;
+        if (!ghost)
+            all->families[kept++] = all->families[f];
+    }
+    all->family_count = kept;
+}
+
 // Which of two families is told of first: by dimension, then the larger one.
 static bool comes_first(const struct family *a, const struct family *b)
 {
@@ -290,7 +308,10 @@ static void put_evidence(const struct strategy *all, const struct family *family
     strategy_use_text(team, role->first, role->last, text);
     if (team->list.len && team->list.len <= 64)
         buf_printf(text, " among ranks %.*s", (int)team->list.len, team->list.at);
-    buf_printf(text, ": %s", role->reason);
+    bool guessed = family->role == ROLE_TENSOR && !family->phased;
+    buf_printf(text, ": %s",
+               guessed ? "nothing shows that the job trains, so they join activations"
+                       : role->reason);
 }
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
@@ -358,6 +379,17 @@ static bool add_pipeline(const struct strategy *all, struct buf *text, struct re
     return add_row(&row, text, report, err);
 }
 
+// Whether some kernel may be a send of which nothing is known.
+static bool may_pass_on(const struct run_comm *comm)
+{
+    for (uint32_t i = 0; i < comm->op_count; i++) {
+        const struct comm_op *op = &comm->ops[i];
+        if (op->kernel.len && (op->kind == KIND_SEND_RECV || op->kind == KIND_UNKNOWN))
+            return true;
+    }
+    return false;
+}
+
 // Micro-batches of a pipeline, or gradients that add up over several passes.
 static bool add_count(const struct strategy *all, struct report *report, struct err *err)
 {
@@ -366,7 +398,10 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
     const char *evidence = "a stage receives as often per step from the one before";
     if (!pipeline || batches == 0) {
         batches = all->turns;
-        evidence = "forwards that a backward follows per step";
+        evidence = may_pass_on(all->comm)
+                       ? "forwards that a backward follows per step; kernels without metadata may "
+                         "pass micro-batches on along a pipeline instead"
+                       : "forwards that a backward follows per step";
     }
     // A pipeline of unknown traffic may do all forwards first, and then all backwards.
     if (batches < (all->stages.micro_batches ? 1 : 2))
@@ -377,7 +412,8 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
     row_i64(&row, batches);
     row_null(&row);
     row_word(&row, evidence);
-    row_word(&row, pipeline && !all->stages.micro_batches ? "low" : "high");
+    bool doubtful = pipeline ? !all->stages.micro_batches : may_pass_on(all->comm);
+    row_word(&row, doubtful ? "low" : "high");
     return row_end(&row, &table_run_strategy, report, err);
 }
 
@@ -454,6 +490,7 @@ bool strategy_add(struct run_comm *comm, const struct run_passes *passes, struct
     }
     if (ok) {
         find_roles(&all);
+        drop_ghosts(&all);
         sort_families(&all);
         ok = add_rows(&all, report, err) &&
              pipeline_stages_add(comm, passes, &all.stages, report, err);

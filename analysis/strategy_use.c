@@ -134,10 +134,31 @@ static bool has_steady_step(const struct run_comm *comm)
     return false;
 }
 
+// Whether any of the rank's calls says which group it is of.
+static bool is_told(const struct run_comm *comm, const struct comm_rank *rank)
+{
+    for (uint32_t e = 0; e < rank->count; e++)
+        if (comm->groups[comm->ops[rank->events[e].op].group].name.len)
+            return true;
+    return false;
+}
+
+static bool any_told(const struct run_comm *comm)
+{
+    for (uint32_t g = 0; g < comm->group_count; g++)
+        if (comm->groups[g].name.len)
+            return true;
+    return false;
+}
+
+// Where some ranks say whom they talk to, those that say nothing at all do the same.
 static void count_calls(const struct run_comm *comm, bool steady, int64_t *calls)
 {
+    bool told = any_told(comm);
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         const struct comm_rank *rank = &comm->ranks[r];
+        if (told && !is_told(comm, rank))
+            continue;
         for (uint32_t e = 0; e < rank->count; e++)
             calls[rank->events[e].op] += strategy_use_counts(rank, &rank->events[e], steady);
     }

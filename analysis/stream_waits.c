@@ -10,30 +10,36 @@ static bool is_row(const struct trace *trace, uint32_t event)
            str_equal(trace_text(trace, trace->name[event]), STR("Stream Wait Event"));
 }
 
-static bool is_call(const struct trace *trace, struct host_traits *traits, uint32_t event)
+static bool is_call(const struct trace *trace, struct host_traits *traits, uint32_t event,
+                    enum host_trait trait)
 {
     return event_kind_is_launch((enum event_kind)trace->kind[event]) &&
-           host_traits_of(traits, event) >> HOST_STREAM_WAIT & 1;
+           host_traits_of(traits, event) >> trait & 1;
 }
 
 static bool collect(const struct trace *trace, struct host_traits *traits, struct arena *arena,
                     struct stream_waits *waits, struct err *err)
 {
-    uint32_t calls = 0, rows = 0;
+    uint32_t calls = 0, rows = 0, holds = 0;
     for (uint32_t e = 0; e < trace->event_count; e++) {
-        calls += is_call(trace, traits, e);
+        calls += is_call(trace, traits, e, HOST_STREAM_WAIT);
+        holds += is_call(trace, traits, e, HOST_HOLD);
         rows += is_row(trace, e);
     }
     waits->calls = arena_array(arena, calls, sizeof(uint32_t), err);
     waits->rows = arena_array(arena, rows, sizeof(uint32_t), err);
-    if (!waits->calls || !waits->rows)
+    waits->holds = arena_array(arena, 2 * (size_t)holds, sizeof *waits->holds, err);
+    if (!waits->calls || !waits->rows || !waits->holds)
         return false;
     for (uint32_t e = 0; e < trace->event_count; e++) {
-        if (is_call(trace, traits, e))
+        if (is_call(trace, traits, e, HOST_STREAM_WAIT))
             waits->calls[waits->call_count++] = e;
+        if (is_call(trace, traits, e, HOST_HOLD))
+            waits->holds[waits->hold_count++] = (struct keyed){trace->begin_ns[e], e, 0};
         if (is_row(trace, e))
             waits->rows[waits->row_count++] = e;
     }
+    sort_keyed(waits->holds, waits->holds + holds, holds);
     return true;
 }
 
@@ -107,9 +113,27 @@ static uint32_t find_row(const struct stream_waits *waits, uint32_t device, uint
     return last_before(waits->rows, waits->row_count, first, end);
 }
 
+uint32_t stream_waits_held(const struct stream_waits *waits, uint32_t device, uint32_t previous)
+{
+    int64_t end_ns = asked_ns(waits->facts, device);
+    uint32_t low = 0, high = waits->hold_count; // holds that begin before the launch
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (waits->holds[middle].key < end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return FACTS_NONE;
+    const struct keyed *hold = &waits->holds[low - 1];
+    bool after = previous == FACTS_NONE || hold->key > asked_ns(waits->facts, previous);
+    return after ? hold->a : FACTS_NONE;
+}
+
 uint32_t stream_waits_find(const struct stream_waits *waits, uint32_t device, uint32_t previous)
 {
-    if (waits->row_count)
-        return find_row(waits, device, previous);
-    return find_call(waits, waits->facts->devices[device].launch);
+    uint32_t wait = waits->row_count ? find_row(waits, device, previous)
+                                     : find_call(waits, waits->facts->devices[device].launch);
+    return wait != FACTS_NONE ? wait : stream_waits_held(waits, device, previous);
 }

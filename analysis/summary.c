@@ -35,7 +35,7 @@ static bool window_begin(const struct facts *facts, int64_t *begin_ns)
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
     const struct identity *who = &facts->identity;
-    int64_t steady_ns = parts_window_ns(&facts->steady);
+    int64_t steady_ns = parts_recorded_ns(&facts->steady);
     struct row row = {0};
     row_i64(&row, facts->device_count);
     row_i64(&row, facts->linked);
@@ -44,7 +44,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     add_step(&row, report);
     row_share(&row, parts_busy_ns(&facts->steady), steady_ns);
     row_share(&row, facts->steady.bar_ns[BAR_EXPOSED_COMM], steady_ns);
-    row_share(&row, parts_idle_ns(&facts->steady), steady_ns);
+    row_share(&row, steady_ns - parts_busy_ns(&facts->steady), steady_ns);
     row_text_if(&row, who->gpu.len != 0, who->gpu);
     row_i64(&row, facts->gpu_count);
     row_i64_if(&row, who->world_size >= 0, who->world_size);

@@ -29,28 +29,32 @@
     }
 
 // Where a stretch of time went; filled by parts_row.
-#define PARTS_COLUMNS                                                                           \
-    I64("window_ns", "ns", "Time covered; the seven parts sum to it exactly."),                 \
-        I64("compute_ns", "ns", "Time in which at least one compute kernel ran (union)."),      \
-        I64("exposed_comm_ns", "ns", "Time in which communication ran and no compute did."),    \
-        I64("exposed_memory_ns", "ns",                                                          \
-            "Time in which copies or memsets ran and neither compute nor communication did."),  \
-        I64("idle_ns", "ns", "Time in which no device event ran."),                             \
-        I64("busy_ns", "ns", "Time in which at least one device event ran (union)."),           \
-        I64("total_comm_ns", "ns", "Time in which communication ran, hidden or not (union)."),  \
-        I64("total_memory_ns", "ns", "Time in which copies or memsets ran, hidden or not."),    \
-        F64("overlap_share", "share",                                                           \
-            "Part of the communication time that compute hid; empty without communication."),   \
-        I64("gemm_ns", "ns", "Compute time in which a matrix multiplication ran."),             \
-        I64("attention_ns", "ns",                                                               \
-            "Compute time in which an attention kernel ran and no matrix multiplication did."), \
-        I64("other_compute_ns", "ns",                                                           \
-            "Compute time in which neither matrix multiplication nor attention ran."),          \
-        I64("idle_host_wait_ns", "ns",                                                          \
-            "Idle time for which the host is the cause: sync, data_loading, allocator, "        \
-            "host_compute or launch_overhead."),                                                \
-        I64("idle_other_ns", "ns",                                                              \
-            "Idle time of the causes event_wait, graph_replay, dispatch, profiler and unknown.")
+#define PARTS_COLUMNS                                                                            \
+    I64("window_ns", "ns", "Time covered; the eight parts sum to it exactly."),                  \
+        I64("compute_ns", "ns", "Time in which at least one compute kernel ran (union)."),       \
+        I64("exposed_comm_ns", "ns", "Time in which communication ran and no compute did."),     \
+        I64("exposed_memory_ns", "ns",                                                           \
+            "Time in which copies or memsets ran and neither compute nor communication did."),   \
+        I64("idle_ns", "ns", "Time without any recorded device event, of which unrecorded_ns."), \
+        I64("busy_ns", "ns", "Time in which at least one device event ran (union)."),            \
+        I64("total_comm_ns", "ns", "Time in which communication ran, hidden or not (union)."),   \
+        I64("total_memory_ns", "ns", "Time in which copies or memsets ran, hidden or not."),     \
+        F64("overlap_share", "share",                                                            \
+            "Part of the communication time that compute hid; empty without communication."),    \
+        I64("gemm_ns", "ns", "Compute time in which a matrix multiplication ran."),              \
+        I64("attention_ns", "ns",                                                                \
+            "Compute time in which an attention kernel ran and no matrix multiplication did."),  \
+        I64("other_compute_ns", "ns",                                                            \
+            "Compute time in which neither matrix multiplication nor attention ran."),           \
+        I64("idle_host_wait_ns", "ns",                                                           \
+            "Idle time for which the host is the cause: sync, data_loading, allocator, "         \
+            "host_compute or launch_overhead."),                                                 \
+        I64("idle_other_ns", "ns",                                                               \
+            "Idle time of the causes event_wait, graph_replay, dispatch, profiler, cold_start "  \
+            "and unknown."),                                                                     \
+        I64("unrecorded_ns", "ns",                                                               \
+            "Time in which no recorded event ran although work was waiting that nothing held: "  \
+            "the device was busy with work that the recording lacks. Neither idle nor busy.")
 
 // A distribution of times; filled by stats_row.
 #define DISTRIBUTION_COLUMNS                                                                 \
@@ -146,8 +150,8 @@
 #define FINDING_COLUMNS                                                                      \
     TEXT("rule", "Stable name of the rule."), TEXT("title", "The finding with its number."), \
         TEXT("severity", "high, medium, low or info."),                                      \
-        I64("cost_ns", "ns", "Upper bound of what a steady step could gain."),               \
-        F64("cost_share", "share", "The same as a share of the mean steady step."),          \
+        I64("cost_ns", "ns", "Upper bound of what the typical step could gain."),            \
+        F64("cost_share", "share", "The same as a share of the typical steady step."),       \
         TEXT("confidence", "high, medium or low."),                                          \
         TEXT("evidence", "JSON array of facts, each with a link to the filtered view."),     \
         TEXT("why", "Why it costs time."), TEXT("advice", "What to do about it."),           \
@@ -167,7 +171,8 @@
         I64("step_median_ns", "ns", "Median duration of the steady steps."),                 \
         I64("step_ci_low_ns", "ns", "Lower end of its 95 % confidence interval."),           \
         I64("step_ci_high_ns", "ns", "Upper end of its 95 % confidence interval."),          \
-        F64("busy_share", "share", "Busy time divided by the time of the steady steps."),    \
+        F64("busy_share", "share",                                                           \
+            "Busy time divided by the time of the steady steps without unrecorded time."),   \
         F64("exposed_comm_share", "share", "Exposed communication by the same time."),       \
         F64("idle_share", "share", "Idle time by the same time."),                           \
         TEXT("gpu", "Name of the device."), I64("devices", "count", "Devices with events."), \

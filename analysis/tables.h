@@ -12,6 +12,8 @@ extern const struct table_desc table_steps;
 extern const struct table_desc table_step_stats;
 extern const struct table_desc table_classes;
 extern const struct table_desc table_kernels;
+extern const struct table_desc table_kernel_rates;
+extern const struct table_desc table_step_rates;
 extern const struct table_desc table_ops;
 extern const struct table_desc table_collectives;
 extern const struct table_desc table_short_kernels;
@@ -27,6 +29,7 @@ extern const struct table_desc table_op_shapes;
 extern const struct table_desc table_op_tree;
 extern const struct table_desc table_modules;
 extern const struct table_desc table_categories;
+extern const struct table_desc table_phases;
 extern const struct table_desc table_uncategorized;
 
 // Details of one trace (tables_idle.c).
@@ -45,6 +48,11 @@ extern const struct table_desc table_memory;
 extern const struct table_desc table_memory_timeline;
 extern const struct table_desc table_memory_peak;
 extern const struct table_desc table_copies;
+
+// Details of one trace (tables_counters.c).
+extern const struct table_desc table_counters;
+extern const struct table_desc table_counter_steps;
+extern const struct table_desc table_counter_series;
 
 // Details of one trace (tables_comm.c).
 extern const struct table_desc table_process_groups;

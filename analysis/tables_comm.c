@@ -12,8 +12,8 @@ static const struct column columns_process_groups[] = {
                  "empty when ranks or GPUs are not known."),
     I64("calls", "count", "Device events of collectives."),
     I64("bytes", "bytes",
-        "Sum of the message sizes of the calls that tell theirs; empty when none "
-        "does."),
+        "Sum of the message sizes of the calls whose size is known; empty when none "
+        "is."),
     I64("total_ns", "ns", "Sum of the durations of the calls, waiting for other ranks included."),
     I64("exposed_ns", "ns", "Owned time: no compute hid it."),
     F64("exposed_share", "share", "Exposed time divided by total time."),
@@ -34,7 +34,8 @@ static const struct column columns_comm_sizes[] = {
     F64("calls_per_step", "count", "Calls in the steady steps per step."),
     I64("bytes", "bytes",
         "Sum of the message sizes: output of all_gather, what all ranks give or "
-        "get in gather and scatter, else the input; empty when not known."),
+        "get in gather and scatter, else the input; of kernels without metadata as the inputs of "
+        "their operator tell; empty when not known."),
     I64("total_ns", "ns", "Sum of the durations of the calls, waiting for other ranks included."),
     I64("median_ns", "ns", "Median duration."),
     I64("p95_ns", "ns", "95th percentile of the durations by nearest rank."),
@@ -71,13 +72,16 @@ const struct table_desc table_comm_ops = TABLE(
 static const struct column columns_comm_calls[] = {
     I64("op", "", "Its operation: row of comm_ops, from 0 on."),
     I64("sequence", "", "Its number within the process group, as recorded."),
+    I64("comms_id", "",
+        "The recorded Comms Id, folded to 32 bits: equal on all ranks of one call; empty when not "
+        "recorded."),
     I64("step", "", "Number of its step; empty outside of all."),
     I64("begin_ns", "ns", "Begin since the begin of the trace's window."),
     I64("dur_ns", "ns", "Duration, waiting for other ranks included."),
     I64("exposed_ns", "ns", "Owned time: no compute hid it."),
     I64("launch_ns", "ns", "Begin of the call that launched it, since the begin of the window."),
     I64("compute_ns", "ns",
-        "Compute from the begin of the window to the begin of the call; it and the five other "
+        "Compute from the start of the window to the start of the call; it and the six other "
         "times sum to begin_ns exactly."),
     I64("kernels", "count", "Compute kernels that began before it."),
     I64("memory_ns", "ns", "Exposed copies and memsets up to its begin."),
@@ -87,6 +91,19 @@ static const struct column columns_comm_calls[] = {
         "Idle time of the causes sync, allocator, host_compute and launch_overhead up to its "
         "begin."),
     I64("idle_ns", "ns", "Other idle time up to its begin."),
+    I64("unrecorded_ns", "ns",
+        "Time up to its begin in which the device ran work that the recording lacks; no idle "
+        "time."),
+    I64("part", "",
+        "0, or of a kernel that does several sends and receives, which has a row for each: which "
+        "of them this is. From 1 on the row repeats the kernel's times and has no exposed time."),
+    TEXT(
+        "exposed_at",
+        "Where its exposed time lies, when that is not the whole call: pieces of begin + length in "
+        "ns since the call's begin. 16 at most: more are joined, and after / stands how much of "
+        "the length is exposed."),
+    I64("blocked_ns", "ns",
+        "For how long the host stood in calls that wait for the device, up to launch_ns."),
 };
 const struct table_desc table_comm_calls =
     TABLE("comm_calls", comm_calls, "Every call of a collective, in order of begin.");
@@ -110,9 +127,10 @@ static const struct column columns_recording[] = {
     TEXT("item", "Stable word for what a recording may hold."),
     TEXT("state", "present, partial or missing."),
     F64("coverage", "share", "Share of the events concerned that have it."),
-    TEXT("shows", "What it tells, or would tell."),
+    TEXT("shows", "What it shows, or would show."),
     TEXT("how", "How to record it."),
     TEXT("cost", "What recording it costs."),
+    TEXT("silent_rules", "Findings that stay silent, or may, where it is missing; all: every one."),
 };
 const struct table_desc table_recording =
     TABLE("recording", recording, "What the recording holds, and what it lacks.");

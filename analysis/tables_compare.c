@@ -21,7 +21,8 @@ static const struct column columns_compare_summary[] = {
     I64("cand_ci_low_ns", "ns",
         "Lower end of the 95 % confidence interval within the candidate's run; empty for repeats."),
     I64("cand_ci_high_ns", "ns", "Upper end of the same."),
-    F64("speedup", "", "Base step by candidate step; above 1 the candidate is faster."),
+    F64("speedup", "",
+        "Base step by candidate step; above 1 the candidate is faster; empty for different work."),
     TEXT("verdict", "What the evidence allows to say: significant, within noise or noise unknown."),
     TEXT("verdict_text", "The verdict as a sentence."),
     I64("base_steps", "count", "Steady steps of the base, over all its runs."),
@@ -43,7 +44,7 @@ static const struct column columns_compare_summary[] = {
     F64("p_value", "",
         "Chance of a difference as large or larger when both sides are alike; empty when "
         "untested."),
-    TEXT("method", "How noise was judged: mann_whitney, history or none."),
+    TEXT("method", "How noise was judged: mann_whitney, history, series, equal or none."),
     BOOLEAN("relevant",
             "Whether the difference is significant and at least relevant_from_ns large."),
     I64("relevant_from_ns", "ns", "Least difference of a step that counts as relevant."),
@@ -59,6 +60,28 @@ static const struct column columns_compare_summary[] = {
     F64("matched_kernel_share", "share", "By the kernel's name."),
     F64("matched_category_share", "share", "By category only: joined in one row."),
     F64("unmatched_share", "share", "By nothing; the six shares sum to 1."),
+    I64("bridge_ns", "ns",
+        "delta_ns less delta_mean_ns: what odd steps move in the means but not in the medians. The "
+        "waterfall's bars and this sum to delta_ns exactly."),
+    F64("same_work_share", "share",
+        "Part of both sides' device time in rows that operator, shapes and types matched (the "
+        "operator alone where a side has no shapes of it; the kernel's name without an operator) "
+        "and that run as often per step, give or take a tenth."),
+    BOOLEAN("same_work",
+            "Whether both sides did the same work: same_work_share is 0.8 or more, or their model "
+            "FLOPs per step are within a tenth, known for half of the time or more. Of different "
+            "work neither side is faster."),
+    F64("base_flops_per_step", "count",
+        "Floating point operations of a step of the base, of matrix products, attention and "
+        "convolutions, without recomputation; empty when not known."),
+    F64("cand_flops_per_step", "count", "The same of the candidate."),
+    F64("base_flops_time_share", "share",
+        "Part of the time of the base's matrix products, attention and convolutions that has its "
+        "operations worked out."),
+    F64("cand_flops_time_share", "share", "The same of the candidate."),
+    F64("base_unknown_precision_share", "share",
+        "Part of the time of the base's matrix products whose precision is not known."),
+    F64("cand_unknown_precision_share", "share", "The same of the candidate."),
 };
 const struct table_desc table_compare_summary =
     TABLE("compare_summary", compare_summary, "The base and each candidate in one row.");
@@ -70,7 +93,7 @@ static const struct column columns_compare_runs[] = {
     I64("step_median_ns", "ns", "Median steady step of the rank that stands for the run."),
     I64("step_ci_low_ns", "ns", "Lower end of its 95 % confidence interval within the run."),
     I64("step_ci_high_ns", "ns", "Upper end of the same."),
-    I64("mean_ns", "ns", "Mean steady step; the seven parts sum to it exactly."),
+    I64("mean_ns", "ns", "Mean steady step; the eight parts sum to it exactly."),
     I64("steady_steps", "count", "Steps kept after warm-up."),
     I64("gemm_ns", "ns", "Matrix products in a mean steady step."),
     I64("attention_ns", "ns", "Attention in a mean steady step."),
@@ -79,6 +102,7 @@ static const struct column columns_compare_runs[] = {
     I64("exposed_memory_ns", "ns", "Exposed copies and memsets in a mean steady step."),
     I64("idle_host_wait_ns", "ns", "Idle time waiting for the host in a mean steady step."),
     I64("idle_other_ns", "ns", "Other idle time in a mean steady step."),
+    I64("unrecorded_ns", "ns", "Unrecorded time in a mean steady step."),
 };
 const struct table_desc table_compare_runs =
     TABLE("compare_runs", compare_runs, "The runs of all sides, the base's first.");
@@ -90,7 +114,7 @@ static const struct column columns_compare_settings[] = {
          "Value of the setting in the base; where its runs or ranks differ, the most frequent "
          "values joined by |."),
     TEXT("cand_value", "Value of the setting in the candidate, likewise."),
-    BOOLEAN("differs", "Whether the two differ."),
+    BOOLEAN("differs", "Whether the two differ; of a host's name never: it is no setting."),
     TEXT("base_source", "Where the base's value comes from: trace, or upload (given by people)."),
     TEXT("cand_source", "Where the candidate's value comes from."),
 };
@@ -103,7 +127,7 @@ static const struct column columns_compare_waterfall[] = {
     I64("parent", "", "Row that this one is a part of; empty for the bars."),
     TEXT("level", "bar, category, op, shape or kernel; the rows of each level alone sum to the "
                   "step exactly."),
-    TEXT("bar", "One of the seven parts of the step."),
+    TEXT("bar", "One of the eight parts of the step."),
     TEXT("category", "Category of the work within the bar; of idle time its cause."),
     TEXT("op", "Operator, by the name that both vendors share; empty where a kernel's name or only "
                "the category matched."),
@@ -131,10 +155,11 @@ static const struct column columns_compare_waterfall[] = {
         "Part of the difference from calls that take longer or shorter: all that more or fewer "
         "calls do not explain."),
     F64("p_value", "",
-        "Chance of a difference as large or larger when both sides are alike; empty when "
-        "untested."),
+        "Chance of a difference as large or larger when both sides are alike, against what all "
+        "rows of the level did unless that is a change itself; empty when untested."),
     F64("q_value", "",
-        "The same corrected for the number of rows of the level (Benjamini-Hochberg)."),
+        "The same corrected for the number of rows of the level: the alpha from which the row is "
+        "reported."),
     TEXT("verdict", "significant, within noise or noise unknown."),
     BOOLEAN("relevant",
             "Whether the difference is significant and at least relevant_from_ns large."),
@@ -259,6 +284,6 @@ const struct table_desc *const compare_run_tables[] = {
 };
 
 const struct table_desc *const compare_rank_tables[] = {
-    &table_summary,    &table_breakdown,      &table_parts,  &table_modules,
-    &table_comm_sizes, &table_process_groups, &table_memory, NULL,
+    &table_summary,        &table_breakdown, &table_parts,   &table_modules, &table_comm_sizes,
+    &table_process_groups, &table_memory,    &table_metrics, NULL,
 };

@@ -6,9 +6,9 @@
 static const struct column columns_idle_causes[] = {
     TEXT("device", "The device; empty for all devices merged."),
     TEXT("cause", "What held the next device event back: sync, data_loading, allocator, "
-                  "host_compute, launch_overhead, event_wait, graph_replay, dispatch, profiler or "
-                  "unknown."),
-    TEXT("bar", "idle_host_wait or idle_other."),
+                  "host_compute, launch_overhead, event_wait, graph_replay, dispatch, profiler, "
+                  "cold_start, unknown or unrecorded."),
+    TEXT("bar", "idle_host_wait, idle_other or unrecorded."),
     I64("gaps", "count", "Gaps with this cause."),
     I64("total_ns", "ns", "Time of the gaps; the rows of a device sum to its idle time exactly."),
     F64("window_share", "share", "Time of the gaps divided by the time of the whole trace."),
@@ -38,6 +38,8 @@ static const struct column columns_idle_gaps[] = {
         "From the end of the next event's launch to its begin, 0 when they overlap."),
     TEXT("host_op", "Innermost operator around the host event, when that is a call."),
     TEXT("host_frame", "Innermost Python frame around the host event, when that is no frame."),
+    TEXT("host_range",
+         "Innermost annotation around the host event, such as a range of the user's."),
 };
 const struct table_desc table_idle_gaps =
     TABLE("idle_gaps", idle_gaps, "The longest gaps, the longest first.");

@@ -109,7 +109,7 @@ const struct table_desc table_modules =
     TABLE("modules", modules, "The tree of nn.Modules; ask for the children by parent=ID.");
 
 static const struct column columns_categories[] = {
-    TEXT("bar", "One of the seven parts of the step."),
+    TEXT("bar", "One of the eight parts of the step."),
     TEXT("category", "Category of the work."),
     I64("calls", "count", "Device events."),
     I64("total_ns", "ns",

@@ -12,14 +12,22 @@
 static const struct column columns_run_clocks[] = {
     I64("rank", "", "The rank."),
     I64("component", "",
-        "Ranks of one number share collectives, directly or through others; clocks of different "
-        "numbers cannot be compared."),
+        "Ranks of one number share collectives or send to each other, directly or through others; "
+        "clocks of different numbers cannot be compared."),
     I64("offset_ns", "ns",
-        "To be added to the rank's clock; the lowest rank of a component has 0."),
+        "To be added to the rank's clock, at the begin where it drifts or jumps; the lowest rank "
+        "of a component has 0."),
     I64("error_ns", "ns",
-        "Median distance of the ends of its collectives from the ends on the other ranks."),
-    I64("collectives", "count", "Matched collectives that the offset stands on."),
-    F64("drift_ppm", "ppm", "How much faster its clock runs; empty where that cannot be told."),
+        "95th percentile of the distances of the ends of its collectives from the ends on the "
+        "other ranks, once clocks are aligned."),
+    I64("collectives", "count",
+        "Matched collectives, or sends and receives, that the offset stands on."),
+    F64("drift_ppm", "ppm",
+        "How much faster its clock runs than most ranks' (where no most agree within 1 ppm: than "
+        "the lowest one's); 0 where nothing speaks for a drift, empty where that is not known."),
+    I64("jumps", "count", "How often its clock was set while it recorded, 4 at most."),
+    I64("jump_ns", "ns", "By how much it was set forward in the largest jump; below 0: back."),
+    I64("jump_at_ns", "ns", "When that was, since the begin of its window."),
 };
 const struct table_desc table_run_clocks = TABLE(
     "clocks", run_clocks, "By how much the ranks' clocks differ, and how well that is known.");
@@ -79,7 +87,7 @@ static const struct column columns_run_lateness[] = {
     I64("excess_host_ns", "ns", "The same of idle time for the host."),
     I64("excess_memory_ns", "ns", "The same of exposed copies and memsets."),
     I64("excess_comm_ns", "ns", "The same of exposed communication."),
-    I64("excess_idle_ns", "ns", "The same of other idle time."),
+    I64("excess_idle_ns", "ns", "The same of other idle time and of unrecorded time."),
 };
 const struct table_desc table_run_lateness =
     TABLE("lateness", run_lateness,
@@ -118,7 +126,7 @@ static const struct column columns_run_strategy[] = {
     TEXT("variant", "How: DDP, FSDP, ZeRO-1, ZeRO-2, ..."),
     I64("degree", "count", "Over how many ranks; for how often, the number."),
     I64("groups", "count", "Process groups of that kind."),
-    TEXT("evidence", "What it was told from."),
+    TEXT("evidence", "What it was inferred from."),
     TEXT("confidence", "high, medium or low."),
 };
 const struct table_desc table_run_strategy =

@@ -62,6 +62,29 @@ static const struct column columns_kernels[] = {
 const struct table_desc table_kernels =
     TABLE("kernels", kernels, "Kernels, copies and memsets by full name.");
 
+static const struct column columns_kernel_rates[] = {
+    TEXT("kernel", "Name of the compute kernel."),
+    TEXT("basis", "What says that calls do equal work: shapes (of the operator's inputs), grid, "
+                  "few_blocks (a grid that a kernel may have for any work), values (its time also "
+                  "follows from the values it is given); empty when nothing is recorded."),
+    I64("work", "", "Number that stands for grid, block, shapes and types; equal ones are equal."),
+    I64("calls", "count", "Calls in the steady steps; in the whole trace where there are none."),
+    I64("total_ns", "ns", "Sum of their durations."),
+};
+const struct table_desc table_kernel_rates =
+    TABLE("kernel_rates", kernel_rates,
+          "Time per call of compute kernels at equal work; the 1,000 with the most time.");
+
+static const struct column columns_step_rates[] = {
+    I64("step", "", "Number of the step."),
+    F64("ratio", "",
+        "Time of its kernels by what the same calls at equal work take in the steady steps on "
+        "average: above 1 the device was slower in this step, whatever its work. Empty when such "
+        "kernels are under a quarter of its compute."),
+};
+const struct table_desc table_step_rates =
+    TABLE("step_rates", step_rates, "How fast the kernels of each step ran, at equal work.");
+
 static const struct column columns_ops[] = {OP_COLUMNS};
 const struct table_desc table_ops = TABLE("ops", ops, "Operators by what they launched directly.");
 
@@ -78,7 +101,7 @@ const struct table_desc table_launches =
     TABLE("launches", launches, "How device events and launches on the host belong together.");
 
 static const struct column columns_parts[] = {
-    TEXT("bar", "One of the seven parts of the step."),
+    TEXT("bar", "One of the eight parts of the step."),
     TEXT("category", "Category of the work within the bar; of idle time its cause."),
     TEXT("op", "Innermost operator that launched it; empty when there is none."),
     TEXT("dims", "Its input shapes as recorded; \"(other shapes)\" where there are too many rows."),
@@ -89,7 +112,7 @@ static const struct column columns_parts[] = {
     I64("owned_ns", "ns", "Owned time over all steady steps; a bar's rows sum to it exactly."),
 };
 const struct table_desc table_parts =
-    TABLE("parts", parts, "What the seven bars consist of, over the steady steps.");
+    TABLE("parts", parts, "What the eight bars consist of, over the steady steps.");
 
 static const struct column columns_quality[] = {QUALITY_COLUMNS};
 const struct table_desc table_quality =
@@ -107,42 +130,15 @@ const struct table_desc table_environment =
     TABLE("environment", environment, "What the trace says of where and how it was made.");
 
 const struct table_desc *const trace_tables[] = {
-    &table_summary,
-    &table_breakdown,
-    &table_steps,
-    &table_step_stats,
-    &table_classes,
-    &table_kernels,
-    &table_ops,
-    &table_parts,
-    &table_collectives,
-    &table_short_kernels,
-    &table_launches,
-    &table_quality,
-    &table_findings,
-    &table_environment,
-    &table_operators,
-    &table_op_shapes,
-    &table_op_tree,
-    &table_modules,
-    &table_categories,
-    &table_uncategorized,
-    &table_idle_causes,
-    &table_idle_gaps,
-    &table_stream_idle,
-    &table_queues,
-    &table_launch_delays,
-    &table_work,
-    &table_metrics,
-    &table_memory,
-    &table_memory_timeline,
-    &table_memory_peak,
-    &table_copies,
-    &table_process_groups,
-    &table_comm_sizes,
-    &table_comm_ops,
-    &table_comm_calls,
-    &table_passes,
-    &table_recording,
-    NULL,
+    &table_summary,       &table_breakdown,      &table_steps,           &table_step_stats,
+    &table_classes,       &table_kernels,        &table_kernel_rates,    &table_step_rates,
+    &table_ops,           &table_parts,          &table_collectives,     &table_short_kernels,
+    &table_launches,      &table_quality,        &table_findings,        &table_environment,
+    &table_operators,     &table_op_shapes,      &table_op_tree,         &table_modules,
+    &table_categories,    &table_uncategorized,  &table_idle_causes,     &table_idle_gaps,
+    &table_stream_idle,   &table_queues,         &table_launch_delays,   &table_work,
+    &table_metrics,       &table_memory,         &table_memory_timeline, &table_memory_peak,
+    &table_copies,        &table_process_groups, &table_comm_sizes,      &table_comm_ops,
+    &table_comm_calls,    &table_passes,         &table_recording,       &table_counters,
+    &table_counter_steps, &table_counter_series, &table_phases,          NULL,
 };

@@ -51,6 +51,30 @@ static const struct column columns_work[] = {
 const struct table_desc table_work =
     TABLE("work", work, "Operations and bytes by operator and shape, against the roofline.");
 
+static const struct column columns_phases[] = {
+    TEXT("phase",
+         "prefill: prompts are read; decode: each request gets its next token; mixed: both in one "
+         "pass; draft and verify: speculation; between: the rest of the window, passes that prove "
+         "nothing included."),
+    I64("passes", "count",
+        "Passes of the model: what an annotation of the engine encloses, or one forward by the "
+        "shapes of its attention."),
+    I64("requests", "count",
+        "Sum of the passes' requests, by shapes its sequences; empty when one does not say."),
+    I64("tokens", "count",
+        "Sum of the passes' tokens, by shapes sequences x queries; empty when one does not say."),
+    F64("tokens_per_second", "1/s",
+        "Tokens divided by the time covered, unrecorded time left out."),
+    I64("median_pass_ns", "ns",
+        "Median time of a pass, from the first event that it launched to the end of the last; of "
+        "decode without speculation the time per output token."),
+    PARTS_COLUMNS,
+};
+const struct table_desc table_phases =
+    TABLE("phases", phases,
+          "Prefill and decode of an inference, as annotations of its engine or shapes of attention "
+          "tell them apart; the times sum to the window.");
+
 static const struct column columns_metrics[] = {
     TEXT("metric", "Name of the figure."),
     F64("value", "", "Value of the figure in the unit beside it; empty when it cannot be known."),

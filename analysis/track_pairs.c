@@ -46,7 +46,7 @@ bool track_pairs_make(const struct trace *trace, enum track_family family, struc
 
 uint32_t track_of_event(const struct trace *trace, uint32_t event)
 {
-    uint32_t low = 0, high = trace->track_count; // the first row that begins behind the event
+    uint32_t low = 0, high = trace->track_count; // the first row that begins after the event
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (trace->tracks[middle].first <= event)

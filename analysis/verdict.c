@@ -2,6 +2,8 @@
 // The verdict on two sides: exact test, else fence of the history, else unknown; and the gate.
 #include "analysis/verdict.h"
 
+#include "analysis/equivalence.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +78,7 @@ static void set_interval(struct judgement *judgement, double low, double high)
 {
     judgement->has_interval = true;
     judgement->low_share = expm1(low);
-    judgement->high_share = expm1(high);
+    judgement->high_share = judgement->bound_share = expm1(high);
 }
 
 static void judge_equal(struct judgement *judgement)
@@ -98,7 +100,22 @@ static bool judge_repeats(const struct side *base, const struct side *cand,
     judgement->verdict = judgement->p_value <= limits->alpha ? VERDICT_SIGNIFICANT : VERDICT_NOISE;
     if (shift->has_interval)
         set_interval(judgement, shift->low, shift->high);
+    double bound;
+    if (!equivalence_bound(logs_of(base), logs_of(cand), limits->alpha, &bound, err))
+        return false;
+    judgement->bound_share = isfinite(bound) ? expm1(bound) : NAN;
     return true;
+}
+
+static void judge_series(const struct series_evidence *series, const struct shift *shift,
+                         struct judgement *judgement)
+{
+    double fence = log1p(judgement->threshold_share);
+    judgement->method = "series";
+    judgement->verdict = VERDICT_SIGNIFICANT;
+    judgement->p_value = series->p_value;
+    if (!isnan(fence))
+        set_interval(judgement, shift->median - fence, shift->median + fence);
 }
 
 static void judge_history(const struct shift *shift, struct judgement *judgement)
@@ -120,8 +137,8 @@ static void count_missing(struct judgement *judgement, double alpha)
 }
 
 static bool judge_sides(const struct side *base, const struct side *cand,
-                        const struct verdict_limits *limits, struct judgement *judgement,
-                        struct err *err)
+                        const struct verdict_limits *limits, const struct series_evidence *series,
+                        struct judgement *judgement, struct err *err)
 {
     struct shift shift;
     if (!mann_whitney_shift(logs_of(base), logs_of(cand), limits->alpha, &shift, err))
@@ -131,6 +148,8 @@ static bool judge_sides(const struct side *base, const struct side *cand,
         judge_equal(judgement);
     else if (judgement->base_missing + judgement->cand_missing == 0)
         return judge_repeats(base, cand, limits, &shift, judgement, err);
+    else if (series->known && series->changed)
+        judge_series(series, &shift, judgement);
     else if (!isnan(judgement->threshold_share))
         judge_history(&shift, judgement);
     return true;
@@ -142,7 +161,7 @@ static double relevant_from_ns(const struct verdict_limits *limits, double base_
                 fmin(limits->relevant_ns, RELEVANT_MOST_SHARE * base_ns));
 }
 
-bool verdict_judge(struct samples base, struct samples cand, struct samples history,
+bool verdict_judge(struct samples base, struct samples cand, const struct verdict_history *history,
                    const struct verdict_limits *limits, struct judgement *judgement,
                    struct err *err)
 {
@@ -151,6 +170,7 @@ bool verdict_judge(struct samples base, struct samples cand, struct samples hist
                                     .shift_share = NAN,
                                     .low_share = NAN,
                                     .high_share = NAN,
+                                    .bound_share = NAN,
                                     .p_value = NAN,
                                     .relevant_from_ns = NAN};
     struct side sides[2];
@@ -161,13 +181,15 @@ bool verdict_judge(struct samples base, struct samples cand, struct samples hist
     judgement->cand_ns = sides[1].median_ns;
     judgement->base_runs = sides[0].count;
     judgement->cand_runs = sides[1].count;
-    judgement->threshold_share = history_fence(history.at, history.count);
+    judgement->threshold_share = history->series.known
+                                     ? history->series.fence_share
+                                     : history_fence(history->runs.at, history->runs.count);
     count_missing(judgement, limits->alpha);
     if (sides[0].count > 0)
         judgement->relevant_from_ns = relevant_from_ns(limits, judgement->base_ns);
     if (sides[0].count == 0 || sides[1].count == 0)
         return true;
-    if (!judge_sides(&sides[0], &sides[1], limits, judgement, err))
+    if (!judge_sides(&sides[0], &sides[1], limits, &history->series, judgement, err))
         return false;
     judgement->shift_ns = judgement->base_ns * judgement->shift_share;
     judgement->relevant = judgement->verdict == VERDICT_SIGNIFICANT &&
@@ -188,7 +210,7 @@ const char *verdict_word(enum verdict verdict)
 enum gate verdict_gate(const struct judgement *judgement, double max_regression)
 {
     bool bounded = judgement->has_interval;
-    if (bounded && judgement->high_share <= max_regression)
+    if (judgement->bound_share <= max_regression && judgement->shift_share <= max_regression)
         return GATE_PASS;
     if (judgement->verdict == VERDICT_SIGNIFICANT && judgement->shift_share > max_regression)
         return GATE_FAIL;

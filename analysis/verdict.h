@@ -31,11 +31,31 @@ enum verdict {
     VERDICT_SIGNIFICANT, // "significant"
 };
 
+// What the series of two single runs says of them, by the rules of its alerts.
+struct series_evidence {
+    bool known;         // both are runs of one series on the same hardware
+    bool changed;       // a change of level lies between them, or one of them is an outlier
+    double p_value;     // of the change of level; NaN without one
+    double fence_share; // what its runs usually differ by before the later of the two; NaN unknown
+    size_t runs;        // usual runs that the fence comes from
+};
+
+// What is known beside the runs of the sides.
+struct verdict_history {
+    struct samples runs;           // step times of earlier runs of the base's series, oldest first
+    struct series_evidence series; // goes before them
+};
+
 // How a verdict was reached.
 // none          too few runs, and no history: the difference stands without an interval
 // equal         both sides hold the very same times (a run against itself)
 // mann_whitney  exact test over the runs of both sides
 // history       the difference against what neighbours of the series usually differ by
+// series        two single runs of one series, between which its level changed or of which one is
+// an
+//               outlier: its alerts and this verdict come from one judgement
+//
+// bound_share is that of equivalence.h at alpha where the method is mann_whitney, else high_share.
 //
 // Shares are relative to the base: 0.02 is 2 % slower, -0.02 the inverse. They are worked out on
 // logarithms, so that swapping the sides swaps the sign. NaN where not known.
@@ -48,6 +68,7 @@ struct judgement {
     double shift_ns;    // base_ns x shift_share
     double shift_share; // Hodges-Lehmann: median of log(cand / base) over all pairs of runs
     double low_share, high_share;      // interval of shift_share with confidence 1 - alpha
+    double bound_share;                // upper bound of the shift, one-sided, for the gate's pass
     double p_value;                    // two-sided; NaN unless method is mann_whitney or equal (1)
     double threshold_share;            // fence of the history, NaN without one
     double relevant_from_ns;           // smallest |shift_ns| that is relevant
@@ -57,13 +78,14 @@ struct judgement {
 };
 
 // A side holds the step time of each of its runs in ns: the unit of evidence is the run. Values
-// that are not above zero or not finite are of runs without steps: they are left out. history holds
-// the step times of earlier runs of the base's series, oldest first; it may be empty. The exact
-// test is taken as soon as the counts of runs allow a p-value of alpha at all (4 against 4, 3
-// against 5 and 2 against 8 for 0.05); else the fence of the history, if there is one; else the
-// noise is unknown. A side without any step time: unknown, all figures NaN. ERR_USAGE for limits
-// out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs of a side.
-MUST_CHECK bool verdict_judge(struct samples base, struct samples cand, struct samples history,
+// that are not above zero or not finite are of runs without steps: they are left out. history may
+// be empty. The exact test is taken as soon as the counts of runs allow a p-value of alpha at all
+// (4 against 4, 3 against 5 and 2 against 8 for 0.05); else what the series says, or the fence of
+// the history, if there is one; else the noise is unknown. A side without any step time: unknown,
+// all figures NaN. ERR_USAGE for limits out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs of a
+// side.
+MUST_CHECK bool verdict_judge(struct samples base, struct samples cand,
+                              const struct verdict_history *history,
                               const struct verdict_limits *limits, struct judgement *judgement,
                               struct err *err);
 
@@ -73,8 +95,8 @@ const char *verdict_word(enum verdict verdict);
 enum gate { GATE_PASS, GATE_FAIL, GATE_UNDECIDED };
 
 // Whether the candidate may be let through when steps may become slower by max_regression (0.03 is
-// 3 %). fail: the change is significant and its best estimate is above the limit, or the whole
-// interval is. pass: the whole interval is within the limit (that of equal times is zero wide).
+// 3 %). pass is an equivalence test: bound_share and the best estimate are within the limit. fail:
+// the change is significant and its best estimate is above the limit, or the whole interval is.
 // Else undecided, and so it is without an interval or with a limit that is not a number.
 enum gate verdict_gate(const struct judgement *judgement, double max_regression);
 

@@ -56,9 +56,9 @@ static bool intern(struct fall *fall, struct str text, str_id *id, struct err *e
 static uint32_t bar_of(struct str word)
 {
     uint32_t b = 0;
-    while (b < BAR_IDLE_OTHER && !str_equal(word, str_of(category_bar_word((enum bar)b))))
+    while (b < BAR_COUNT && !str_equal(word, str_of(category_bar_word((enum bar)b))))
         b++;
-    return b;
+    return b < BAR_COUNT ? b : BAR_IDLE_OTHER;
 }
 
 // What is summed over shapes has none of its own, so that it matches by the operator alone.

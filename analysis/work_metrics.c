@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Utilization of the device, precision of its matrix products, and throughput: single figures.
+#include "analysis/attention.h"
 #include "analysis/sort.h"
 #include "analysis/stats.h"
 #include "analysis/tables.h"
@@ -28,8 +29,7 @@ static bool add(struct report *report, const struct metric *metric, struct err *
     return row_end(&row, &table_metrics, report, err);
 }
 
-// --- utilization
-// ----------------------------------------------------------------------------------
+// --- utilization ---------------------------------------------------------------------------------
 
 // Over the steady steps.
 struct utilization {
@@ -64,15 +64,11 @@ static struct utilization utilization_of(const struct work_rows *rows)
     const struct facts *facts = rows->facts;
     struct utilization use = {.peaks_known = rows->peak != NULL};
     double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
-    use.window_ns = (double)parts_window_ns(&facts->steady) * devices;
+    use.window_ns = (double)parts_recorded_ns(&facts->steady) * devices;
     for (uint32_t r = 0; r < rows->count; r++)
         add_row(&rows->rows[r], rows->peak, &use);
-    for (uint32_t d = 0; d < facts->device_count; d++) {
-        uint8_t category = facts->devices[d].category;
-        if (category == CATEGORY_GEMM || category == CATEGORY_ATTENTION ||
-            category == CATEGORY_CONVOLUTION)
-            use.heavy_ns += facts->devices[d].owned_ns;
-    }
+    for (uint32_t d = 0; d < facts->device_count; d++)
+        use.heavy_ns += work_is_heavy(facts, d) ? facts->devices[d].owned_ns : 0;
     return use;
 }
 
@@ -145,8 +141,7 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
     return true;
 }
 
-// --- precision
-// ------------------------------------------------------------------------------------
+// --- precision -----------------------------------------------------------------------------------
 
 // Of a matrix product: as the inputs of its operator say, else its name.
 static enum precision precision_of(const struct work_rows *rows, const uint32_t *row_of_launch,
@@ -165,7 +160,7 @@ static void sum_precisions(const struct work_rows *rows, const uint32_t *row_of_
 {
     const struct facts *facts = rows->facts;
     for (uint32_t d = 0; d < facts->device_count; d++)
-        if (facts->devices[d].category == CATEGORY_GEMM)
+        if (attention_is_product(facts, d))
             sums[precision_of(rows, row_of_launch, d)] += facts->devices[d].owned_ns;
 }
 
@@ -228,8 +223,7 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
     return true;
 }
 
-// --- throughput
-// -----------------------------------------------------------------------------------
+// --- throughput ----------------------------------------------------------------------------------
 
 // The median steady step, the same as in step_stats; 0 without one.
 static bool median_step(const struct facts *facts, int64_t *median_ns, struct err *err)

@@ -65,7 +65,7 @@ static bool find_family(struct str op, const struct arg_list *args, struct work 
 {
     static work_family *const families[] = {work_gemm,      work_attention, work_conv,
                                             work_reduction, work_norm,      work_embedding,
-                                            work_pointwise, work_triton};
+                                            work_pointwise, work_triton,    work_serving};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i](op, args, work))
             return true;

@@ -5,6 +5,7 @@
 #define ANALYSIS_WORK_MODEL_H
 
 #include "analysis/op_args.h"
+#include "analysis/serving.h"
 
 enum work_kind {
     WORK_OTHER, // nothing is known of it
@@ -33,6 +34,12 @@ struct work {
 
 // Looks the operator up in the tables and works its formulas out.
 void work_model(struct str op, const struct arg_list *args, struct work *work);
+
+// Whether the operator is attention whose lengths only the annotation of a pass tells; fills *work
+// from those, and leaves it where they do not fit.
+bool work_is_paged(struct str op);
+void work_paged(struct str op, const struct arg_list *args, const struct serving_pass *pass,
+                struct work *work);
 
 // "gemm", "attention_forward", ...
 const char *work_kind_word(enum work_kind kind);

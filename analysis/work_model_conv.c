@@ -162,8 +162,7 @@ static void fill_forward(const struct conv *conv, const struct arg_list *args, s
         work->note = work_note_shapes;
 }
 
-// --- backward
-// -------------------------------------------------------------------------------------
+// --- backward ------------------------------------------------------------------------------------
 
 enum { GRADIENT = 0, INPUT = 1, WEIGHTS = 2, TRANSPOSED = 7, MASK = 10 };
 

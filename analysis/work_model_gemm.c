@@ -180,8 +180,7 @@ static void fill(const struct gemm *gemm, const struct arg_list *args, const str
     describe(p, k, work);
 }
 
-// --- grouped products
-// -----------------------------------------------------------------------------
+// --- grouped products ----------------------------------------------------------------------------
 
 struct grouped {
     const char *op;

@@ -2,8 +2,7 @@
 // Normalizations and lookups in tables of embeddings: what they read and write once.
 #include "analysis/work_models.h"
 
-// --- normalization
-// --------------------------------------------------------------------------------
+// --- normalization -------------------------------------------------------------------------------
 
 enum statistics {
     STATISTICS_NONE,
@@ -27,6 +26,7 @@ static const struct norm norms[] = {
     {"aten::miopen_batch_norm", 0, 1, 2, STATISTICS_CHANNELS, 5},
     {"aten::_native_batch_norm_legit", 0, 1, 2, STATISTICS_CHANNELS, 5},
     {"aten::native_group_norm", 0, 1, 2, STATISTICS_NONE, -1},
+    {"aten::rms_norm", 0, 2, -1, STATISTICS_NONE, -1},
     {"fb::rms_norm", 0, 1, 2, STATISTICS_NONE, -1},
 };
 
@@ -96,8 +96,7 @@ static void fill_norm(const struct norm *norm, const struct arg_list *args, stru
     work->bytes = count_add(bytes, statistics);
 }
 
-// --- its backward
-// ---------------------------------------------------------------------------------
+// --- its backward --------------------------------------------------------------------------------
 
 struct norm_backward {
     const char *op;
@@ -164,8 +163,7 @@ bool work_norm(struct str op, const struct arg_list *args, struct work *work)
     return false;
 }
 
-// --- lookups
-// --------------------------------------------------------------------------------------
+// --- lookups -------------------------------------------------------------------------------------
 
 // Each index reads a row of the table and writes it to the output; rows read twice count twice.
 static void fill_rows(const struct op_arg *table, const struct op_arg *indices, uint32_t dim,

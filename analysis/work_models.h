@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of formulas behind work_model: each answers whether the operator is one of its own,
+// The families of formulas after work_model: each answers whether the operator is one of its own,
 // and if so fills *work, which comes with nothing known.
 #ifndef ANALYSIS_WORK_MODELS_H
 #define ANALYSIS_WORK_MODELS_H
@@ -16,6 +16,7 @@ work_family work_norm;
 work_family work_embedding;
 work_family work_pointwise; // elementwise, softmax, copies, fills
 work_family work_triton;
+work_family work_serving; // of inference engines: norms, activations, rotary embedding, caches
 
 // Notes that several families give.
 extern const char work_note_shapes[];   // shapes do not fit together

@@ -3,6 +3,8 @@
 // of an operator's name and inputs, rows are distinct in what they show.
 #include "analysis/work_rows.h"
 
+#include "analysis/attention.h"
+#include "analysis/comm_message.h"
 #include "analysis/member_json.h"
 #include "analysis/tally.h"
 
@@ -24,6 +26,7 @@ struct making {
     struct work_row *grown; // the rows, while they become more
     uint32_t name_cap, row_cap;
     struct tally kernels, modules;
+    struct serving_steps passes; // of an inference engine
 };
 
 static bool begin(struct making *making, struct work_rows *rows, struct arena *arena,
@@ -33,6 +36,8 @@ static bool begin(struct making *making, struct work_rows *rows, struct arena *a
     *making = (struct making){.rows = rows, .budget = budget};
     size_t inputs = (size_t)rows->facts->trace->op_inputs_count + 1;
     making->memo = arena_array(arena, inputs, sizeof *making->memo, err);
+    if (!serving_make(rows->facts, arena, &making->passes, err))
+        return false;
     groups_init(&making->texts, budget);
     groups_init(&making->names, budget);
     groups_init(&making->figures, budget);
@@ -55,8 +60,7 @@ static void end(struct making *making)
     tally_free(&making->modules);
 }
 
-// --- distinct tuples
-// ------------------------------------------------------------------------------
+// --- distinct tuples -----------------------------------------------------------------------------
 
 static const struct op_inputs no_inputs;
 
@@ -80,7 +84,7 @@ static bool number_texts(struct groups *texts, const struct op_inputs *inputs, u
 }
 
 static void model(const struct trace *trace, str_id name, const struct op_inputs *inputs,
-                  struct work *work)
+                  const struct serving_step *step, struct work *work)
 {
     struct op_arg_texts texts = {trace_text(trace, inputs->dims), trace_text(trace, inputs->types),
                                  trace_text(trace, inputs->strides),
@@ -88,6 +92,8 @@ static void model(const struct trace *trace, str_id name, const struct op_inputs
     struct arg_list args;
     op_args_parse(&texts, &args);
     work_model(trace_text(trace, name), &args, work);
+    if (step)
+        work_paged(trace_text(trace, name), &args, &step->pass, work);
 }
 
 static bool find_key(struct making *making, const struct work_row *row, uint32_t *index,
@@ -149,14 +155,30 @@ static bool look_up(struct making *making, str_id op, const struct op_inputs *in
         return true;
     }
     struct work_row fresh = {.name = op, .dims = inputs->dims, .types = inputs->types};
-    model(making->rows->facts->trace, op, inputs, &fresh.work);
+    model(making->rows->facts->trace, op, inputs, NULL, &fresh.work);
     return add_row(making, &fresh, row, err) && keep_name(making, name, *row, err);
+}
+
+// Attention over a cache has other lengths in each pass: its row is looked up call by call.
+static bool find_paged(struct making *making, uint32_t op, uint32_t inputs, uint32_t *row,
+                       struct err *err)
+{
+    const struct trace *trace = making->rows->facts->trace;
+    const struct op_inputs *recorded = &trace->op_inputs[inputs];
+    struct work_row fresh = {
+        .name = trace->name[op], .dims = recorded->dims, .types = recorded->types};
+    model(trace, trace->name[op], recorded, serving_at(&making->passes, trace->begin_ns[op]),
+          &fresh.work);
+    return add_row(making, &fresh, row, err);
 }
 
 static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct err *err)
 {
     const struct trace *trace = making->rows->facts->trace;
     uint32_t inputs = inputs_of(trace, op);
+    if (making->passes.count && inputs != trace->op_inputs_count &&
+        work_is_paged(facts_short_name(trace, trace->name[op])))
+        return find_paged(making, op, inputs, row, err);
     struct memo *memo = &making->memo[inputs];
     if (memo->name != trace->name[op] || memo->name == 0) {
         bool none = inputs == trace->op_inputs_count;
@@ -169,13 +191,13 @@ static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct e
     return true;
 }
 
-// --- sums
-// -----------------------------------------------------------------------------------------
+// --- sums ----------------------------------------------------------------------------------------
 
-static bool is_heavy(const struct device_event *device)
+bool work_is_heavy(const struct facts *facts, uint32_t device)
 {
-    return device->category == CATEGORY_GEMM || device->category == CATEGORY_ATTENTION ||
-           device->category == CATEGORY_CONVOLUTION;
+    uint8_t category = facts->devices[device].category;
+    return category == CATEGORY_GEMM || category == CATEGORY_CONVOLUTION ||
+           (category == CATEGORY_ATTENTION && !attention_is_middle(facts, device));
 }
 
 static bool add_launch(struct making *making, uint32_t index, const struct launch *launch,
@@ -187,7 +209,7 @@ static bool add_launch(struct making *making, uint32_t index, const struct launc
         const struct device_event *device = &facts->devices[d];
         row->kernels++;
         row->owned_ns += device->owned_ns;
-        row->heavy_owned_ns += is_heavy(device) ? device->owned_ns : 0;
+        row->heavy_owned_ns += work_is_heavy(facts, d) ? device->owned_ns : 0;
         if (!tally_add(&making->kernels, index, facts_device_name(facts, d),
                        device->end_ns - device->begin_ns, err))
             return false;
@@ -201,6 +223,18 @@ static bool is_steady(const struct facts *facts, const struct launch *launch)
     return step != FACTS_NONE && facts->steps[step].steady;
 }
 
+// Whether the message size of what an operator launched can be known: of its kernel, of the
+// operator as record_param_comms, or from its inputs.
+static bool has_message(const struct facts *facts, uint32_t device, uint32_t op)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t kernel = trace->args[facts->devices[device].event], args = trace->args[op];
+    enum collective_kind kind;
+    return (kernel != ARGS_NONE && trace->device_args[kernel].collective != ARGS_NONE) ||
+           (args != ARGS_NONE && trace->op_args[args].collective != ARGS_NONE) ||
+           comm_message_bytes(facts, device, &kind) >= 0;
+}
+
 static bool add_call(struct making *making, const struct op_call *call, uint32_t index,
                      struct err *err)
 {
@@ -209,8 +243,10 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
     const struct launch *first = &facts->launches[order[call->from]];
     struct work_row *row = &making->grown[index];
     bool steady = is_steady(facts, first);
-    row->communicates |=
-        row->calls == 0 && facts->devices[first->first].class == CLASS_COMMUNICATION;
+    if (row->calls == 0 && facts->devices[first->first].class == CLASS_COMMUNICATION) {
+        row->communicates = true;
+        row->message = has_message(facts, first->first, call->op);
+    }
     row->calls++;
     row->busy_ns += call->self_ns;
     row->recompute_calls += first->recompute;
@@ -234,8 +270,7 @@ static bool add_calls(struct making *making, struct err *err)
     return true;
 }
 
-// --- the finished rows
-// ----------------------------------------------------------------------------
+// --- the finished rows ---------------------------------------------------------------------------
 
 static bool find_most(const struct tally *tally, uint32_t count, uint32_t *most,
                       struct arena *arena, struct err *err)
@@ -281,7 +316,8 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
         row->work.precision = precision_refine(row->work.precision, kernel);
         row->host_link = crosses_link(facts_short_name(trace, row->kernel));
         if (row->communicates)
-            row->work.note = "communication: its bytes are in the table of collectives";
+            row->work.note = row->message ? "communication: its bytes are in the table comm_sizes"
+                                          : "communication whose message size was not recorded";
     }
     return true;
 }
@@ -303,8 +339,7 @@ static bool gather_samples(struct work_rows *rows, struct arena *arena, struct e
     return true;
 }
 
-// --- the device
-// -----------------------------------------------------------------------------------
+// --- the device ----------------------------------------------------------------------------------
 
 // Memory of the first device of the file, 0 when not recorded.
 static int64_t memory_bytes(const struct trace *trace)

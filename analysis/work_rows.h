@@ -22,6 +22,7 @@ struct work_row {
     uint32_t first;         // of its samples
     bool host_link;         // a copy over the link to the host or to another device
     bool communicates;      // its first device event is communication
+    bool message;           // and says how much, or its operator's inputs do
 };
 
 struct work_rows {
@@ -37,6 +38,10 @@ struct work_rows {
 // Everything lives in arena. Linear in the launches; inputs are parsed once per distinct tuple.
 MUST_CHECK bool work_rows_make(const struct facts *facts, struct arena *arena,
                                struct work_rows *rows, struct err *err);
+
+// Whether a device event is a matrix product, attention or a convolution: work with operations.
+// What stands between the products of an unfused attention has none.
+bool work_is_heavy(const struct facts *facts, uint32_t device);
 
 // Adds hfu, mfu and their like to the table of metrics.
 MUST_CHECK bool work_metrics_add(const struct work_rows *rows, struct report *report,

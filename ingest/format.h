@@ -16,14 +16,22 @@ struct progress {
     struct cores *cores; // whose free ones may help; NULL: all on the calling thread
 };
 
+// What a reader reads, and what it fills.
+struct format_input {
+    struct source *source;
+    struct str head; // the first bytes of the document, for messages; may be empty
+    struct trace_builder *builder;
+    struct budget *budget;     // of working memory
+    struct progress *progress; // may be NULL
+};
+
 struct format {
     const char *name;        // "kineto"
     const char *description; // for people
     // True when the first bytes of the decompressed input look like this format.
     bool (*probe)(struct str head);
-    // Reads everything into the builder; working memory is counted in budget. progress may be NULL.
-    bool (*read)(struct source *source, struct trace_builder *builder, struct budget *budget,
-                 struct progress *progress, struct err *err);
+    // Reads everything into the builder. ERR_FORMAT, saying what was found, without one event.
+    bool (*read)(const struct format_input *input, struct err *err);
 };
 
 // How many bytes a probe sees.

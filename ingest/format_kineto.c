@@ -9,6 +9,7 @@
 #include "ingest/kineto_layout.h"
 #include "ingest/kineto_part.h"
 #include "ingest/kineto_walk.h"
+#include "ingest/stranger.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
 // Members of the root up to this size are read whole; larger ones may be in memory or not, as the
@@ -26,12 +27,13 @@ enum place {
     PLACE_ROOT,   // among the members of the root object
     PLACE_EVENTS, // among the events
     PLACE_SKIP,   // inside a value too large to keep
-    PLACE_RESYNC, // behind something that is no JSON, looking for the next event
+    PLACE_RESYNC, // after something that is no JSON, looking for the next event
     PLACE_END,
 };
 
 struct reader {
     struct json_window window;
+    struct str head; // the first bytes of the document
     struct kineto_events events;
     struct kineto_categories categories;
     struct kineto_layouts *layouts; // NULL: every event is read member by member
@@ -46,6 +48,7 @@ struct reader {
     bool comma_due;
     bool bare_array;   // the root is the event list
     bool seen_events;  // an event list was entered
+    bool odd_events;   // a member has its name and is no list
     bool in_list;      // what cannot be read, when looking for a restart, is an event
     size_t skip_depth; // brackets open inside the value being skipped
     bool skip_in_text; // its last token opened a text
@@ -98,7 +101,7 @@ static bool is_space(char c)
 // Whitespace beside a candidate that is looked at. Bounded, so that where the blocks of the stream
 // fall does not decide what is found.
 #define LOOK_AROUND ((size_t)256)
-// Text behind a candidate that must be in memory to judge it.
+// Text after a candidate that must be in memory to judge it.
 #define LOOK_AHEAD (2 * LOOK_AROUND)
 
 static size_t skip_some_space(const char *text, size_t at, size_t len)
@@ -109,8 +112,7 @@ static size_t skip_some_space(const char *text, size_t at, size_t len)
     return at;
 }
 
-// ---- events
-// --------------------------------------------------------------------------------------
+// --- events --------------------------------------------------------------------------------------
 
 static bool skip_item(struct json_walk *walk, const struct json_value *value, enum walk *got)
 {
@@ -195,8 +197,7 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
     return read_known_event(reader, &known, err) && (known || read_item(reader, got, err));
 }
 
-// ---- members of the root
-// -------------------------------------------------------------------------
+// --- members of the root -------------------------------------------------------------------------
 
 static void begin_events(struct reader *reader, const struct json_walk *walk)
 {
@@ -251,7 +252,7 @@ static struct str raw_text(const struct json_walk *walk, const struct json_value
     return (struct str){from, (size_t)(walk->at - from)};
 }
 
-// Finds the begin of a list of events, key and bracket, at or behind *at; false when there is none.
+// Finds the start of a list of events, key and bracket, at or after *at; false when there is none.
 static bool list_follows(struct str text, size_t *at)
 {
     static const char key[] = "\"traceEvents\"";
@@ -290,7 +291,7 @@ static bool find_swallowed_list(struct reader *reader, size_t end)
     return true;
 }
 
-// Whether another member stands behind text[at]; *known is false where the stream must tell.
+// Whether another member stands after text[at]; *known is false where the stream must tell.
 static bool member_follows(const struct json_window *window, size_t at, bool *known)
 {
     size_t comma = skip_some_space(window->text, at, window->len), key = comma;
@@ -332,10 +333,12 @@ static bool read_member(struct reader *reader, enum walk *got, struct err *err)
     if (*got != WALK_OK)
         return true;
     char room[JSON_WORD];
-    if (value.type == JSON_ARRAY && str_equal(json_word(key, room), STR("traceEvents"))) {
+    bool names_events = str_equal(json_word(key, room), STR("traceEvents"));
+    if (names_events && value.type == JSON_ARRAY) {
         begin_events(reader, &walk);
         return true;
     }
+    reader->odd_events |= names_events;
     const char *inner = walk.at;
     if (!skip_item(&walk, &value, got) ||
         find_list_within(reader, (size_t)(walk.at - reader->window.text), got))
@@ -405,10 +408,9 @@ static void give_up_item(struct reader *reader)
     reader->skip_in_text = in_text;
 }
 
-// ---- resynchronisation
-// ---------------------------------------------------------------------------
+// --- resynchronisation ---------------------------------------------------------------------------
 
-// Whether one of the keys, with its quotes, stands at text[at]; *end is behind it.
+// Whether one of the keys, with its quotes, stands at text[at]; *end is after it.
 static bool key_at(struct str text, size_t at, const char *const *keys, size_t *end)
 {
     for (; *keys; keys++) {
@@ -492,8 +494,7 @@ static bool resync(struct reader *reader, bool *more, struct err *err)
     return true;
 }
 
-// ---- document
-// ------------------------------------------------------------------------------------
+// --- document ------------------------------------------------------------------------------------
 
 static enum walk read_start(struct reader *reader)
 {
@@ -570,7 +571,8 @@ static bool take_piece(struct reader *reader, bool *taken, struct err *err)
     if (!reader->split || reader->place != PLACE_EVENTS || !reader->comma_due ||
         window->pos < window->len)
         return true;
-    struct kineto_whole whole = {reader->builder, &reader->event_count};
+    struct kineto_whole whole = {reader->builder, &reader->event_count,
+                                 &reader->events.defined_count};
     uint64_t at;
     if (!split_take(reader->split, &whole, &at, err))
         return false;
@@ -639,6 +641,29 @@ static bool read_trailing(struct reader *reader, struct err *err)
     return true;
 }
 
+// Of a document without one event: what it is instead, as far as can be told.
+static bool refuse(const struct reader *reader, struct err *err)
+{
+    const struct err *cut = &reader->window.cut;
+    bool whole = reader->place == PLACE_END;
+    if (cut->code != ERR_NONE) {
+        *err = *cut;
+        return false;
+    }
+    if (whole && reader->seen_events && !reader->bare_array && reader->event_count == 0)
+        return err_set(err, ERR_FORMAT,
+                       "no events were recorded: traceEvents is empty; did the profiler's schedule "
+                       "reach an active step, with prof.step() after each?");
+    if (reader->odd_events)
+        return err_set(err, ERR_FORMAT,
+                       "found traceEvents that is no list, expected one of events");
+    if (!whole && reader->place != PLACE_RESYNC && stranger_is_json(reader->head))
+        return err_set_at(err, ERR_FORMAT, position(reader),
+                          "the file ends at byte %llu before its first event; upload all of it",
+                          (unsigned long long)position(reader));
+    return stranger_refuse_json(reader->head, err);
+}
+
 static bool finish(struct reader *reader, struct err *err)
 {
     struct json_window *window = &reader->window;
@@ -647,22 +672,13 @@ static bool finish(struct reader *reader, struct err *err)
             return false;
     } else {
         window->pos = window->len;
-        if (!reader->seen_events && window->cut.code == ERR_NONE)
-            return err_set_at(err, ERR_FORMAT, position(reader),
-                              "the file ends at byte %llu before its list of events",
-                              (unsigned long long)position(reader));
         if (reader->place != PLACE_RESYNC || reader->in_list) // else only a member is lost
             repair(reader, REPAIR_TRUNCATED);
     }
-    if (window->cut.code != ERR_NONE) {
-        if (!reader->seen_events) {
-            *err = window->cut;
-            return false;
-        }
+    if (reader->events.defined_count == 0)
+        return refuse(reader, err);
+    if (window->cut.code != ERR_NONE)
         trace_builder_repair(reader->builder, REPAIR_COMPRESSION, window->cut.pos);
-    }
-    if (!reader->seen_events)
-        return err_set(err, ERR_FORMAT, "the JSON object has no traceEvents; is this a trace?");
     trace_builder_count_input(reader->builder, reader->event_count, position(reader));
     return kineto_events_finish(&reader->events, err);
 }
@@ -690,32 +706,35 @@ static bool read_by(struct reader *reader, const struct kineto_match *match, str
     return ok;
 }
 
-bool kineto_read_by(const struct kineto_match *match, struct source *source,
-                    struct trace_builder *builder, struct budget *budget, struct progress *progress,
+static struct reader reader_of(const struct format_input *input)
+{
+    return (struct reader){.head = input->head,
+                           .builder = input->builder,
+                           .budget = input->budget,
+                           .progress = input->progress,
+                           .piece_bytes = PIECE_BYTES,
+                           .split_behind = SPLIT_BEHIND};
+}
+
+bool kineto_read_by(const struct kineto_match *match, const struct format_input *input,
                     struct err *err)
 {
-    struct reader reader = {.builder = builder,
-                            .budget = budget,
-                            .progress = progress,
-                            .piece_bytes = PIECE_BYTES,
-                            .split_behind = SPLIT_BEHIND};
-    return match ? read_by(&reader, match, source, err) : read_with(&reader, source, err);
+    struct reader reader = reader_of(input);
+    return match ? read_by(&reader, match, input->source, err)
+                 : read_with(&reader, input->source, err);
 }
 
-bool kineto_read_pieces(size_t piece_bytes, struct source *source, struct trace_builder *builder,
-                        struct progress *progress, struct err *err)
+bool kineto_read_pieces(size_t piece_bytes, const struct format_input *input, struct err *err)
 {
-    struct reader reader = {.builder = builder,
-                            .budget = trace_builder_budget(builder),
-                            .progress = progress,
-                            .piece_bytes = piece_bytes};
-    return read_by(&reader, kineto_match_variants(), source, err);
+    struct reader reader = reader_of(input);
+    reader.piece_bytes = piece_bytes;
+    reader.split_behind = 0;
+    return read_by(&reader, kineto_match_variants(), input->source, err);
 }
 
-static bool kineto_read(struct source *source, struct trace_builder *builder, struct budget *budget,
-                        struct progress *progress, struct err *err)
+static bool kineto_read(const struct format_input *input, struct err *err)
 {
-    return kineto_read_by(kineto_match_variants(), source, builder, budget, progress, err);
+    return kineto_read_by(kineto_match_variants(), input, err);
 }
 
 static bool kineto_probe(struct str head)

@@ -12,13 +12,12 @@ static const struct source_limits limits = {
 
 // Reads with what cores are free, one of them for the thread that decompresses ahead: a reader that
 // shared its core with that thread would be the slower for it.
-static bool read_ahead(const struct format *format, struct source *source,
-                       struct trace_builder *builder, struct budget *budget,
-                       struct progress *progress, struct err *err)
+static bool read_ahead(const struct format *format, const struct format_input *input,
+                       struct err *err)
 {
-    struct cores *cores = progress ? progress->cores : NULL;
+    struct cores *cores = input->progress ? input->progress->cores : NULL;
     unsigned taken = cores_take(cores, 1);
-    bool ok = format->read(source, builder, budget, progress, err);
+    bool ok = format->read(input, err);
     cores_give(cores, taken);
     return ok;
 }
@@ -30,7 +29,8 @@ static struct trace *read_and_seal(struct source *source, struct str head, struc
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;
-    if (!read_ahead(format, source, builder, budget, progress, err)) {
+    struct format_input input = {source, head, builder, budget, progress};
+    if (!read_ahead(format, &input, err)) {
         trace_builder_free(builder);
         return NULL;
     }

@@ -26,7 +26,7 @@ struct json_index {
     json_index_fn *run;
 };
 
-// The variants that this processor runs, the fastest first, json_index_scalar last; behind it one
+// The variants that this processor runs, the fastest first, json_index_scalar last; after it one
 // without a name.
 const struct json_index *json_index_variants(void);
 

@@ -2,6 +2,9 @@
 // Decimal text to integers, and escapes to UTF-8.
 #include "ingest/json_number.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #define REPLACEMENT "\xEF\xBF\xBD"
 
 static bool is_digit(char c)
@@ -9,7 +12,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// A decimal number taken apart: digits[0..count) with the point behind digit `point`.
+// A decimal number taken apart: digits[0..count) with the point after digit `point`.
 struct decimal {
     bool negative;
     char digits[64];
@@ -186,7 +189,7 @@ static void add_code_point(struct buf *out, uint32_t c)
     buf_add(out, bytes, n);
 }
 
-// Four hex digits behind "\u" at text[at]; -1 when they are not there.
+// Four hex digits after "\u" at text[at]; -1 when they are not there.
 static int32_t hex4(struct str text, size_t at)
 {
     if (text.len < at + 6 || text.at[at] != '\\' || text.at[at + 1] != 'u')
@@ -280,4 +283,18 @@ struct str json_word(struct str raw, char room[JSON_WORD])
     }
     buf_free(&text);
     return word;
+}
+
+bool json_to_f64(struct str text, double *value)
+{
+    char copy[64], *end;
+    if (text.len == 0 || text.len >= sizeof copy || *text.at == '+')
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (!memchr("0123456789+-.eE", text.at[i], 15))
+            return false;
+    memcpy(copy, text.at, text.len);
+    copy[text.len] = '\0';
+    *value = strtod(copy, &end);
+    return *end == '\0' && isfinite(*value);
 }

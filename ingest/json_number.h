@@ -20,7 +20,7 @@ static inline uint64_t json_eight_digits(uint64_t zeros)
 // Larger times than max_ns are cut to it. False when it is no number.
 bool json_us_to_ns(struct str text, int64_t max_ns, int64_t *ns);
 
-// The same as whole microseconds and the nanoseconds behind them, both negative below 0. What does
+// The same as whole microseconds and the nanoseconds after them, both negative below 0. What does
 // not fit is cut to INT64_MAX microseconds.
 bool json_us_parts(struct str text, int64_t *us, int64_t *part_ns);
 
@@ -41,5 +41,8 @@ bool json_text_decode(struct str raw, struct buf *out);
 // The raw text of a JSON string with its escapes resolved, in room when it has some. What does not
 // fit there, and so is no word that anybody knows, stays as it came.
 struct str json_word(struct str raw, char room[JSON_WORD]);
+
+// A finite number as JSON writes it.
+bool json_to_f64(struct str text, double *value);
 
 #endif

@@ -13,7 +13,7 @@ static const unsigned char class_of[256] = {
     ['['] = ENDS_SCALAR,          [':'] = ENDS_SCALAR,          ['\0'] = ENDS_SCALAR,
 };
 
-// The NUL behind the text stops both.
+// The NUL after the text stops both.
 static inline const char *past_space(const char *at)
 {
     while (class_of[(unsigned char)*at] & SPACE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a JSON stream that is in memory: text with the offsets of its quotes and brackets.
-// What was read moves out at the front, blocks from the source come in behind.
+// What was read moves out at the front, blocks from the source come in after.
 #ifndef INGEST_JSON_WINDOW_H
 #define INGEST_JSON_WINDOW_H
 
@@ -15,7 +15,7 @@ struct json_window {
     struct source *source;
     struct budget *budget;
     json_index_fn *index;
-    char *text; // behind it a NUL, at which scans stop by themselves, and SIMD_SLACK readable bytes
+    char *text; // after it a NUL, at which scans stop by themselves, and SIMD_SLACK readable bytes
     size_t len, cap;
     uint64_t base;  // offset of text[0] in the stream
     size_t indexed; // bytes of text whose tokens are known
@@ -32,7 +32,7 @@ MUST_CHECK bool json_window_open(struct json_window *window, struct source *sour
                                  struct budget *budget, struct err *err);
 void json_window_close(struct json_window *window); // the source stays open
 
-// Makes a window on text that is in memory, with the NUL and the readable bytes behind it, and
+// Makes a window on text that is in memory, with the NUL and the readable bytes after it, and
 // stays the caller's; offset is where it stands in the stream. Only the budget, and room for
 // tokens, are kept of what the window was.
 void json_window_view(struct json_window *window, struct str text, uint64_t offset);

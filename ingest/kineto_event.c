@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the fields of an event to the trace, or counts why not.
 #include "ingest/kineto_event.h"
+#include "ingest/base/hash.h"
 #include "ingest/base/secrets.h"
 #include "ingest/json_number.h"
 
@@ -129,6 +130,16 @@ static int32_t small_of(const struct event_fields *fields, enum event_field fiel
     return number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
+// It goes beyond an int64_t, comes as a number or a text, and only says which calls are one.
+static uint32_t comms_id_of(const struct event_fields *fields)
+{
+    struct str text = event_has(fields, ARG_COMMS_ID) ? fields->value[ARG_COMMS_ID].text : STR("");
+    if (!text.len)
+        return 0;
+    uint32_t id = (uint32_t)hash_bytes(text.at, text.len);
+    return id ? id : 1;
+}
+
 // Of a launch shape.
 static int32_t extent_of(const struct event_fields *fields, enum event_field field)
 {
@@ -194,7 +205,23 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
         record->shape.block[i] = extent_of(fields, ARG_BLOCK + i);
     }
     record->sequence = integer_of(fields, ARG_COLLECTIVE_SEQUENCE);
+    record->comms_id = comms_id_of(fields);
     return fill_collective(events, pos, record, err);
+}
+
+// Kineto of 2026 shows waits of the host for a stream on a row of their own, so far away from that
+// of the stream; their args name it.
+#define SYNC_ROWS 1000000
+
+// A wait belongs to the stream that its args name, or to that whose own row it stands on; -1, of
+// waits for all streams, also comes as 2^32 - 1.
+static void fill_sync(const struct event_fields *fields, struct event_record *record)
+{
+    int64_t stream = integer_of(fields, ARG_STREAM);
+    if (stream >= 0 && stream < UINT32_MAX)
+        record->tid = (struct label){stream, 0};
+    else if (stream == VALUE_ABSENT && !record->tid.text && record->tid.number >= SYNC_ROWS)
+        record->tid.number -= SYNC_ROWS;
 }
 
 // A list as it stands; one that is too long to keep counts as not given.
@@ -269,6 +296,8 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
         return fill_op(events, pos, record, err);
     if (record->kind == EVENT_ALLOCATION)
         fill_memory(&events->fields, record);
+    if (record->kind == EVENT_SYNC)
+        fill_sync(&events->fields, record);
     return true;
 }
 
@@ -409,6 +438,39 @@ static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *
     return add_complete(events, pos, err);
 }
 
+static bool add_counter_value(struct kineto_events *events, uint64_t pos,
+                              struct counter_record *record, const struct counter_field *field,
+                              struct err *err)
+{
+    if (!json_to_f64(field->value, &record->value)) {
+        trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
+        return true;
+    }
+    return intern_raw(events, field->key, pos, &record->key, err) &&
+           trace_builder_count(events->builder, record, err);
+}
+
+static bool add_counter(struct kineto_events *events, uint64_t pos, struct err *err)
+{
+    const struct event_fields *fields = &events->fields;
+    struct counter_record record;
+    if (fields->counter_count == 0)
+        return true;
+    if (!event_has(fields, FIELD_NAME) || !moment_of(events, pos, &record.time_ns)) {
+        trace_builder_repair(events->builder, REPAIR_INCOMPLETE_OTHER, pos);
+        return true;
+    }
+    if (fields->counter_count > KINETO_MAX_COUNTERS)
+        trace_builder_repair(events->builder, REPAIR_OVERSIZE, pos);
+    if (!label_of(events, FIELD_PID, pos, &record.pid, err) ||
+        !intern_field(events, FIELD_NAME, pos, &record.name, err))
+        return false;
+    for (unsigned i = 0; i < fields->counter_count && i < KINETO_MAX_COUNTERS; i++)
+        if (!add_counter_value(events, pos, &record, &fields->counters[i], err))
+            return false;
+    return true;
+}
+
 static bool thread_of(struct kineto_events *events, uint64_t pos, struct open_thread *thread,
                       struct err *err)
 {
@@ -482,37 +544,69 @@ static bool add_end(struct kineto_events *events, uint64_t pos, struct err *err)
 static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     const struct event_fields *fields = &events->fields;
-    if (!event_has(fields, ARG_NAME) || !event_has(fields, FIELD_NAME) ||
-        !str_equal(field_text(events, FIELD_NAME), STR("thread_name")))
+    if (!event_has(fields, ARG_NAME) || !event_has(fields, FIELD_NAME))
         return true;
-    struct label pid, tid;
+    struct str what = field_text(events, FIELD_NAME);
+    bool process = str_equal(what, STR("process_name"));
+    struct label pid, tid = {TRACE_PROCESS_ROW, 0};
     str_id name;
+    if (!process && !str_equal(what, STR("thread_name")))
+        return true;
     return label_of(events, FIELD_PID, pos, &pid, err) &&
-           label_of(events, FIELD_TID, pos, &tid, err) &&
+           (process || label_of(events, FIELD_TID, pos, &tid, err)) &&
            intern_field(events, ARG_NAME, pos, &name, err) &&
            trace_builder_name_thread(events->builder, pid, tid, name, err);
 }
 
+#define BIT(field)   (UINT64_C(1) << (field))
+#define BITS3(field) (UINT64_C(7) << (field))
+
+// Args that are numbers wherever they come from; the others may be words, too.
+static const uint64_t number_args =
+    BIT(ARG_CORRELATION) | BIT(ARG_BYTES) | BIT(ARG_SIZE) | BIT(ARG_REGISTERS) |
+    BIT(ARG_SHARED_BYTES) | BIT(ARG_OCCUPANCY) | BITS3(ARG_GRID) | BITS3(ARG_BLOCK) |
+    BIT(ARG_IN_ELEMS) | BIT(ARG_OUT_ELEMS) | BIT(ARG_GROUP_SIZE) | BIT(ARG_RANK_START) |
+    BIT(ARG_RANK_STRIDE) | BIT(ARG_SOURCE_RANK) | BIT(ARG_TARGET_RANK) | BIT(ARG_RANK_IN_GROUP) |
+    BIT(ARG_COLLECTIVE_SEQUENCE) | BIT(ARG_SEQUENCE) | BIT(ARG_ALLOCATED) | BIT(ARG_RESERVED) |
+    BIT(ARG_ALLOCATION_BYTES) | BIT(ARG_ADDRESS) | BIT(ARG_DEVICE_TYPE) | BIT(ARG_DEVICE_INDEX);
+
+// Whether a number among the args is none. What is empty or null says that it is not known.
+static bool has_bad_number(const struct event_fields *fields)
+{
+    uint64_t texts = fields->present & ~fields->numeric & ~fields->known & number_args;
+    for (; texts; texts &= texts - 1) {
+        struct str text = fields->value[__builtin_ctzll(texts)].text;
+        int64_t number;
+        if (text.len && !str_equal(text, STR("null")) && !json_to_i64(text, &number))
+            return true;
+    }
+    return false;
+}
+
 bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err)
 {
-    // Flows, older instants, counters, async, object, sample and other events are defined but not
-    // used.
-    static const char defined[] = "stfIRCbenSTpFNODPcv()=";
+    // Flows, older instants, async, object, sample and other events are not used.
+    static const char defined[] = "stfIRbenSTpFNODPcv()=";
     const struct event_fields *fields = &events->fields;
     char phase = fields->phase;
     if (fields->bad_args)
         trace_builder_repair(events->builder, REPAIR_ARGS, pos);
+    if (has_bad_number(fields))
+        trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
+    events->defined_count++;
     switch (phase) {
     case 'X': return add_complete(events, pos, err);
     case 'B': return add_begin(events, pos, err);
     case 'E': return add_end(events, pos, err);
     case 'i': return add_instant(events, pos, err);
     case 'M': return add_metadata(events, pos, err);
+    case 'C': return add_counter(events, pos, err);
     case '\0': break;
     default:
         if (strchr(defined, phase))
             return true;
     }
+    events->defined_count--;
     if (fields->present) // else "{}", which may end an event list
         trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
     return true;

@@ -14,7 +14,8 @@ struct kineto_events {
     struct trace_builder *builder;
     struct text_guess *guess; // told what the texts were that it asks for; NULL without layouts
     struct open_begins begins;
-    int64_t far_us; // the first time beyond TRACE_MAX_NS, 0 before there is one
+    uint64_t defined_count; // events of a phase that the format defines
+    int64_t far_us;         // the first time beyond TRACE_MAX_NS, 0 before there is one
     struct buf scratch;
     // Of the event at hand; too large to clear for each, so each use sets what it reads.
     struct event_fields fields;

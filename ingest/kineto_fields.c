@@ -20,7 +20,9 @@ static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
            {"Rank", ARG_RANK_IN_GROUP}},
     [5] = {{"bytes", ARG_BYTES}, {"dtype", ARG_DTYPE}, {"Bytes", ARG_ALLOCATION_BYTES}},
     [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
-    [8] = {{"Src Rank", ARG_SOURCE_RANK}, {"Dst Rank", ARG_TARGET_RANK}},
+    [8] = {{"Src Rank", ARG_SOURCE_RANK},
+           {"Dst Rank", ARG_TARGET_RANK},
+           {"Comms Id", ARG_COMMS_ID}},
     [9] = {{"Device Id", ARG_DEVICE_INDEX}},
     [10] = {{"Input Dims", ARG_DIMS}, {"Input type", ARG_TYPES}, {"Group size", ARG_GROUP_SIZE}},
     [11] = {{"correlation", ARG_CORRELATION}, {"Device Type", ARG_DEVICE_TYPE}},
@@ -88,6 +90,7 @@ enum number_form kineto_number_form(enum event_field field)
     case ARG_GROUP_RANKS:
     case ARG_IN_SPLITS:
     case ARG_OUT_SPLITS:
+    case ARG_COMMS_ID:
     case ARG_DIMS:
     case ARG_TYPES:
     case ARG_STRIDES:

@@ -42,6 +42,7 @@ enum event_field {
     ARG_IN_SPLITS,
     ARG_OUT_SPLITS,
     ARG_COLLECTIVE_SEQUENCE,
+    ARG_COMMS_ID,
     ARG_DIMS,
     ARG_TYPES,
     ARG_STRIDES,
@@ -66,6 +67,13 @@ union event_value {
     str_id id;
 };
 
+// A member of the args of a counter event: any name, raw, and its value.
+struct counter_field {
+    struct str key, value;
+};
+
+#define KINETO_MAX_COUNTERS 64
+
 struct event_fields {
     uint64_t present; // bit f: value[f] was read; the others are not initialized
     uint64_t numeric; // of those, what is a number already; the others are texts
@@ -73,8 +81,10 @@ struct event_fields {
     uint64_t known;   // of the texts, what is a str_id already
     uint64_t asked;   // of the texts, what text_guess wants to be told
     enum event_kind kind;
-    char phase;                              // its letter, NUL when the event has none
-    bool bad_args;                           // args are no JSON and were passed over
+    char phase;             // its letter, NUL when the event has none
+    bool bad_args;          // args are no JSON and were passed over
+    unsigned counter_count; // of a counter event; those beyond are left out
+    struct counter_field counters[KINETO_MAX_COUNTERS];
     union event_value value[FIELD_NONE + 1]; // the last one takes what nobody reads
 };
 
@@ -102,7 +112,7 @@ static inline bool kineto_field_is_list(enum event_field field)
 static inline bool kineto_wants_args(enum event_kind kind, char phase)
 {
     return event_kind_is_device(kind) || event_kind_is_launch(kind) || kind == EVENT_CPU_OP ||
-           kind == EVENT_ALLOCATION || phase == 'M';
+           kind == EVENT_ALLOCATION || kind == EVENT_SYNC || phase == 'M' || phase == 'C';
 }
 
 static inline bool event_has(const struct event_fields *fields, enum event_field field)
@@ -126,6 +136,7 @@ static inline void event_fields_clear(struct event_fields *fields)
     fields->kind = EVENT_OTHER;
     fields->phase = '\0';
     fields->bad_args = false;
+    fields->counter_count = 0;
 }
 
 static inline void event_set_text(struct event_fields *fields, enum event_field field,

@@ -81,8 +81,7 @@ const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,
     return layouts->match(layouts, at, fields, brace);
 }
 
-// ---- learning
-// ------------------------------------------------------------------------------------
+// --- learning ------------------------------------------------------------------------------------
 
 struct lesson {
     struct kineto_layouts *layouts;
@@ -99,7 +98,7 @@ static bool same_node(const struct node *a, const struct node *b, const char *li
            memcmp(a->literal, literal, a->len) == 0;
 }
 
-// Room is kept for what the comparison reads behind a literal.
+// Room is kept for what the comparison reads after a literal.
 static struct node *add_node(struct kineto_layouts *layouts, struct node *parent, struct node node,
                              const char *literal)
 {
@@ -118,7 +117,7 @@ static struct node *add_node(struct kineto_layouts *layouts, struct node *parent
     return added;
 }
 
-// The node behind lesson->node for a value at `value`, which is made when it is new.
+// The node after lesson->node for a value at `value`, which is made when it is new.
 static bool learn_node(struct lesson *lesson, const char *value, struct node node)
 {
     struct kineto_layouts *layouts = lesson->layouts;
@@ -277,7 +276,8 @@ void kineto_layouts_learn(struct kineto_layouts *layouts, struct json_walk walk,
                           const struct event_fields *fields)
 {
     struct lesson lesson = {.layouts = layouts, .node = layouts->nodes, .from = walk.at};
-    bool usual = walk.comma_due && !fields->bad_args;
+    // A counter's members have any name, which the walk keeps.
+    bool usual = walk.comma_due && !fields->bad_args && fields->phase != 'C';
     layouts->last = layouts->nodes;
     layouts->credit += layouts->credit < MAX_CREDIT;
     if (!usual || layouts->credit < LEARNING_COST)

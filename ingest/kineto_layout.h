@@ -22,7 +22,7 @@ struct kineto_match {
     kineto_match_fn *run;
 };
 
-// The variants that this processor runs, the widest first; behind the last one without a name.
+// The variants that this processor runs, the widest first; after the last one without a name.
 const struct kineto_match *kineto_match_variants(void);
 
 // match is one of the variants. guess outlives the layouts; texts that it foretells come as known
@@ -33,7 +33,7 @@ MUST_CHECK struct kineto_layouts *kineto_layouts_new(const struct kineto_match *
 void kineto_layouts_free(struct kineto_layouts *layouts); // NULL is allowed
 
 // Reads the event whose separating comma comes next at `at`, if its layout is known. The text ends
-// with a NUL and has SIMD_SLACK readable bytes behind that. Returns the end of the event, its
+// with a NUL and has SIMD_SLACK readable bytes after that. Returns the end of the event, its
 // closing brace included, and sets *brace to its opening one; NULL when the layout is not known or
 // the text ends inside. The fields are the same as kineto_walk_event gives.
 const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,

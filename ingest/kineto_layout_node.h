@@ -34,7 +34,7 @@ struct node {
     uint8_t form;   // enum form
     uint8_t field;  // enum event_field
     bool guessed;   // its texts are foretold
-    bool has_point; // the time before had three digits behind a point
+    bool has_point; // the time before had three digits after a point
     uint8_t kind;   // of an end: enum event_kind
     char phase;     // of an end
     uint16_t brace; // of the begin of an event: where its brace stands in the literal

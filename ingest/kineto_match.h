@@ -11,7 +11,7 @@
 
 _Static_assert(FIELD_NONE <= TEXT_GUESS_FIELDS, "each field has its slot");
 
-// Whether text, behind which SIMD_SLACK bytes can be read and which is not empty, stands at `at`.
+// Whether text, after which SIMD_SLACK bytes can be read and which is not empty, stands at `at`.
 static inline bool text_is_at(const char *text, size_t len, const char *at)
 {
     for (; len > SIMD_BYTES; len -= SIMD_BYTES, text += SIMD_BYTES, at += SIMD_BYTES)
@@ -21,8 +21,7 @@ static inline bool text_is_at(const char *text, size_t len, const char *at)
     return (simd_equal(text, at) & needed) == needed;
 }
 
-// ---- values
-// --------------------------------------------------------------------------------------
+// --- values --------------------------------------------------------------------------------------
 // Each returns the end of the value at `at`, or NULL for one that is left to the walk. Where a
 // value ends too early, the bytes that must follow it will not be there.
 
@@ -235,7 +234,7 @@ static inline const char *take_number(struct node *node, const char *at, int64_t
     const char *end = node->form == FORM_LABEL ? take_label(at, number) : take_integer(at, number);
     if (!end)
         return NULL;
-    // With the byte behind, else 12 would be taken for the begin of 123.
+    // With the byte after, else 12 would be taken for the start of 123.
     bool fits = end - at < 8;
     node->usual = (uint16_t)(end - at);
     node->same_mask = fits ? low_bytes(node->usual + 1u) : 0;
@@ -245,10 +244,10 @@ static inline const char *take_number(struct node *node, const char *at, int64_t
 }
 
 // Times of day are as long as the one before and begin with the same digits, but for the eight
-// before the point or the end; behind a point stand three.
+// before the point or the end; after a point stand three.
 #define POINT_DIGITS 4u // ".000"
 
-// The part behind the point; above 999 when it is none.
+// The part after the point; above 999 when it is none.
 static inline uint32_t point_digits(const char *at)
 {
     uint32_t part;
@@ -366,8 +365,7 @@ static inline const char *take_value(struct text_guess *guess, struct node *node
     return NULL;
 }
 
-// ---- matching
-// ------------------------------------------------------------------------------------
+// --- matching ------------------------------------------------------------------------------------
 
 // What follows `from` at `at`, the recent one first; an event that ended is followed by what
 // follows the root. NULL when it is nothing known.

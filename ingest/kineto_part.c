@@ -11,8 +11,7 @@
 // Whitespace between two events that is looked over.
 #define MAX_SPACE ((size_t)256)
 
-// ---- cutting
-// --------------------------------------------------------------------------------------
+// --- cutting -------------------------------------------------------------------------------------
 
 static bool is_space(char c)
 {
@@ -62,8 +61,7 @@ static size_t cut(struct str text)
     return 0;
 }
 
-// ---- reading
-// --------------------------------------------------------------------------------------
+// --- reading -------------------------------------------------------------------------------------
 
 struct part {
     struct budget *budget;
@@ -124,7 +122,7 @@ static const char *match(struct part *part, const char **brace)
     return end && stands_alone(&part->events.fields) ? end : NULL;
 }
 
-// The same member by member, behind the comma that is due.
+// The same member by member, after the comma that is due.
 static const char *walk_event(struct part *part, const char **brace, bool *more)
 {
     struct json_window *window = &part->window;
@@ -192,7 +190,8 @@ static bool absorb(void *context, void *from, struct err *err)
     struct kineto_whole *whole = context;
     struct part *part = from;
     *whole->event_count += part->event_count;
-    part->event_count = 0;
+    *whole->defined_count += part->events.defined_count;
+    part->event_count = part->events.defined_count = 0;
     return trace_builder_absorb(whole->builder, part->builder, err);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the ordinary events of a piece of a trace: those that are understood without what comes
-// before or behind them. The rest is left to the reader of the whole.
+// before or after them. The rest is left to the reader of the whole.
 #ifndef INGEST_KINETO_PART_H
 #define INGEST_KINETO_PART_H
 
@@ -9,7 +9,8 @@
 
 struct kineto_whole {
     struct trace_builder *builder;
-    uint64_t *event_count; // items of the event list
+    uint64_t *event_count;   // items of the event list
+    uint64_t *defined_count; // events among them
 };
 
 // A whole is a struct kineto_whole.

@@ -70,6 +70,20 @@ static enum walk walk_arg(struct json_walk *walk, struct str key, const struct j
     return WALK_OK;
 }
 
+// Of a counter every member is one, whatever it is called.
+static enum walk walk_counter(struct json_walk *walk, struct str key,
+                              const struct json_value *value, struct event_fields *fields)
+{
+    if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
+        return json_walk_skip(walk);
+    if (value->type == JSON_SCALAR && str_equal(value->text, STR("null")))
+        return WALK_OK;
+    if (fields->counter_count < KINETO_MAX_COUNTERS)
+        fields->counters[fields->counter_count] = (struct counter_field){key, value->text};
+    fields->counter_count++;
+    return WALK_OK;
+}
+
 static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
 {
     for (;;) {
@@ -78,7 +92,8 @@ static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
         char room[JSON_WORD];
         enum walk got = json_walk_member(walk, &key, &value);
         if (got == WALK_OK)
-            got = walk_arg(walk, json_word(key, room), &value, fields);
+            got = fields->phase == 'C' ? walk_counter(walk, key, &value, fields)
+                                       : walk_arg(walk, json_word(key, room), &value, fields);
         if (got != WALK_OK)
             return got == WALK_END ? WALK_OK : got;
     }

@@ -49,7 +49,7 @@ MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
 
 // Looks at up to cap bytes of `below` and gives them back to the reader; *head lives as long as the
-// source. A stream that fails behind some bytes fails again when the reader gets there.
+// source. A stream that fails after some bytes fails again when the reader gets there.
 MUST_CHECK struct source *source_peek_open(struct source *below, size_t cap, struct str *head,
                                            struct err *err);
 

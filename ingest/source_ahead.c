@@ -44,7 +44,7 @@ static struct block *free_block(struct ahead *ahead)
     return closing ? NULL : &ahead->blocks[ahead->filled % BLOCKS];
 }
 
-// A short last block still counts when the stream fails behind it.
+// A short last block still counts when the stream fails after it.
 static bool fill(struct ahead *ahead, struct block *block, struct err *err)
 {
     block->len = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip decompression through ISA-L; members one behind the other are one stream.
+// gzip decompression through ISA-L; members one after the other are one stream.
 #include "ingest/base/fuzzed.h"
 #include "ingest/source.h"
 
@@ -20,7 +20,7 @@ struct gzip {
     bool in_member;  // from the begin of a header to the end of its trailer
     bool any_member; // one was read to its end
     unsigned empty;  // members in a row that yielded nothing
-    bool failed;     // behind bytes that were handed over; `error` is for the next read
+    bool failed;     // after bytes that were handed over; `error` is for the next read
     struct err error;
     unsigned char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
@@ -73,7 +73,7 @@ static int advance(struct gzip *gzip)
     return gzip->in_header ? ISAL_DECOMP_OK : code;
 }
 
-// Bytes behind the last member that are no further one (padding, garbage) end the stream.
+// Bytes after the last member that are no further one (padding, garbage) end the stream.
 static bool at_end(const struct gzip *gzip)
 {
     if (gzip->input_ended && gzip->state.avail_in == 0)

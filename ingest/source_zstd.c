@@ -21,7 +21,7 @@ struct zstd {
     unsigned empty; // frames in a row that yielded nothing
     uint64_t taken;
     bool input_ended;
-    bool failed; // behind bytes that were handed over; `error` is for the next read
+    bool failed; // after bytes that were handed over; `error` is for the next read
     struct err error;
     char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };

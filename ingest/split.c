@@ -46,7 +46,7 @@ struct split {
     size_t carry_len;  // of who fills
     bool next_aligned; // of who fills
     bool filling, ended, closing;
-    bool failed; // with error, behind the last piece
+    bool failed; // with error, after the last piece
     struct err error;
     uint64_t consumed;
 };
@@ -56,8 +56,7 @@ static uint64_t end_of(const struct slot *slot)
     return slot->piece.base + slot->piece.len;
 }
 
-// ---- slots
-// --------------------------------------------------------------------------------------
+// --- slots ---------------------------------------------------------------------------------------
 
 // What a part read and nobody took over goes with the part.
 static void drop_part(struct split *split, struct slot *slot)
@@ -117,10 +116,9 @@ static struct slot *next_free(struct split *split)
     return used < split->helpers + 2 ? best : NULL;
 }
 
-// ---- filling
-// --------------------------------------------------------------------------------------
+// --- filling -------------------------------------------------------------------------------------
 
-// Cuts the piece; what stands behind the cut is carried to the next one.
+// Cuts the piece; what stands after the cut is carried to the next one.
 static void cut(struct split *split, struct slot *slot, bool more)
 {
     struct split_piece *piece = &slot->piece;
@@ -133,7 +131,7 @@ static void cut(struct split *split, struct slot *slot, bool more)
     memset(piece->text + len, 0, TEXT_SLACK);
 }
 
-// Without the lock. False with *err when the source failed behind the text.
+// Without the lock. False with *err when the source failed after the text.
 static bool fill_text(struct split *split, struct slot *slot, bool *more, struct err *err)
 {
     struct split_piece *piece = &slot->piece;
@@ -184,8 +182,7 @@ static void fill(struct split *split, struct slot *slot)
     pthread_cond_broadcast(&split->changed);
 }
 
-// ---- reading pieces
-// --------------------------------------------------------------------------------------
+// --- reading pieces ------------------------------------------------------------------------------
 
 static bool read_piece(struct split *split, struct slot *slot)
 {
@@ -249,8 +246,7 @@ static void call_helper(struct split *split)
     }
 }
 
-// ---- the reader's side
-// --------------------------------------------------------------------------------------
+// --- the reader's side ---------------------------------------------------------------------------
 
 static bool split_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
@@ -342,8 +338,7 @@ bool split_take(struct split *split, void *whole, uint64_t *at, struct err *err)
     return ok;
 }
 
-// ---- begin and end
-// --------------------------------------------------------------------------------------
+// --- begin and end -------------------------------------------------------------------------------
 
 static const struct source_ops split_source_ops = {split_read, leave_open, split_consumed};
 

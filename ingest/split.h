@@ -9,7 +9,7 @@
 #include "ingest/base/cores.h"
 #include "ingest/source.h"
 
-// A NUL and SIMD_SLACK readable bytes stand behind the text.
+// A NUL and SIMD_SLACK readable bytes stand after the text.
 struct split_piece {
     char *text;
     size_t len;
@@ -19,7 +19,7 @@ struct split_piece {
 // What a format does with pieces. A part reads one piece after the other, each absorbed before the
 // next.
 struct split_ops {
-    // Offset in text behind the last item that seems to be followed by another one; 0: none.
+    // Offset in text after the last item that seems to be followed by another one; 0: none.
     size_t (*cut)(struct str text);
     void *(*open)(struct budget *budget, struct err *err);
     void (*close)(void *part); // NULL is allowed

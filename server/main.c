@@ -29,6 +29,7 @@ static int exit_code(enum err_code code)
     case ERR_NONE: return 0;
     case ERR_USAGE: return 2;
     case ERR_NOT_FOUND: return 3;
+    case ERR_DENIED: return 7;
     case ERR_FORMAT:
     case ERR_UNSUPPORTED: return 4;
     case ERR_LIMIT: return 5;

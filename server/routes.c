@@ -6,6 +6,7 @@
 #include "ingest/base/log.h"
 #include "server/access/audit.h"
 #include "server/api/api.h"
+#include "server/http/connections.h"
 #include "server/http/problem.h"
 
 #include <stdio.h>
@@ -109,6 +110,7 @@ const struct route routes[] = {
     {"GET", RUN "/modules", SCOPE_READ, api_get_table, &table_modules},
     {"GET", RUN "/categories", SCOPE_READ, api_get_table, &table_categories},
     {"GET", RUN "/uncategorized", SCOPE_READ, api_get_table, &table_uncategorized},
+    {"GET", RUN "/phases", SCOPE_READ, api_get_table, &table_phases},
     {"GET", RUN "/idle_causes", SCOPE_READ, api_get_table, &table_idle_causes},
     {"GET", RUN "/idle_gaps", SCOPE_READ, api_get_table, &table_idle_gaps},
     {"GET", RUN "/stream_idle", SCOPE_READ, api_get_table, &table_stream_idle},
@@ -119,6 +121,9 @@ const struct route routes[] = {
     {"GET", RUN "/memory", SCOPE_READ, api_get_table, &table_memory},
     {"GET", RUN "/memory_timeline", SCOPE_READ, api_get_table, &table_memory_timeline},
     {"GET", RUN "/memory_peak", SCOPE_READ, api_get_table, &table_memory_peak},
+    {"GET", RUN "/counters", SCOPE_READ, api_get_table, &table_counters},
+    {"GET", RUN "/counter_steps", SCOPE_READ, api_get_table, &table_counter_steps},
+    {"GET", RUN "/counter_series", SCOPE_READ, api_get_table, &table_counter_series},
     {"GET", RUN "/copies", SCOPE_READ, api_get_table, &table_copies},
     {"GET", RUN "/process_groups", SCOPE_READ, api_get_table, &table_process_groups},
     {"GET", RUN "/comm_sizes", SCOPE_READ, api_get_table, &table_comm_sizes},
@@ -244,14 +249,36 @@ bool routes_find(struct request *request, struct response *response, struct err 
 
 // --- answering ----------------------------------------------------------------------------------
 
+// So that one address, or one token, cannot have all threads.
+static bool refuse_crowd(struct request *request, struct response *response, const char *whose,
+                         struct err *err)
+{
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){429, "too-many-requests"},
+                           "too many requests of this %s are under way; try again soon", whose);
+}
+
+static bool admit_client(struct request *request, struct response *response, struct err *err)
+{
+    return connections_admit(request->services->connections, request->connection, request->peer) ||
+           refuse_crowd(request, response, "address", err);
+}
+
+static bool admit_token(struct request *request, struct response *response, struct err *err)
+{
+    return connections_admit_token(request->services->connections, request->connection,
+                                   request->who.key) ||
+           refuse_crowd(request, response, "token or user", err);
+}
+
 static bool dispatch(struct request *request, struct response *response, struct err *err)
 {
-    if (!routes_find(request, response, err))
+    if (!admit_client(request, response, err) || !routes_find(request, response, err))
         return false;
     if (!request->route)
         return true;
     if (!query_parse(request->query_text, request->arena, &request->query, err) ||
-        !access_admit(request, response, err))
+        !access_admit(request, response, err) || !admit_token(request, response, err))
         return false;
     return access_sends_to_login(request, response) ||
            request->route->handle(request, response, err);
@@ -285,7 +312,7 @@ static void answer(struct request *request, struct response *response)
     problem_write(request, response, &err);
     if (will_pass(response, err.code))
         response_retry_later(response, request);
-    if (response->status == 500)
+    if (response->status == 500 || err.code == ERR_IO)
         log_error("%.*s %.*s: %s (request %s)", (int)request->method.len, request->method.at,
                   (int)(request->path.len < 100 ? request->path.len : 100), request->path.at,
                   err.msg, request->id);

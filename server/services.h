@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+struct connections;
 struct reply_room;
 
 struct services {
@@ -27,7 +28,8 @@ struct services {
     atomic_uint *uploads;       // in flight now
     atomic_bool *draining;      // the service is about to stop
     struct reply_room *room;    // of large answers
-    sem_t *comparing;           // turns to compare runs, which takes memory for all their tables
+    struct connections *connections;
+    sem_t *comparing; // turns to compare runs, which takes memory for all their tables
 };
 
 #endif

@@ -67,6 +67,28 @@ export function filter_rows(frame, { q = "", text = [], equals = {} }) {
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
+/** The places of each column of text in natural order, found once: collation is slow. */
+const known_places = new WeakMap();
+
+/** Each row's place in natural order, equal for texts that sort as one; null where it has none. */
+function text_places(values) {
+  const texts = [...new Set(values)].filter((value) => (value ?? null) !== null)
+    .sort(collator.compare);
+  const place_of = new Map();
+  for (let i = 0, place = 0; i < texts.length; i++) {
+    if (i > 0 && collator.compare(texts[i - 1], texts[i]) !== 0) place = i;
+    place_of.set(texts[i], place);
+  }
+  return values.map((value) => place_of.get(value) ?? null);
+}
+
+/** What a column sorts by: its numbers, or the places of its texts. */
+function sort_keys(values) {
+  if (!values.some((value) => typeof value === "string")) return values;
+  if (!known_places.has(values)) known_places.set(values, text_places(values));
+  return known_places.get(values);
+}
+
 /**
  * Sorted copy of row indices; nulls last in either direction, ties in the given order.
  * @param {Frame} frame @param {number[]} rows @param {string} sort "total_ns" or "-total_ns"
@@ -76,13 +98,12 @@ export function sort_rows(frame, rows, sort) {
   const values = frame.columns[down ? sort.slice(1) : sort];
   if (!values) return rows;
   const sign = down ? -1 : 1;
-  const is_text = rows.some((row) => typeof values[row] === "string");
-  const compare = is_text ? collator.compare : (a, b) => a - b;
+  const keys = sort_keys(values);
   return rows.slice().sort((a, b) => {
-    const x = values[a] ?? null;
-    const y = values[b] ?? null;
+    const x = keys[a] ?? null;
+    const y = keys[b] ?? null;
     if (x === null || y === null) return (x === null) - (y === null);
-    return sign * compare(x, y);
+    return sign * (x - y);
   });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seven parts that every step divides into, in the order in which all charts stack them.
+// The eight parts that every step divides into, in the order in which all charts stack them.
 
 /**
  * @typedef {{key: string, column: string, label: string, short: string, idle?: boolean,
+ *            lacking?: boolean,
  *            help: string}} Part
  */
 
@@ -54,6 +55,15 @@ export const PARTS = [
     help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody "
       + "knows why.",
   },
+  {
+    key: "unrecorded",
+    label: "Unrecorded work",
+    short: "Unrecorded",
+    idle: true,
+    lacking: true,
+    help: "The device ran work that the recording lacks: launches were pending and nothing "
+      + "recorded held them back. Neither idle nor busy; shares of busy time leave it out.",
+  },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 
 const BY_KEY = new Map(PARTS.map((part) => [part.key, part]));
@@ -64,7 +74,7 @@ export function part_of(key) {
 }
 
 /**
- * The parts of a row of any table that has the seven columns.
+ * The parts of a row of any table that has the eight columns.
  * @param {Record<string, number>|null|undefined} row
  * @returns {{part: Part, ns: number}[]}
  */

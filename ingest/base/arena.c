@@ -92,7 +92,7 @@ static void *take(struct arena *arena, size_t size, bool zeroes, bool *zeroed, s
         chunk = chunk_new(arena, large ? need : arena->chunk_bytes, *zeroed, err);
         if (!chunk)
             return NULL;
-        // A large block goes behind the current chunk, whose free tail stays in use.
+        // A large block goes after the current chunk, whose free tail stays in use.
         if (large && arena->chunks) {
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;

@@ -79,6 +79,7 @@ const char *err_code_word(enum err_code code)
     case ERR_NONE: return "none";
     case ERR_USAGE: return "usage";
     case ERR_NOT_FOUND: return "not-found";
+    case ERR_DENIED: return "denied";
     case ERR_CONFLICT: return "conflict";
     case ERR_FORMAT: return "format";
     case ERR_LIMIT: return "limit";

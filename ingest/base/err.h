@@ -16,6 +16,7 @@ enum err_code {
     ERR_NONE,
     ERR_USAGE,       // the request or command line is wrong
     ERR_NOT_FOUND,   // no such run, file, table
+    ERR_DENIED,      // whoever asks may not do this
     ERR_CONFLICT,    // the object exists with other content, or changed meanwhile
     ERR_FORMAT,      // the input is not what it claims to be; pos tells where
     ERR_LIMIT,       // a budget or limit is exceeded

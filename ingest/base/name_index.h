@@ -19,7 +19,7 @@ struct name_index {
 // Takes the first NAME_INDEX_MAX bytes of name, ASCII letters in lower case.
 void name_index_make(struct name_index *index, struct str name);
 
-// The first position at `from` or behind it where text begins, or SIZE_MAX. text is in lower case
+// The first position at `from` or after it where text begins, or SIZE_MAX. text is in lower case
 // and has 2 characters or more. Costs as much as its first two characters occur.
 size_t name_index_find(const struct name_index *index, struct str text, size_t from);
 

@@ -27,7 +27,7 @@ AVX512 static inline __m512i look_up(const struct sets *sets, __m512i bytes)
 AVX512 bool secret_anchor_wide_avx512(struct str text, size_t *at)
 {
     const struct sets first = load_sets(0), second = load_sets(1), third = load_sets(2);
-    // The last step reads its end alone: what lies behind the text counts as zeros.
+    // The last step reads its end alone: what lies after the text counts as zeros.
     for (size_t i = *at; i + SECRET_ANCHOR_BYTES <= text.len; i += STEP) {
         size_t left = text.len - i;
         const char *from = text.at + i;

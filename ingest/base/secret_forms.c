@@ -9,7 +9,7 @@ struct prefix {
     unsigned anchor; // where the anchor stands in it
     enum secret_kind kind;
     enum charset charset;
-    unsigned least; // characters behind the prefix
+    unsigned least; // characters after the prefix
     bool exact;     // and not more
     bool alone;     // only where a word begins
 };

@@ -54,7 +54,7 @@ static const struct keyword *keyword_at(struct str text, size_t anchor, size_t *
     return NULL;
 }
 
-// Whether one of some words ends name[0..end), with at most one separator behind it.
+// Whether one of some words ends name[0..end), with at most one separator after it.
 static bool ends_with_one(struct str name, size_t end, const struct str *words, size_t count)
 {
     if (end && (name.at[end - 1] == '_' || name.at[end - 1] == '-' || name.at[end - 1] == '.'))
@@ -122,8 +122,7 @@ static enum strength strength_of(struct str name, size_t at, const struct keywor
     return keyword->word == WORD_TOKEN ? strength_of_token(name, at, end, plural) : STRONG;
 }
 
-// ---- values
-// -------------------------------------------------------------------------
+// --- values --------------------------------------------------------------------------------------
 
 static bool is_number(struct str value)
 {
@@ -194,8 +193,7 @@ static bool is_secret_value(struct str value, enum strength strength, enum word 
                               : strength == WEAK && looks_random(value) && !is_plain(value, word);
 }
 
-// ---- what stands between name and value, and where the value ends
-// -------------------------------------------------------------------------
+// --- what stands between name and value, and where the value ends --------------------------------
 
 struct pair {
     struct str text, name;

@@ -20,7 +20,7 @@ enum secret_kind {
     SECRET_JWT,           // eyJ... . ... . ...
     SECRET_PRIVATE_KEY,   // PEM
     SECRET_URL_PASSWORD,  // what stands before @ in a URL
-    SECRET_AUTHORIZATION, // the value of such a header, or what stands behind "Bearer"
+    SECRET_AUTHORIZATION, // the value of such a header, or what stands after "Bearer"
     SECRET_NAMED,         // the value of a variable or option whose name says that it is one
     SECRET_STEPSCOPE,     // ss_..., our own tokens
     SECRET_PACKAGES,      // npm_..., pypi-...

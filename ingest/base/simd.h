@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Bytes that must be readable behind a text that is read in steps, whatever their width.
+// Bytes that must be readable after a text that is read in steps, whatever their width.
 #define SIMD_SLACK 64
 
 #if defined(__AVX512BW__)

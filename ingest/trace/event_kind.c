@@ -74,7 +74,7 @@ static const char *const memory_prefixes[] = {
     "Memset",
 };
 
-// Kernels that communicate, by a part of their name in any case; `then` must follow behind it. The
+// Kernels that communicate, by a part of their name in any case; `then` must follow after it. The
 // first rows are those of every tool; the others know transports that bring their own kernels, and
 // do not hold for kernels of the compiler, which list the operators they were fused from.
 static const struct communication_rule {

@@ -13,7 +13,7 @@ typedef uint32_t str_id; // 0 is the empty string and stands for "absent"
 
 struct strtab {
     struct budget *budget;
-    char *text; // all strings one behind the other, each with a NUL
+    char *text; // all strings one after the other, each with a NUL
     size_t text_len, text_cap;
     uint64_t *span; // per id: offset << STRTAB_LEN_BITS | length
     uint32_t count, span_cap;
@@ -40,7 +40,7 @@ MUST_CHECK bool strtab_intern_outside(struct strtab *table, struct str text, str
 str_id strtab_find(const struct strtab *table, struct str text);
 
 // The text of an id; NUL-terminated, valid until the next intern. While texts are still interned,
-// SIMD_SLACK bytes behind it can be read.
+// SIMD_SLACK bytes after it can be read.
 struct str strtab_get(const struct strtab *table, str_id id);
 
 // A table as it is stored: count texts that stand in text[0..text_len) as the spans tell.

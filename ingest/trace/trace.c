@@ -28,7 +28,7 @@ static const struct wording wordings[REPAIR_COUNT] = {
         {"begin-without-end",
          "begin events without an end; they last to the end of the trace, device work is left out"},
     [REPAIR_BYTE_ORDER_MARK] = {"byte-order-mark", "a byte order mark before the text, skipped"},
-    [REPAIR_TRAILING] = {"trailing", "bytes behind the end of the document, left out"},
+    [REPAIR_TRAILING] = {"trailing", "bytes after the end of the document, left out"},
     [REPAIR_METADATA] = {"metadata", "top-level members too large to keep"},
     [REPAIR_COMPRESSION] = {"compression",
                             "the compressed stream is cut or damaged; what came before counts"},
@@ -66,6 +66,19 @@ static void release(struct budget *budget, const void *column, size_t count, siz
     budget_free(budget, block.owned, count * size);
 }
 
+uint32_t trace_comms_id(const struct trace *trace, uint32_t args)
+{
+    uint32_t first = 0, count = trace->comms_id_count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool below = trace->comms_ids[first + half].args < args;
+        first += below ? half + 1 : 0;
+        count = below ? count - half - 1 : half;
+    }
+    bool found = first < trace->comms_id_count && trace->comms_ids[first].args == args;
+    return found ? trace->comms_ids[first].id : 0;
+}
+
 void trace_free(struct trace *trace)
 {
     if (!trace)
@@ -79,6 +92,7 @@ void trace_free(struct trace *trace)
     release(budget, trace->args, n, sizeof *trace->args);
     release(budget, trace->tracks, trace->track_count, sizeof *trace->tracks);
     release(budget, trace->device_args, trace->device_args_count, sizeof *trace->device_args);
+    release(budget, trace->comms_ids, trace->comms_id_count, sizeof *trace->comms_ids);
     release(budget, trace->launch_args, trace->launch_args_count, sizeof *trace->launch_args);
     release(budget, trace->op_args, trace->op_args_count, sizeof *trace->op_args);
     release(budget, trace->memory_args, trace->memory_args_count, sizeof *trace->memory_args);
@@ -87,6 +101,9 @@ void trace_free(struct trace *trace)
     release(budget, trace->copy_calls, trace->copy_call_count, sizeof *trace->copy_calls);
     release(budget, trace->op_inputs, trace->op_inputs_count, sizeof *trace->op_inputs);
     release(budget, trace->members, trace->member_count, sizeof *trace->members);
+    release(budget, trace->counters, trace->counter_count, sizeof *trace->counters);
+    release(budget, trace->counter_samples, trace->counter_sample_count,
+            sizeof *trace->counter_samples);
     strtab_free(&trace->strings);
     budget_free(budget, trace, sizeof *trace);
 }

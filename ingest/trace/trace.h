@@ -66,6 +66,13 @@ struct device_args {
     uint32_t sequence;   // number of the collective in its group, ARGS_NONE when not given
 };
 
+// What PyTorch calls the Comms Id of a collective: the same on all ranks that take part in it, and
+// of no other call.
+struct comms_id {
+    uint32_t args; // index into device_args
+    uint32_t id;   // folded to 32 bits, not 0
+};
+
 struct launch_args {
     int64_t correlation; // VALUE_ABSENT when not given
     uint32_t order;
@@ -93,6 +100,21 @@ struct memory_args {
     int32_t device;      // its index, -1 when absent or the host
     uint32_t order;
     uint32_t padding; // 0
+};
+
+// A series of values of a counter, by the process, the name and the key under which they came.
+struct counter {
+    int64_t pid;              // VALUE_ABSENT when not given
+    str_id pid_text, process; // a process that is a text; the name that the file gives it, or 0
+    str_id name, key;
+    uint32_t first, count; // its samples
+    uint32_t reserved;     // 0
+};
+
+// What a counter shows from a time on.
+struct counter_sample {
+    int64_t time_ns;
+    double value;
 };
 
 // A top-level member of the file beside the events: its raw JSON text, unchecked.
@@ -125,7 +147,7 @@ enum repair {
     REPAIR_END_WITHOUT_BEGIN, // E without B; left out
     REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end, device work is left out
     REPAIR_BYTE_ORDER_MARK,   // a UTF-8 mark before the first character
-    REPAIR_TRAILING,          // bytes behind the end of the document, left out
+    REPAIR_TRAILING,          // bytes after the end of the document, left out
     REPAIR_METADATA,          // a top-level member too large to keep
     REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
     REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
@@ -158,6 +180,8 @@ struct trace {
     uint32_t track_count;
     const struct device_args *device_args;
     uint32_t device_args_count;
+    const struct comms_id *comms_ids; // ascending by args
+    uint32_t comms_id_count;
     const struct launch_args *launch_args;
     uint32_t launch_args_count;
     const struct op_args *op_args; // of operators with any
@@ -174,6 +198,10 @@ struct trace {
     uint32_t op_inputs_count;
     const struct trace_member *members;
     uint32_t member_count;
+    const struct counter *counters;
+    uint32_t counter_count;
+    const struct counter_sample *counter_samples; // by counter, ascending in time
+    uint32_t counter_sample_count;
 
     struct strtab strings;
     struct repair_note repairs[REPAIR_COUNT];
@@ -191,6 +219,9 @@ static inline struct str trace_text(const struct trace *trace, str_id id)
 
 // Raw JSON text of a top-level member, {NULL, 0} when the file has none.
 struct str trace_member_text(const struct trace *trace, struct str key);
+
+// The Comms Id of a device event by its args, 0 when it has none.
+uint32_t trace_comms_id(const struct trace *trace, uint32_t args);
 
 void trace_free(struct trace *trace);
 

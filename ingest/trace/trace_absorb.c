@@ -26,8 +26,7 @@ static bool rename_texts(struct trace_builder *builder, struct trace_builder *pa
     return true;
 }
 
-// ---- records of the sets, with the texts that they name renamed
-// --------------------------------------------------------------------------------------
+// --- records of the sets, with the texts that they name renamed ----------------------------------
 
 union any_record {
     struct launch_shape shape;
@@ -36,6 +35,7 @@ union any_record {
     struct op_inputs inputs;
     struct track_key track;
     struct thread_key thread;
+    struct counter_key counter;
 };
 
 static void rename_record(const struct trace_builder *part, enum renamed what,
@@ -63,6 +63,11 @@ static void rename_record(const struct trace_builder *part, enum renamed what,
     case RENAMED_TRACK:
         record->track.pid_text = text_of(part, record->track.pid_text);
         record->track.tid_text = text_of(part, record->track.tid_text);
+        break;
+    case RENAMED_COUNTER:
+        record->counter.pid_text = text_of(part, record->counter.pid_text);
+        record->counter.name = text_of(part, record->counter.name);
+        record->counter.key = text_of(part, record->counter.key);
         break;
     case RENAMED_TEXT:
     case RENAMED_SHAPE:
@@ -95,13 +100,13 @@ static bool rename_all(struct trace_builder *builder, struct trace_builder *part
                           err) &&
            rename_records(part, RENAMED_COPY, &builder->copy_calls, &part->copy_calls, err) &&
            rename_records(part, RENAMED_INPUTS, &builder->op_inputs, &part->op_inputs, err) &&
-           rename_records(part, RENAMED_TRACK, &builder->tracks, &part->tracks, err);
+           rename_records(part, RENAMED_TRACK, &builder->tracks, &part->tracks, err) &&
+           rename_records(part, RENAMED_COUNTER, &builder->counters, &part->counters, err);
 }
 
-// ---- arguments
-// --------------------------------------------------------------------------------------
+// --- arguments -----------------------------------------------------------------------------------
 
-// Moves all elements of one table behind those of another; the part's is empty then.
+// Moves all elements of one table after those of another; the part's is empty then.
 static void *move_table(struct trace_builder *builder, struct growing *to, struct growing *from,
                         size_t size, struct err *err)
 {
@@ -132,6 +137,18 @@ static bool move_device_args(struct trace_builder *builder, struct trace_builder
         args[i].order += builder->event_count;
     }
     return args != NULL;
+}
+
+// Before the args themselves: theirs are counted on.
+static bool move_comms_ids(struct trace_builder *builder, struct trace_builder *part,
+                           struct err *err)
+{
+    uint32_t count = part->comms_ids.count;
+    struct comms_id *ids =
+        move_table(builder, &builder->comms_ids, &part->comms_ids, sizeof *ids, err);
+    for (uint32_t i = 0; ids && i < count; i++)
+        ids[i].args += builder->device_args.count;
+    return ids != NULL;
 }
 
 static bool move_launch_args(struct trace_builder *builder, struct trace_builder *part,
@@ -170,8 +187,17 @@ static bool move_memory_args(struct trace_builder *builder, struct trace_builder
     return args != NULL;
 }
 
-// ---- events
-// --------------------------------------------------------------------------------------
+static bool move_counted(struct trace_builder *builder, struct trace_builder *part, struct err *err)
+{
+    uint32_t count = part->counted.count;
+    struct counted *counted =
+        move_table(builder, &builder->counted, &part->counted, sizeof *counted, err);
+    for (uint32_t i = 0; counted && i < count; i++)
+        counted[i].counter = renames(part, RENAMED_COUNTER)[counted[i].counter];
+    return counted != NULL;
+}
+
+// --- events --------------------------------------------------------------------------------------
 
 // Where the args of a part's event of each kind begin in the tables of the builder.
 static void find_first_args(const struct trace_builder *builder, uint32_t *first)
@@ -225,8 +251,7 @@ static bool copy_events(struct trace_builder *builder, struct trace_builder *par
     return true;
 }
 
-// ---- what is told of the whole file
-// --------------------------------------------------------------------------------------
+// --- about the whole file ------------------------------------------------------------------------
 
 static bool absorb_threads(struct trace_builder *builder, struct trace_builder *part,
                            struct err *err)
@@ -276,8 +301,9 @@ bool trace_builder_absorb(struct trace_builder *builder, struct trace_builder *p
     uint32_t first_args[EVENT_KIND_COUNT];
     find_first_args(builder, first_args);
     absorb_counts(builder, part);
-    return rename_all(builder, part, err) && move_device_args(builder, part, err) &&
-           move_launch_args(builder, part, err) && move_op_args(builder, part, err) &&
-           move_memory_args(builder, part, err) && copy_events(builder, part, first_args, err) &&
+    return rename_all(builder, part, err) && move_comms_ids(builder, part, err) &&
+           move_device_args(builder, part, err) && move_launch_args(builder, part, err) &&
+           move_op_args(builder, part, err) && move_memory_args(builder, part, err) &&
+           move_counted(builder, part, err) && copy_events(builder, part, first_args, err) &&
            absorb_threads(builder, part, err) && absorb_members(builder, part, err);
 }

@@ -13,6 +13,7 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     record_set_init(&builder->copy_calls, sizeof(struct copy_call), budget);
     record_set_init(&builder->op_inputs, sizeof(struct op_inputs), budget);
     record_set_init(&builder->tracks, sizeof(struct track_key), budget);
+    record_set_init(&builder->counters, sizeof(struct counter_key), budget);
     record_set_init(&builder->member_keys, sizeof(str_id), budget);
     record_set_init(&builder->threads, sizeof(struct thread_key), budget);
     if (!strtab_init(&builder->strings, budget, err)) {
@@ -45,11 +46,13 @@ void trace_builder_free(struct trace_builder *builder)
     for (enum column_id id = 0; id < COL_COUNT; id++)
         trace_builder_free_column(builder, id);
     free_growing(budget, &builder->device_args, sizeof(struct device_args));
+    free_growing(budget, &builder->comms_ids, sizeof(struct comms_id));
     free_growing(budget, &builder->launch_args, sizeof(struct launch_args));
     free_growing(budget, &builder->op_args, sizeof(struct op_args));
     free_growing(budget, &builder->memory_args, sizeof(struct memory_args));
     free_growing(budget, &builder->members, sizeof(struct trace_member));
     free_growing(budget, &builder->thread_names, sizeof(str_id));
+    free_growing(budget, &builder->counted, sizeof(struct counted));
     for (size_t i = 0; i < RENAMED_COUNT; i++)
         free_growing(budget, &builder->renamed[i], sizeof(uint32_t));
     record_set_free(&builder->shapes);
@@ -57,6 +60,7 @@ void trace_builder_free(struct trace_builder *builder)
     record_set_free(&builder->copy_calls);
     record_set_free(&builder->op_inputs);
     record_set_free(&builder->tracks);
+    record_set_free(&builder->counters);
     record_set_free(&builder->member_keys);
     record_set_free(&builder->threads);
     strtab_free(&builder->strings);
@@ -159,8 +163,10 @@ static bool add_device_args(struct trace_builder *builder, const struct event_re
     struct device_args args = {.correlation = event->correlation,
                                .order = builder->event_count,
                                .sequence = numbered ? (uint32_t)event->sequence : ARGS_NONE};
+    struct comms_id comms = {builder->device_args.count, event->comms_id};
     *index = builder->device_args.count;
-    return record_set_add_near(&builder->shapes, &event->shape, event->name, &args.shape, err) &&
+    return (!comms.id || append(builder, &builder->comms_ids, &comms, sizeof comms, err)) &&
+           record_set_add_near(&builder->shapes, &event->shape, event->name, &args.shape, err) &&
            add_collective(builder, event, &args.collective, err) &&
            append(builder, &builder->device_args, &args, sizeof args, err);
 }
@@ -259,6 +265,19 @@ bool trace_builder_add(struct trace_builder *builder, const struct event_record 
     if (end_ns > builder->last_ns || builder->event_count == 1)
         builder->last_ns = end_ns;
     return true;
+}
+
+bool trace_builder_count(struct trace_builder *builder, const struct counter_record *counter,
+                         struct err *err)
+{
+    struct counter_key key = {.pid = counter->pid.number,
+                              .pid_text = counter->pid.text,
+                              .name = counter->name,
+                              .key = counter->key};
+    struct counted counted = {.time_ns = counter->time_ns, .value = counter->value};
+    return record_set_add_near(&builder->counters, &key, counter->name + counter->key * 7,
+                               &counted.counter, err) &&
+           append(builder, &builder->counted, &counted, sizeof counted, err);
 }
 
 int64_t trace_builder_last_ns(const struct trace_builder *builder)

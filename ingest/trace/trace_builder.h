@@ -16,12 +16,24 @@ struct event_record {
     struct label pid, tid;        // device and stream for device kinds
     int64_t correlation;          // device and launch kinds; VALUE_ABSENT when not given
     int64_t sequence;             // operators, kernels; VALUE_ABSENT when not given
+    uint32_t comms_id;            // device kinds; 0 when not given
     struct launch_shape shape;    // device kinds
     struct collective collective; // operators, kernels; name 0 when it carries no metadata
     struct op_inputs inputs;      // operators
     struct copy_call copy;        // launch kinds; all 0 when the call says nothing of a copy
     struct memory_args memory;    // allocations; order is set by the builder
 };
+
+// One value of a counter.
+struct counter_record {
+    struct label pid;
+    str_id name, key;
+    int64_t time_ns;
+    double value;
+};
+
+// A thread's number under which the name of its process is noted.
+#define TRACE_PROCESS_ROW (INT64_MIN + 1)
 
 // budget outlives the builder and the trace it makes.
 MUST_CHECK struct trace_builder *trace_builder_new(struct budget *budget, struct err *err);
@@ -37,7 +49,10 @@ struct strtab *trace_builder_strings(struct trace_builder *builder);
 MUST_CHECK bool trace_builder_add(struct trace_builder *builder, const struct event_record *event,
                                   struct err *err);
 
-// Notes a thread_name row; the first one of a thread counts.
+MUST_CHECK bool trace_builder_count(struct trace_builder *builder,
+                                    const struct counter_record *counter, struct err *err);
+
+// Notes a thread_name row, or that of a process; the first one counts.
 MUST_CHECK bool trace_builder_name_thread(struct trace_builder *builder, struct label pid,
                                           struct label tid, str_id name, struct err *err);
 

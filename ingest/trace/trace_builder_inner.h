@@ -49,6 +49,19 @@ struct thread_key {
     str_id pid_text, tid_text;
 };
 
+// A counter without padding, to be compared as bytes.
+struct counter_key {
+    int64_t pid;
+    str_id pid_text, name, key;
+    uint32_t reserved;
+};
+
+struct counted {
+    int64_t time_ns;
+    double value;
+    uint32_t counter, reserved;
+};
+
 // What a part calls by one index and the builder that absorbs it by another.
 enum renamed {
     RENAMED_TEXT,
@@ -57,6 +70,7 @@ enum renamed {
     RENAMED_COPY,
     RENAMED_INPUTS,
     RENAMED_TRACK,
+    RENAMED_COUNTER,
     RENAMED_COUNT
 };
 
@@ -67,8 +81,10 @@ struct trace_builder {
     struct chunked columns[COL_COUNT];
     struct column_tail tail;
     uint32_t event_count;
-    struct growing device_args, launch_args, op_args, memory_args, members;
+    struct growing device_args, comms_ids, launch_args, op_args, memory_args, members;
+    struct growing counted; // struct counted
     struct record_set shapes, collectives, copy_calls, op_inputs, tracks;
+    struct record_set counters;    // struct counter_key
     struct record_set member_keys; // str_id; the index is that of members
     struct record_set threads;     // struct thread_key; the index is that of thread_names
     struct growing thread_names;   // str_id

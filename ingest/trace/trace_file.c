@@ -3,6 +3,8 @@
 #include "ingest/trace/trace_file.h"
 #include "ingest/trace/trace_file_open.h"
 
+#include <math.h>
+
 struct loader {
     const struct trace_file *file;
     struct budget *budget;
@@ -70,6 +72,8 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->args = take(loader, SECTION_ARGS);
     trace->device_args = take(loader, SECTION_DEVICE_ARGS);
     trace->device_args_count = (uint32_t)count_of(loader, SECTION_DEVICE_ARGS);
+    trace->comms_ids = take(loader, SECTION_COMMS_IDS);
+    trace->comms_id_count = (uint32_t)count_of(loader, SECTION_COMMS_IDS);
     trace->launch_args = take(loader, SECTION_LAUNCH_ARGS);
     trace->launch_args_count = (uint32_t)count_of(loader, SECTION_LAUNCH_ARGS);
     trace->op_args = take(loader, SECTION_OP_ARGS);
@@ -84,6 +88,10 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->copy_call_count = (uint32_t)count_of(loader, SECTION_COPY_CALLS);
     trace->op_inputs = take(loader, SECTION_OP_INPUTS);
     trace->op_inputs_count = (uint32_t)count_of(loader, SECTION_OP_INPUTS);
+    trace->counters = take(loader, SECTION_COUNTERS);
+    trace->counter_count = (uint32_t)count_of(loader, SECTION_COUNTERS);
+    trace->counter_samples = take(loader, SECTION_COUNTER_SAMPLES);
+    trace->counter_sample_count = (uint32_t)count_of(loader, SECTION_COUNTER_SAMPLES);
     trace->members = take(loader, SECTION_MEMBERS);
     trace->member_count = (uint32_t)count_of(loader, SECTION_MEMBERS);
     if (count_of(loader, SECTION_REPAIRS)) // of an older file: those known then
@@ -161,6 +169,10 @@ static bool good_indices(const struct trace *trace)
         if (trace->device_args[i].shape >= trace->shape_count ||
             !good_index(trace->device_args[i].collective, trace->collective_count))
             return false;
+    for (uint32_t i = 0; i < trace->comms_id_count; i++)
+        if (trace->comms_ids[i].args >= trace->device_args_count ||
+            (i > 0 && trace->comms_ids[i].args <= trace->comms_ids[i - 1].args))
+            return false;
     for (uint32_t i = 0; i < trace->launch_args_count; i++)
         if (!good_index(trace->launch_args[i].copy, trace->copy_call_count))
             return false;
@@ -197,6 +209,33 @@ static bool good_texts(const struct trace *trace)
     return true;
 }
 
+// Samples of the counters follow each other, in order of time, and are numbers.
+static bool good_samples(const struct trace *trace, const struct counter *counter)
+{
+    int64_t previous = -TRACE_MAX_NS;
+    for (uint32_t i = counter->first; i < counter->first + counter->count; i++) {
+        const struct counter_sample *sample = &trace->counter_samples[i];
+        if (!within(sample->time_ns, previous, TRACE_MAX_NS) || !isfinite(sample->value))
+            return false;
+        previous = sample->time_ns;
+    }
+    return true;
+}
+
+static bool good_counters(const struct trace *trace)
+{
+    uint32_t next = 0, texts = trace->strings.count;
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        const struct counter *c = &trace->counters[i];
+        if (c->pid_text >= texts || c->process >= texts || c->name >= texts || c->key >= texts ||
+            c->first != next || c->count == 0 || c->count > trace->counter_sample_count - next ||
+            !good_samples(trace, c))
+            return false;
+        next += c->count;
+    }
+    return next == trace->counter_sample_count;
+}
+
 static struct trace *assemble(struct loader *loader, struct err *err)
 {
     struct trace *trace = budget_alloc(loader->budget, sizeof *trace, err);
@@ -207,7 +246,7 @@ static struct trace *assemble(struct loader *loader, struct err *err)
     if (ok) {
         take_columns(loader, trace);
         ok = (good_tracks(trace) && good_events(trace) && good_indices(trace) &&
-              good_texts(trace)) ||
+              good_texts(trace) && good_counters(trace)) ||
              trace_file_damaged(loader->file, "a value is out of bounds", err);
     }
     if (!ok) {

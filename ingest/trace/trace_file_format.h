@@ -8,7 +8,7 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 5u
+#define TRACE_FILE_VERSION 6u
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // rows of one track that the timeline can show
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
@@ -28,6 +28,7 @@ enum section_id {
     SECTION_ARGS,
     SECTION_TRACKS,
     SECTION_DEVICE_ARGS,
+    SECTION_COMMS_IDS,
     SECTION_LAUNCH_ARGS,
     SECTION_OP_ARGS,
     SECTION_MEMORY_ARGS,
@@ -35,6 +36,8 @@ enum section_id {
     SECTION_COLLECTIVES,
     SECTION_COPY_CALLS,
     SECTION_OP_INPUTS,
+    SECTION_COUNTERS,
+    SECTION_COUNTER_SAMPLES,
     SECTION_MEMBERS,
     SECTION_TEXT,
     SECTION_SPANS,
@@ -100,6 +103,7 @@ static inline uint32_t section_element(enum section_id id)
         [SECTION_ARGS] = sizeof(uint32_t),
         [SECTION_TRACKS] = TRACK_FIELDS * sizeof(int64_t),
         [SECTION_DEVICE_ARGS] = sizeof(struct device_args),
+        [SECTION_COMMS_IDS] = sizeof(struct comms_id),
         [SECTION_LAUNCH_ARGS] = sizeof(struct launch_args),
         [SECTION_OP_ARGS] = sizeof(struct op_args),
         [SECTION_MEMORY_ARGS] = sizeof(struct memory_args),
@@ -107,6 +111,8 @@ static inline uint32_t section_element(enum section_id id)
         [SECTION_COLLECTIVES] = sizeof(struct collective),
         [SECTION_COPY_CALLS] = sizeof(struct copy_call),
         [SECTION_OP_INPUTS] = sizeof(struct op_inputs),
+        [SECTION_COUNTERS] = sizeof(struct counter),
+        [SECTION_COUNTER_SAMPLES] = sizeof(struct counter_sample),
         [SECTION_MEMBERS] = sizeof(struct trace_member),
         [SECTION_TEXT] = 1,
         [SECTION_SPANS] = sizeof(uint64_t),

@@ -17,7 +17,7 @@ void trace_file_close(struct trace_file *file); // NULL is allowed
 
 const struct trace_file_header *trace_file_header(const struct trace_file *file);
 
-// Elements of a section, and of one of its blocks (0 behind the last).
+// Elements of a section, and of one of its blocks (0 after the last).
 uint64_t trace_file_count(const struct trace_file *file, enum section_id id);
 size_t trace_file_block_count(const struct trace_file *file, enum section_id id, uint64_t block);
 

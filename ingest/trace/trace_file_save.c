@@ -131,6 +131,7 @@ static bool append_arrays(struct writer *writer, const struct trace *trace, stru
         {SECTION_KIND, trace->kind, trace->event_count},
         {SECTION_ARGS, trace->args, trace->event_count},
         {SECTION_DEVICE_ARGS, trace->device_args, trace->device_args_count},
+        {SECTION_COMMS_IDS, trace->comms_ids, trace->comms_id_count},
         {SECTION_LAUNCH_ARGS, trace->launch_args, trace->launch_args_count},
         {SECTION_OP_ARGS, trace->op_args, trace->op_args_count},
         {SECTION_MEMORY_ARGS, trace->memory_args, trace->memory_args_count},
@@ -138,6 +139,8 @@ static bool append_arrays(struct writer *writer, const struct trace *trace, stru
         {SECTION_COLLECTIVES, trace->collectives, trace->collective_count},
         {SECTION_COPY_CALLS, trace->copy_calls, trace->copy_call_count},
         {SECTION_OP_INPUTS, trace->op_inputs, trace->op_inputs_count},
+        {SECTION_COUNTERS, trace->counters, trace->counter_count},
+        {SECTION_COUNTER_SAMPLES, trace->counter_samples, trace->counter_sample_count},
         {SECTION_MEMBERS, trace->members, trace->member_count},
         {SECTION_TEXT, trace->strings.text, trace->strings.text_len},
         {SECTION_SPANS, trace->strings.span, trace->strings.count},
@@ -245,7 +248,7 @@ static bool append_timeline(struct writer *writer, const struct trace *trace, st
 
 // --- the whole ----------------------------------------------------------------------------------
 
-// The table of blocks stands behind them, section by section.
+// The table of blocks stands after them, section by section.
 static bool put_blocks(struct writer *writer, struct trace_file_header *header, struct err *err)
 {
     uint32_t first = 0;

@@ -75,8 +75,7 @@ static bool group_by_track(struct trace_builder *builder, const struct trace *tr
     return true;
 }
 
-// ---- order within the tracks
-// --------------------------------------------------------------------------------------
+// --- order within the tracks ---------------------------------------------------------------------
 
 static int64_t time_at(const struct trace_builder *builder, enum column_id id, uint32_t event)
 {
@@ -159,8 +158,7 @@ static bool sort_tracks(struct trace_builder *builder, const struct trace *trace
            crew_run(builder->event_count < FEW_EVENTS ? NULL : builder->cores, tasks, SHARES, err);
 }
 
-// ---- columns
-// --------------------------------------------------------------------------------------
+// --- columns -------------------------------------------------------------------------------------
 
 static void gather_times(const struct trace_builder *builder, enum column_id id,
                          const uint32_t *order, int64_t *flat)
@@ -270,12 +268,14 @@ static bool take_tables(struct trace_builder *builder, struct trace *trace, stru
         const void *items;
     } tables[] = {
         {&builder->device_args, sizeof(struct device_args), NULL},
+        {&builder->comms_ids, sizeof(struct comms_id), NULL},
         {&builder->launch_args, sizeof(struct launch_args), NULL},
         {&builder->op_args, sizeof(struct op_args), NULL},
         {&builder->memory_args, sizeof(struct memory_args), NULL},
         {&builder->members, sizeof(struct trace_member), NULL},
     };
     trace->device_args_count = builder->device_args.count;
+    trace->comms_id_count = builder->comms_ids.count;
     trace->launch_args_count = builder->launch_args.count;
     trace->op_args_count = builder->op_args.count;
     trace->memory_args_count = builder->memory_args.count;
@@ -284,10 +284,11 @@ static bool take_tables(struct trace_builder *builder, struct trace *trace, stru
     for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++)
         ok = take(builder, tables[i].array, tables[i].size, &tables[i].items, err);
     trace->device_args = tables[0].items;
-    trace->launch_args = tables[1].items;
-    trace->op_args = tables[2].items;
-    trace->memory_args = tables[3].items;
-    trace->members = tables[4].items;
+    trace->comms_ids = tables[1].items;
+    trace->launch_args = tables[2].items;
+    trace->op_args = tables[3].items;
+    trace->memory_args = tables[4].items;
+    trace->members = tables[5].items;
     return ok;
 }
 
@@ -313,6 +314,70 @@ static bool take_sets(struct trace_builder *builder, struct trace *trace, struct
     return true;
 }
 
+// --- counters ------------------------------------------------------------------------------------
+
+static str_id process_name_of(const struct trace_builder *builder, const struct counter_key *key)
+{
+    struct track_key row = {.pid = key->pid, .tid = TRACE_PROCESS_ROW, .pid_text = key->pid_text};
+    return thread_name_of(builder, &row);
+}
+
+static struct counter *make_counters(struct trace_builder *builder, struct trace *trace,
+                                     struct err *err)
+{
+    uint32_t count = builder->counters.count;
+    struct counter *counters = budget_alloc(builder->budget, count * sizeof *counters, err);
+    if (!counters)
+        return NULL;
+    const struct counter_key *keys = (const struct counter_key *)(void *)builder->counters.items;
+    for (uint32_t i = 0; i < count; i++)
+        counters[i] = (struct counter){.pid = keys[i].pid,
+                                       .pid_text = keys[i].pid_text,
+                                       .process = process_name_of(builder, &keys[i]),
+                                       .name = keys[i].name,
+                                       .key = keys[i].key};
+    trace->counters = counters;
+    trace->counter_count = count;
+    return counters;
+}
+
+// Lays the samples out by counter and time; those of one time stay in the order of the file.
+static void lay_out(const struct row_key *keys, const struct counted *counted, uint32_t count,
+                    struct counter *counters, struct counter_sample *samples)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct counted *from = &counted[keys[i].event];
+        struct counter *counter = &counters[from->counter];
+        if (counter->count++ == 0)
+            counter->first = i;
+        samples[i] = (struct counter_sample){from->time_ns, from->value};
+    }
+}
+
+static bool seal_counters(struct trace_builder *builder, struct trace *trace, struct err *err)
+{
+    uint32_t count = builder->counted.count;
+    if (count == 0)
+        return true;
+    struct counter *counters = make_counters(builder, trace, err);
+    if (!counters)
+        return false;
+    size_t size = count * sizeof(struct row_key);
+    const struct counted *counted = (const struct counted *)(void *)builder->counted.at;
+    struct counter_sample *samples = budget_alloc(builder->budget, count * sizeof *samples, err);
+    struct row_key *keys = samples ? budget_alloc(builder->budget, size * 2, err) : NULL;
+    trace->counter_samples = samples;
+    trace->counter_sample_count = samples ? count : 0;
+    if (!keys)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (struct row_key){counted[i].counter, counted[i].time_ns, i};
+    row_sort(keys, keys + count, count);
+    lay_out(keys, counted, count, counters, samples);
+    budget_free(builder->budget, keys, size * 2);
+    return true;
+}
+
 struct trace *trace_builder_seal(struct trace_builder *builder, struct err *err)
 {
     struct trace *trace = budget_alloc(builder->budget, sizeof *trace, err);
@@ -326,7 +391,8 @@ struct trace *trace_builder_seal(struct trace_builder *builder, struct err *err)
                             .budget = builder->budget};
     memcpy(trace->repairs, builder->repairs, sizeof trace->repairs);
     bool ok = make_tracks(builder, trace, err) && seal_columns(builder, trace, err) &&
-              take_tables(builder, trace, err) && take_sets(builder, trace, err);
+              take_tables(builder, trace, err) && take_sets(builder, trace, err) &&
+              seal_counters(builder, trace, err);
     trace->strings = builder->strings;
     builder->strings = (struct strtab){0};
     trace_builder_free(builder);

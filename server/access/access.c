@@ -127,8 +127,8 @@ static bool refuse_guesses(struct request *request, struct response *response, u
 }
 
 // Wrong credentials alone wait: a good token of the same address, as behind one router, never does.
-static bool note_failure(struct request *request, struct response *response, const char *why,
-                         struct err *err)
+bool access_count_failure(struct request *request, struct response *response, const char *why,
+                          struct err *err)
 {
     const struct services *services = request->services;
     struct login_guard *guard = services->access->guard;
@@ -144,7 +144,14 @@ static bool note_failure(struct request *request, struct response *response, con
                                 .request_id = str_of(request->id),
                                 .status = 401};
     audit_write(services->audit, &entry);
-    return access_refuse_unknown(request, response, why, err);
+    return true;
+}
+
+static bool note_failure(struct request *request, struct response *response, const char *why,
+                         struct err *err)
+{
+    return access_count_failure(request, response, why, err) &&
+           access_refuse_unknown(request, response, why, err);
 }
 
 bool access_check_token(struct request *request, struct response *response, struct str text,

@@ -27,12 +27,17 @@ MUST_CHECK bool access_check_token(struct request *request, struct response *res
 // Who holds that token.
 MUST_CHECK bool access_know(struct request *request, const struct token *token, struct err *err);
 
+// Counts and notes wrong credentials. Fails with 429 when there were too many of that address.
+MUST_CHECK bool access_count_failure(struct request *request, struct response *response,
+                                     const char *why, struct err *err);
+
 // Fails with 401 and what helps.
 bool access_refuse_unknown(struct request *request, struct response *response, const char *why,
                            struct err *err);
 
-// Finds the request's session; request->who stays as it is when there is none. Fails with 403 when
-// another page may have made the browser send it.
+// Finds the request's session; request->who stays as it is when there is none, which counts as a
+// failure when one was named. Fails with 403 when another page may have made the browser send it,
+// with 429 after too many failures.
 MUST_CHECK bool access_read_session(struct request *request, struct response *response,
                                     struct err *err);
 

@@ -30,6 +30,23 @@ static bool check_sender(const struct request *request, struct response *respons
                            "change by session; programs send a token");
 }
 
+static void set_cookie(struct request *request, struct response *response, const char *value,
+                       const char *more)
+{
+    const struct access *access = request->services->access;
+    response_header(response, request->arena, "Set-Cookie",
+                    "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s", cookie_name(access), value,
+                    access->secure ? "; Secure" : "", more);
+}
+
+// Guessed, or ended: the browser shall forget it, so that it comes no second time.
+static bool refuse_session(struct request *request, struct response *response, struct err *err)
+{
+    set_cookie(request, response, "", "; Max-Age=0");
+    return access_count_failure(request, response,
+                                "found a session that has ended or that nobody knows", err);
+}
+
 bool access_read_session(struct request *request, struct response *response, struct err *err)
 {
     struct str secret = find_cookie(request);
@@ -45,20 +62,11 @@ bool access_read_session(struct request *request, struct response *response, str
     bool good = found && token.revoked_ns == 0 &&
                 (token.expires_ns == 0 || token.expires_ns > clock_wall_ns());
     if (!good)
-        return true;
+        return refuse_session(request, response, err);
     if (!check_sender(request, response, err) || !access_know(request, &token, err))
         return false;
     request->who.by_session = true;
     return true;
-}
-
-static void set_cookie(struct request *request, struct response *response, const char *value,
-                       const char *more)
-{
-    const struct access *access = request->services->access;
-    response_header(response, request->arena, "Set-Cookie",
-                    "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s", cookie_name(access), value,
-                    access->secure ? "; Secure" : "", more);
 }
 
 bool access_begin_session(struct request *request, struct response *response, struct str text,

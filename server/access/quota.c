@@ -17,8 +17,10 @@
 struct holder {
     char key[80];
     int64_t uploads;
-    uint64_t bytes;     // announced, or come so far
-    uint64_t new_bytes; // of these, those for which nothing in the store stands yet
+    uint64_t bytes;       // that came so far and are not in the store yet
+    uint64_t new_bytes;   // of these, those that are to be stored
+    struct quota_use use; // as the store said last
+    bool knows_use;       // nothing of this holder's was counted since
     struct holder *next;
 };
 
@@ -138,26 +140,53 @@ static bool refuse_in_flight(struct request *request, struct response *response,
                            (int)request->who.name.len, request->who.name.at, (long long)most);
 }
 
-// Keeps bytes free for an upload, under the lock: what leaves the reservations is in the store
-// then.
+// What is left of both limits beside what is under way.
+struct room {
+    int64_t day, stored;
+};
+
+static struct room room_of(const struct quota *quota, const struct holder *holder,
+                           const struct request *request)
+{
+    struct quota_limits limits = limits_of(quota, &request->who);
+    return (struct room){
+        left_of(limits.day_bytes, holder->use.day_bytes, holder->bytes),
+        request->quota_stores_nothing
+            ? INT64_MAX
+            : left_of(limits.stored_bytes, holder->use.stored_bytes, holder->new_bytes)};
+}
+
+static bool fits(int64_t left, uint64_t bytes)
+{
+    return left > 0 && bytes <= (uint64_t)left;
+}
+
+// Whether so many bytes more may come, under the lock. The store is asked before anything is
+// refused, and else only when something of this holder's was counted.
+static bool check_room(struct quota *quota, struct holder *holder, struct request *request,
+                       struct response *response, uint64_t bytes, struct err *err)
+{
+    struct room room = room_of(quota, holder, request);
+    if (holder->knows_use && fits(room.day, bytes) && fits(room.stored, bytes))
+        return true;
+    if (!store_quota_use(quota->store, request->who.key, store_today(), &holder->use, err))
+        return false;
+    holder->knows_use = true;
+    room = room_of(quota, holder, request);
+    if (!fits(room.day, bytes))
+        return refuse_day(request, response, room.day, err);
+    return fits(room.stored, bytes) || refuse_stored(request, response, room.stored, err);
+}
+
+// Counts bytes that came, under the lock: what leaves these counts is in the store then.
 static bool reserve(struct quota *quota, struct holder *holder, struct request *request,
                     struct response *response, uint64_t bytes, struct err *err)
 {
-    struct quota_limits limits = limits_of(quota, &request->who);
-    struct quota_use use;
-    if (!store_quota_use(quota->store, request->who.key, store_today(), &use, err))
+    if (!check_room(quota, holder, request, response, bytes, err))
         return false;
-    int64_t day_left = left_of(limits.day_bytes, use.day_bytes, holder->bytes);
-    int64_t stored_left = request->quota_is_piece
-                              ? INT64_MAX
-                              : left_of(limits.stored_bytes, use.stored_bytes, holder->new_bytes);
-    if (day_left == 0 || bytes > (uint64_t)day_left)
-        return refuse_day(request, response, day_left, err);
-    if (stored_left == 0 || bytes > (uint64_t)stored_left)
-        return refuse_stored(request, response, stored_left, err);
     request->quota_bytes += bytes;
     holder->bytes += bytes;
-    holder->new_bytes += request->quota_is_piece ? 0 : bytes;
+    holder->new_bytes += request->quota_stores_nothing ? 0 : bytes;
     return true;
 }
 
@@ -167,7 +196,8 @@ static void give_back(struct holder *holder, struct request *request, uint64_t b
     bytes = bytes < request->quota_bytes ? bytes : request->quota_bytes;
     request->quota_bytes -= bytes;
     holder->bytes -= bytes;
-    holder->new_bytes -= request->quota_is_piece ? 0 : bytes;
+    holder->new_bytes -= request->quota_stores_nothing ? 0 : bytes;
+    holder->knows_use = false;
 }
 
 // --- uploads ------------------------------------------------------------------------------------
@@ -194,7 +224,7 @@ static bool enter(struct quota *quota, struct request *request, struct response 
         return false;
     if (most && holder->uploads >= most)
         return refuse_in_flight(request, response, most, err);
-    if (!reserve(quota, holder, request, response, bytes, err))
+    if (!check_room(quota, holder, request, response, bytes, err))
         return false;
     holder->uploads++;
     return true;
@@ -217,13 +247,13 @@ static bool admit(struct request *request, struct response *response, uint64_t a
 bool quota_admit(struct request *request, struct response *response, uint64_t announced_bytes,
                  struct err *err)
 {
-    request->quota_is_piece = false;
+    request->quota_stores_nothing = false;
     return admit(request, response, announced_bytes, err);
 }
 
-bool quota_admit_piece(struct request *request, struct response *response, struct err *err)
+bool quota_admit_repeat(struct request *request, struct response *response, struct err *err)
 {
-    request->quota_is_piece = true;
+    request->quota_stores_nothing = true;
     return admit(request, response, request->body->length, err);
 }
 

@@ -19,13 +19,12 @@ void quota_free(struct quota *quota); // NULL is allowed
 MUST_CHECK bool quota_admit(struct request *request, struct response *response,
                             uint64_t announced_bytes, struct err *err);
 
-// The same for the body as a piece of an upload that was announced: its bytes count as stored
-// since.
-MUST_CHECK bool quota_admit_piece(struct request *request, struct response *response,
-                                  struct err *err);
+// The same for bytes of which nothing will be stored.
+MUST_CHECK bool quota_admit_repeat(struct request *request, struct response *response,
+                                   struct err *err);
 
-// Keeps free what came of a body of unknown length, or fails as quota_admit does when that is not
-// left. Several of them at once share what is left.
+// Counts what came of the body, or fails as quota_admit does when that is not left: an announced
+// length holds nothing back from others. Several uploads at once share what is left.
 MUST_CHECK bool quota_grow(struct request *request, struct response *response, struct err *err);
 
 // So many bytes of the body were counted in the store, together with what was made of them.

@@ -153,6 +153,7 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     wanted.warmup_steps = &warmup;
     wanted.tags = tags.at;
     wanted.tag_count = tags.count;
+    wanted.owner = request->who.key;
     return store_create_run(request->services->intake.store, &wanted, arena, run, err);
 }
 
@@ -164,6 +165,11 @@ bool api_create_run(struct request *request, struct response *response, struct e
                          : NULL;
     bool ok = object && create(request, object, &run, err);
     json_decref(object);
+    if (!ok && err->code == ERR_BUSY) {
+        response->status = 429;
+        response->word = "too-many-empty-runs";
+        response->fix = STR("send traces to the runs that are there, or delete some");
+    }
     if (!ok)
         return false;
     response->status = 201;
@@ -237,6 +243,19 @@ bool api_delete_run(struct request *request, struct response *response, struct e
     return true;
 }
 
+// Whoever may only upload ends runs of their own. One that is complete already stays as it is.
+static bool check_own(const struct request *request, struct response *response,
+                      const struct run *run, struct err *err)
+{
+    bool own = request->who.key.len && str_equal(request->who.key, run->owner);
+    if (request->who.scopes & SCOPE_WRITE || (own && run->baseline_count == 0))
+        return true;
+    return response_refuse(
+        response, err, (struct refusal){403, "scope"},
+        "somebody else made this run, or it is a baseline: changing it needs the "
+        "scope write");
+}
+
 // Does something to the run that makes work, and tells those who do it.
 static bool make_work(struct request *request, struct response *response,
                       bool (*change)(struct store *, struct str, struct err *), struct err *err)
@@ -274,5 +293,11 @@ bool api_cancel_run(struct request *request, struct response *response, struct e
 
 bool api_finalize_run(struct request *request, struct response *response, struct err *err)
 {
+    struct run run;
+    if (!api_find_run(request, response, request->captures[0], &run, err) ||
+        !check_own(request, response, &run, err))
+        return false;
+    if (run.finalized && !(request->who.scopes & SCOPE_WRITE))
+        return reply_run(request, response, run.id, err);
     return make_work(request, response, store_finalize_run, err);
 }

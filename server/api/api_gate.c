@@ -10,7 +10,7 @@ enum { STATUS_FAIL = 409 };
 struct gate_request {
     struct compared compared;
     double max_regression;
-    bool undecided_fails, as_text;
+    bool undecided_fails, as_text, sequential;
 };
 
 // --- what is asked ------------------------------------------------------------------------------
@@ -21,6 +21,15 @@ static bool read_undecided(const struct query *query, bool *fails, struct err *e
     *fails = word.at && str_equal(word, STR("fail"));
     return !word.at || *fails || str_equal(word, STR("pass")) ||
            err_set(err, ERR_USAGE, "found undecided=%.*s, expected pass or fail",
+                   (int)(word.len < 40 ? word.len : 40), word.at);
+}
+
+static bool read_sequential(const struct query *query, bool *sequential, struct err *err)
+{
+    struct str word = query_get(query, "sequential");
+    *sequential = word.at && str_equal(word, STR("true"));
+    return !word.at || *sequential || str_equal(word, STR("false")) ||
+           err_set(err, ERR_USAGE, "found sequential=%.*s, expected true or false",
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
@@ -40,13 +49,14 @@ static bool read_gate(struct request *request, struct response *response, struct
                       struct err *err)
 {
     static const char *const known[] = {
-        "base", "cand",  "max_regression", "undecided",   "format", "per",
-        "rank", "alpha", "relevant_share", "relevant_ns", NULL};
+        "base", "cand", "max_regression", "undecided",      "sequential",  "format",
+        "per",  "rank", "alpha",          "relevant_share", "relevant_ns", NULL};
     struct query_number limit = {"max_regression", 0.03, GATE_LEAST_REGRESSION,
                                  GATE_MOST_REGRESSION};
     if (!query_allow(&request->query, known, err) ||
         !query_get_number(&request->query, limit, &gate->max_regression, err) ||
         !read_undecided(&request->query, &gate->undecided_fails, err) ||
+        !read_sequential(&request->query, &gate->sequential, err) ||
         !read_format(request, &gate->as_text, err) ||
         !compare_sides_find(request, response, &gate->compared, err))
         return false;
@@ -91,8 +101,8 @@ static void put_text(const struct gate_answer *answer, struct str url, struct bu
     buf_putc(out, '\n');
 }
 
-static void put_json(const struct gate_request *gate, const struct gate_answer *answer,
-                     struct str url, struct buf *out)
+static void put_json(const struct gate_request *gate, const struct gate_question *question,
+                     const struct gate_answer *answer, struct str url, struct buf *out)
 {
     buf_printf(out, "{\"result\":\"%s\",\"lines\":[", verdict_gate_word(answer->gate));
     for (int i = 0; i < GATE_LINES; i++) {
@@ -103,6 +113,8 @@ static void put_json(const struct gate_request *gate, const struct gate_answer *
     buf_json(out, url);
     buf_puts(out, ",\"judgement\":");
     gate_judgement_json(&answer->judgement, out);
+    buf_puts(out, ",\"anytime\":");
+    gate_anytime_json(question, answer, out);
     buf_puts(out, ",\"max_regression\":");
     buf_f64(out, gate->max_regression);
     buf_printf(out,
@@ -115,7 +127,9 @@ static void set_status(struct request *request, struct response *response,
                        const struct gate_request *gate, const struct gate_answer *answer)
 {
     bool is_undecided = answer->gate == GATE_UNDECIDED;
-    bool fails = answer->gate == GATE_FAIL || (is_undecided && gate->undecided_fails);
+    // Without steps nothing was measured: that lets no change pass.
+    bool fails = answer->gate == GATE_FAIL ||
+                 (is_undecided && (gate->undecided_fails || !answer->has_steps));
     response->status = fails ? STATUS_FAIL : 200;
     response->cache = CACHE_NEVER;
     if (is_undecided)
@@ -124,9 +138,12 @@ static void set_status(struct request *request, struct response *response,
 }
 
 static bool reply(struct request *request, struct response *response,
-                  const struct gate_request *gate, const struct gate_answer *answer,
+                  const struct gate_request *gate, const struct gate_question *question,
                   struct err *err)
 {
+    struct gate_answer found, *answer = &found;
+    if (!gate_answer(question, request->arena, answer, err))
+        return false;
     struct buf url = {0};
     bool ok = put_url(request, &gate->compared, &url, err) && buf_ok(&url, err);
     struct str address = {url.at, url.len};
@@ -134,7 +151,7 @@ static bool reply(struct request *request, struct response *response,
     if (ok && gate->as_text)
         put_text(answer, address, &response->body);
     else if (ok)
-        put_json(gate, answer, address, &response->body);
+        put_json(gate, question, answer, address, &response->body);
     buf_free(&url);
     set_status(request, response, gate, answer);
     return ok && buf_ok(&response->body, err);
@@ -143,7 +160,6 @@ static bool reply(struct request *request, struct response *response,
 bool api_get_gate(struct request *request, struct response *response, struct err *err)
 {
     struct gate_request gate = {0};
-    struct gate_answer answer;
     struct comparison comparison;
     if (!read_gate(request, response, &gate, err) ||
         !compare_sides_analyse(request, response, &gate.compared, &comparison, err))
@@ -154,7 +170,7 @@ bool api_get_gate(struct request *request, struct response *response, struct err
                                               .side = &comparison.sides[1],
                                               .per_token = gate.compared.options.per_token},
                                      .limits = gate.compared.options.limits,
-                                     .max_regression = gate.max_regression};
-    return gate_answer(&question, request->arena, &answer, err) &&
-           reply(request, response, &gate, &answer, err);
+                                     .max_regression = gate.max_regression,
+                                     .sequential = gate.sequential};
+    return reply(request, response, &gate, &question, err);
 }

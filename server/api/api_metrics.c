@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 
 #include "ingest/base/clock.h"
+#include "server/http/connections.h"
 #include "server/http/process_state.h"
 #include "server/store/store_watch.h"
 
@@ -110,6 +111,19 @@ static void write_process(struct buf *out)
     buf_putc(out, '\n');
 }
 
+static void write_connections(const struct services *services, struct buf *out)
+{
+    uint64_t open = 0, closed = 0;
+    if (services->connections)
+        connections_count(services->connections, &open, &closed);
+    write_gauge(out, "stepscope_connections", "Connections that are open.", (double)open);
+    buf_printf(out,
+               "# HELP stepscope_connections_closed_total Closed because they said nothing while "
+               "there were too many.\n# TYPE stepscope_connections_closed_total counter\n"
+               "stepscope_connections_closed_total %llu\n",
+               (unsigned long long)closed);
+}
+
 static void write_build(struct buf *out)
 {
     buf_printf(out,
@@ -135,6 +149,7 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
                 (double)atomic_load(services->uploads));
     write_gauge(out, "stepscope_disk_free_bytes", "Bytes that may still be written.",
                 (double)free_bytes);
+    write_connections(services, out);
     write_database(services, out);
     write_process(out);
     write_build(out);

@@ -28,6 +28,8 @@ bool api_get_ready(struct request *request, struct response *response, struct er
     if (free_bytes < min_free_bytes)
         return err_set(err, ERR_SPACE, "found %llu bytes free for uploads, expected %llu",
                        (unsigned long long)free_bytes, (unsigned long long)min_free_bytes);
+    if (!care_probe(intake->care, err))
+        return false;
     buf_printf(&response->body,
                "{\"status\":\"ready\",\"database\":\"ok\",\"open_jobs\":%llu,"
                "\"oldest_job_seconds\":",

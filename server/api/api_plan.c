@@ -126,15 +126,15 @@ static bool read_word(const struct query *query, const char *name, const char *c
 static bool read_words(const struct query *query, struct plan_job *job, struct err *err)
 {
     static const char *const gradients[] = {"same", "fp32", NULL};
-    static const char *const attention[] = {"standard", "flash", NULL};
-    static const char *const no_yes[] = {"false", "true", NULL};
+    static const char *const attention[] = {"flash", "standard", NULL};
+    static const char *const yes_no[] = {"true", "false", NULL};
     const char *const *const lists[] = {plan_precision_words,
                                         plan_optimizer_words,
                                         plan_strategy_words,
                                         plan_recompute_words,
                                         gradients,
                                         attention,
-                                        no_yes};
+                                        yes_no};
     static const char *const names[] = {"precision", "optimizer", "strategy",         "recompute",
                                         "gradients", "attention", "sequence_parallel"};
     unsigned places[7] = {0};
@@ -143,13 +143,15 @@ static bool read_words(const struct query *query, struct plan_job *job, struct e
             return false;
     if (!query_get(query, "precision").at)
         places[0] = PLAN_MIXED_BF16;
+    if (!query_get(query, "optimizer").at)
+        places[1] = PLAN_ADAMW;
     job->precision = (enum plan_precision)places[0];
     job->optimizer = (enum plan_optimizer)places[1];
     job->strategy = (enum plan_strategy)places[2];
     job->recompute = (enum plan_recompute)places[3];
     job->fp32_gradients = places[4] == 1;
-    job->flash_attention = places[5] == 1;
-    job->sequence_parallel = places[6] == 1;
+    job->flash_attention = places[5] == 0;
+    job->sequence_parallel = places[6] == 0;
     return true;
 }
 

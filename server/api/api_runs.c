@@ -45,7 +45,7 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"baselines", COLUMN_TEXT, "", "names of the baselines that are pinned to it, likewise"},
     {"note", COLUMN_TEXT, "", "free text"},
     {"step_median_ns", COLUMN_I64, "ns", "median steady step of the headline rank"},
-    {"busy_share", COLUMN_F64, "share", "share of step time in which the device worked"},
+    {"busy_share", COLUMN_F64, "share", "share of recorded step time in which the device worked"},
     {"exposed_comm_share", COLUMN_F64, "share",
      "share of step time in which only communication ran"},
     {"findings", COLUMN_I64, "count", "findings of the analysis"},
@@ -57,6 +57,7 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"exposed_memory_ns", COLUMN_I64, "ns", "time per step in which only copies ran"},
     {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step that the host causes"},
     {"idle_other_ns", COLUMN_I64, "ns", "all other idle time per step"},
+    {"unrecorded_ns", COLUMN_I64, "ns", "time per step of work that the recording lacks"},
 };
 
 static const struct table_desc runs_table = {"runs", "runs of the store", run_columns, RUN_COLUMNS};

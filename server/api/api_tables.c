@@ -4,11 +4,12 @@
 
 #include "analysis/tables.h"
 #include "ingest/base/hash.h"
-#include "server/api/table_reply.h"
+#include "server/api/table_parts.h"
 #include "server/http/reply_room.h"
 #include "server/routes.h"
 
-#define LARGE_ROWS 1000 // pages of more are made in turns
+#define LARGE_ROWS   1000                  // pages of more are made in turns
+#define SORTED_BYTES ((uint64_t)512 << 20) // what a whole table may take while it is sorted
 
 static const struct table_desc *trace_table(const char *name)
 {
@@ -24,23 +25,6 @@ static bool holds_ranks(const struct table_desc *desc)
 {
     return desc == &table_run_steps || desc == &table_run_breakdown ||
            desc == &table_run_findings || desc == &table_run_quality || !trace_table(desc->name);
-}
-
-// Rows of the table as one rank's trace has it.
-static bool read_rank(const struct request *request, const struct run *run, int64_t rank,
-                      const struct table_request *table, struct table_page *page, struct err *err)
-{
-    struct store *store = request->services->intake.store;
-    struct trace_row trace;
-    struct report report = {.arena = request->arena};
-    if (!store_find_rank(store, run->id, rank, request->arena, &trace, err))
-        return false;
-    const struct table_desc *const only[] = {table->desc, NULL};
-    if (!store_load_trace_tables(store, trace.id, only, &report, err))
-        return err_wrap(err, "rank %lld", (long long)rank);
-    struct table none = {.desc = table->desc};
-    const struct table *found = report_find(&report, table->desc->name);
-    return table_select(found ? found : &none, &table->query, request->arena, page, err);
 }
 
 static bool is_listed(const struct table_desc *const *tables, const struct table_desc *desc)
@@ -71,18 +55,43 @@ struct asked {
     int64_t rank; // -1 while no trace of the run is done
 };
 
-static bool read_page(const struct request *request, const struct run *run,
-                      const struct asked *asked, const struct table_request *table,
+// What is asked for, and how.
+struct table_question {
+    struct asked asked;
+    const struct table_request *table;
+    struct str name; // of a download
+};
+
+// Where its rows are; none: of a rank while no trace of the run is done.
+static bool find_place(const struct request *request, const struct run *run,
+                       const struct asked *asked, struct table_place *place, struct err *err)
+{
+    struct trace_row trace;
+    *place = (struct table_place){run->id, run->revision, STR(""), asked->desc};
+    if (!asked->of_rank || asked->rank < 0)
+        return true;
+    if (!store_find_rank(request->services->intake.store, run->id, asked->rank, request->arena,
+                         &trace, err))
+        return false;
+    place->trace_id = trace.id;
+    return true;
+}
+
+static bool read_page(const struct request *request, const struct table_place *place,
+                      const struct table_question *question, struct arena *arena,
                       struct table_page *page, struct err *err)
 {
-    struct table none = {.desc = table->desc};
+    struct store *store = request->services->intake.store;
+    const struct asked *asked = &question->asked;
+    const struct table_request *table = question->table;
+    struct table none = {.desc = asked->desc};
     if (!asked->of_rank)
-        return store_read_table(request->services->intake.store,
-                                (struct run_table){run->id, table->desc}, &table->query,
-                                request->arena, page, err);
+        return store_read_table(store, (struct run_table){place->run_id, asked->desc},
+                                &table->query, arena, page, err);
     if (asked->rank < 0)
-        return table_select(&none, &table->query, request->arena, page, err);
-    return read_rank(request, run, asked->rank, table, page, err);
+        return table_select(&none, &table->query, arena, page, err);
+    return table_parts_page(store, place, &table->query, arena, page, err) ||
+           err_wrap(err, "rank %lld", (long long)asked->rank);
 }
 
 // Details are kept of each trace only; without a rank those of the headline rank are meant.
@@ -101,13 +110,44 @@ static bool settle(const struct request *request, const struct run *run, struct 
     return given || !detail || api_headline_rank(request, run, &asked->rank, err);
 }
 
+// A page, or a whole table in an order of its own, which must be held for that.
+static bool answer_page(struct request *request, struct response *response,
+                        const struct table_place *place, const struct table_question *question,
+                        struct err *err)
+{
+    struct budget budget = {.limit = SORTED_BYTES};
+    struct arena arena;
+    struct table_page page;
+    bool large = question->table->query.limit > LARGE_ROWS;
+    if (large && !api_take_turn(request, response, err))
+        return false;
+    arena_init(&arena, &budget);
+    bool ok = read_page(request, place, question, &arena, &page, err) &&
+              table_reply_write(request, response, question->table, &page, question->name, err);
+    arena_free(&arena);
+    if (large)
+        reply_room_end(request->services->room);
+    return ok;
+}
+
+static bool answer_table(struct request *request, struct response *response,
+                         const struct table_place *place, const struct table_question *question,
+                         struct err *err)
+{
+    const struct table_query *query = &question->table->query;
+    bool has_rows = !question->asked.of_rank || question->asked.rank >= 0;
+    if (has_rows && query->limit == TABLE_QUERY_NO_LIMIT && query->sort_count == 0)
+        return table_parts_stream(request, response, place, question->table, question->name, err);
+    return answer_page(request, response, place, question, err);
+}
+
 bool api_get_table(struct request *request, struct response *response, struct err *err)
 {
     static const char *const rank_parameter[] = {"rank", NULL};
     struct run run;
     struct asked asked;
     struct table_request table;
-    struct table_page page;
+    struct table_place place;
     if (!api_find_run(request, response, request->captures[0], &run, err) ||
         !settle(request, &run, &asked, err) ||
         !table_request_parse(request, asked.desc, asked.of_rank ? rank_parameter : NULL, &table,
@@ -123,12 +163,7 @@ bool api_get_table(struct request *request, struct response *response, struct er
     if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
                            (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
         return true;
-    bool large = table.query.limit > LARGE_ROWS;
-    if (large && !api_take_turn(request, response, err))
-        return false;
-    bool ok = read_page(request, &run, &asked, &table, &page, err) &&
-              table_reply_write(request, response, &table, &page, str_of(name), err);
-    if (large)
-        reply_room_end(request->services->room);
-    return ok;
+    struct table_question question = {asked, &table, str_of(name)};
+    return find_place(request, &run, &asked, &place, err) &&
+           answer_table(request, response, &place, &question, err);
 }

@@ -20,12 +20,12 @@ void table_json_cell(struct cell cell, enum column_type type, struct buf *out)
     }
 }
 
-static struct cell cell_at(const struct table_page *page, size_t row, unsigned column)
+static struct cell cell_at(const struct table *rows, size_t row, unsigned column)
 {
-    return page->table.cells[row * page->table.desc->column_count + column];
+    return rows->cells[row * rows->desc->column_count + column];
 }
 
-static void json_row(const struct table_request *table, const struct table_page *page, size_t row,
+static void json_row(const struct table_request *table, const struct table *rows, size_t row,
                      struct buf *out)
 {
     for (unsigned i = 0; i < table->column_count; i++) {
@@ -33,7 +33,7 @@ static void json_row(const struct table_request *table, const struct table_page 
         buf_putc(out, i ? ',' : '{');
         buf_json(out, str_of(column->name));
         buf_putc(out, ':');
-        table_json_cell(cell_at(page, row, table->columns[i]), column->type, out);
+        table_json_cell(cell_at(rows, row, table->columns[i]), column->type, out);
     }
     buf_putc(out, '}');
 }
@@ -68,15 +68,9 @@ static bool has_more(const struct table_page *page)
     return page->offset + page->table.row_count < page->total && page->table.row_count > 0;
 }
 
-static void write_json(const struct table_request *table, const struct table_page *page,
-                       struct buf *out)
+static void json_tail(const struct table_request *table, const struct table_page *page,
+                      struct buf *out)
 {
-    buf_puts(out, "{\"items\":[");
-    for (size_t row = 0; row < page->table.row_count; row++) {
-        if (row)
-            buf_putc(out, ',');
-        json_row(table, page, row, out);
-    }
     buf_printf(out, "],\"total\":%llu,\"next_cursor\":", (unsigned long long)page->total);
     char cursor[TABLE_CURSOR_SIZE];
     table_cursor_write(&table->query, page->offset + page->table.row_count, cursor);
@@ -87,15 +81,6 @@ static void write_json(const struct table_request *table, const struct table_pag
     buf_puts(out, ",\"columns\":[");
     json_columns(table, out);
     buf_puts(out, "]}\n");
-}
-
-static void write_ndjson(const struct table_request *table, const struct table_page *page,
-                         struct buf *out)
-{
-    for (size_t row = 0; row < page->table.row_count; row++) {
-        json_row(table, page, row, out);
-        buf_putc(out, '\n');
-    }
 }
 
 // {"name":unit,...} or the same of helps.
@@ -113,29 +98,39 @@ static void json_texts(const struct table_request *table, bool helps, struct buf
     buf_putc(out, '}');
 }
 
+void table_put_values(const struct table *rows, unsigned column, uint64_t before, struct buf *out)
+{
+    for (size_t row = 0; row < rows->row_count; row++) {
+        if (row || before)
+            buf_putc(out, ',');
+        table_json_cell(cell_at(rows, row, column), rows->desc->columns[column].type, out);
+    }
+}
+
+void table_put_columns_tail(const struct table_request *table, uint64_t rows, uint64_t total,
+                            struct buf *out)
+{
+    buf_puts(out, "},\"units\":");
+    json_texts(table, false, out);
+    buf_puts(out, ",\"help\":");
+    json_texts(table, true, out);
+    buf_printf(out, ",\"row_count\":%llu,\"total\":%llu}\n", (unsigned long long)rows,
+               (unsigned long long)total);
+}
+
 static void write_columns(const struct table_request *table, const struct table_page *page,
                           struct buf *out)
 {
     buf_puts(out, "{\"columns\":{");
     for (unsigned i = 0; i < table->column_count; i++) {
-        const struct column *column = &table->desc->columns[table->columns[i]];
         if (i)
             buf_putc(out, ',');
-        buf_json(out, str_of(column->name));
+        buf_json(out, str_of(table->desc->columns[table->columns[i]].name));
         buf_puts(out, ":[");
-        for (size_t row = 0; row < page->table.row_count; row++) {
-            if (row)
-                buf_putc(out, ',');
-            table_json_cell(cell_at(page, row, table->columns[i]), column->type, out);
-        }
+        table_put_values(&page->table, table->columns[i], 0, out);
         buf_putc(out, ']');
     }
-    buf_puts(out, "},\"units\":");
-    json_texts(table, false, out);
-    buf_puts(out, ",\"help\":");
-    json_texts(table, true, out);
-    buf_printf(out, ",\"row_count\":%zu,\"total\":%llu}\n", page->table.row_count,
-               (unsigned long long)page->total);
+    table_put_columns_tail(table, page->table.row_count, page->total, out);
 }
 
 // --- CSV ----------------------------------------------------------------------------------------
@@ -203,21 +198,56 @@ void table_csv_cell(struct cell cell, enum column_type type, struct buf *out)
     buf_putc(out, '"');
 }
 
-static void write_csv(const struct table_request *table, const struct table_page *page,
-                      struct buf *out)
+static void csv_row(const struct table_request *table, const struct table *rows, size_t row,
+                    struct buf *out)
+{
+    for (unsigned i = 0; i < table->column_count; i++) {
+        unsigned column = table->columns[i];
+        if (i)
+            buf_putc(out, ',');
+        table_csv_cell(cell_at(rows, row, column), table->desc->columns[column].type, out);
+    }
+    buf_puts(out, "\r\n");
+}
+
+static void csv_names(const struct table_request *table, struct buf *out)
 {
     for (unsigned i = 0; i < table->column_count; i++)
         buf_printf(out, "%s%s", i ? "," : "", table->desc->columns[table->columns[i]].name);
     buf_puts(out, "\r\n");
-    for (size_t row = 0; row < page->table.row_count; row++) {
-        for (unsigned i = 0; i < table->column_count; i++) {
-            if (i)
-                buf_putc(out, ',');
-            unsigned column = table->columns[i];
-            table_csv_cell(cell_at(page, row, column), table->desc->columns[column].type, out);
+}
+
+// --- row after row ------------------------------------------------------------------------------
+
+void table_put_head(const struct table_request *table, struct buf *out)
+{
+    if (table->format == TABLE_JSON)
+        buf_puts(out, "{\"items\":[");
+    else if (table->format == TABLE_CSV)
+        csv_names(table, out);
+}
+
+void table_put_rows(const struct table_request *table, const struct table *rows, uint64_t before,
+                    struct buf *out)
+{
+    for (size_t row = 0; row < rows->row_count; row++) {
+        if (table->format == TABLE_CSV) {
+            csv_row(table, rows, row, out);
+            continue;
         }
-        buf_puts(out, "\r\n");
+        if (table->format == TABLE_JSON && (row || before))
+            buf_putc(out, ',');
+        json_row(table, rows, row, out);
+        if (table->format == TABLE_NDJSON)
+            buf_putc(out, '\n');
     }
+}
+
+void table_put_tail(const struct table_request *table, const struct table_page *page,
+                    struct buf *out)
+{
+    if (table->format == TABLE_JSON)
+        json_tail(table, page, out);
 }
 
 // --- headers ------------------------------------------------------------------------------------
@@ -263,29 +293,32 @@ static void link_next(struct request *request, struct response *response,
     buf_free(&link);
 }
 
+void table_reply_head(struct request *request, struct response *response,
+                      const struct table_request *table, struct str name)
+{
+    switch (table->format) {
+    case TABLE_JSON:
+    case TABLE_COLUMNS: response->type = "application/json"; break;
+    case TABLE_CSV:
+        response->type = "text/csv; charset=utf-8";
+        name_download(request, response, name, "csv");
+        break;
+    case TABLE_NDJSON: response->type = "application/x-ndjson"; break;
+    }
+}
+
 bool table_reply_write(struct request *request, struct response *response,
                        const struct table_request *table, const struct table_page *page,
                        struct str name, struct err *err)
 {
     struct buf *out = &response->body;
-    switch (table->format) {
-    case TABLE_JSON:
-        response->type = "application/json";
-        write_json(table, page, out);
-        break;
-    case TABLE_COLUMNS:
-        response->type = "application/json";
+    table_reply_head(request, response, table, name);
+    if (table->format == TABLE_COLUMNS) {
         write_columns(table, page, out);
-        break;
-    case TABLE_CSV:
-        response->type = "text/csv; charset=utf-8";
-        name_download(request, response, name, "csv");
-        write_csv(table, page, out);
-        break;
-    case TABLE_NDJSON:
-        response->type = "application/x-ndjson";
-        write_ndjson(table, page, out);
-        break;
+    } else {
+        table_put_head(table, out);
+        table_put_rows(table, &page->table, 0, out);
+        table_put_tail(table, page, out);
     }
     if (has_more(page))
         link_next(request, response, table, page);

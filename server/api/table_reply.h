@@ -30,6 +30,19 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
                                   const struct table_request *table, const struct table_page *page,
                                   struct str name, struct err *err);
 
+// The pieces of it: type and name; then what is before the rows, rows of which so many came before,
+// and what is after them all. TABLE_COLUMNS has pieces of its own: values of a column, and its end.
+void table_reply_head(struct request *request, struct response *response,
+                      const struct table_request *table, struct str name);
+void table_put_head(const struct table_request *table, struct buf *out);
+void table_put_rows(const struct table_request *table, const struct table *rows, uint64_t before,
+                    struct buf *out);
+void table_put_tail(const struct table_request *table, const struct table_page *page,
+                    struct buf *out);
+void table_put_values(const struct table *rows, unsigned column, uint64_t before, struct buf *out);
+void table_put_columns_tail(const struct table_request *table, uint64_t rows, uint64_t total,
+                            struct buf *out);
+
 // The same with an ETag of what the answer says.
 MUST_CHECK bool table_reply_tagged(struct request *request, struct response *response,
                                    const struct table_request *table, const struct table_page *page,

@@ -14,6 +14,7 @@ struct compare_choices {
     double max_regression, alpha, relevant_share, relevant_ms;
     int64_t base_tokens, cand_tokens, threads;
     uint64_t job_memory_bytes;
+    bool sequential;
 };
 
 #define AT(member) offsetof(struct compare_choices, member)
@@ -22,6 +23,9 @@ static const struct option table[] = {
      OPTION_CHOICE, AT(format)},
     {"--max-regression", NULL, "0.03", "SHARE", "by which share steps may become longer", NULL,
      OPTION_NUMBER, AT(max_regression)},
+    {"--sequential", NULL, NULL, NULL,
+     "judge by the sequential test, which may be asked again after every further run", NULL,
+     OPTION_FLAG, AT(sequential)},
     {"--per", NULL, "step", "UNIT", "token: scale the candidate to the base's tokens of a step",
      "step|token", OPTION_CHOICE, AT(per)},
     {"--base-tokens", NULL, NULL, "N", "tokens of a step of the base over all ranks", NULL,
@@ -108,7 +112,8 @@ static bool judge(struct file_side sides[2], const struct compare_choices *chose
                                               .per_token = how.per_token},
                                      .limits = how.limits,
                                      .max_regression = chosen->max_regression,
-                                     .of_files = true};
+                                     .of_files = true,
+                                     .sequential = chosen->sequential};
     if (!gate_answer(&question, arena, &answer, err) || !print(chosen, &question, &answer, err))
         return false;
     *verdict = code_of(answer.gate);

@@ -14,6 +14,7 @@
 #include "analysis/peaks.h"
 #include "ingest/base/log.h"
 
+#include <malloc.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -160,6 +161,9 @@ static bool start_http(struct service *service, struct err *err)
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,
         .threads = thread_count(chosen->connections),
+        .per_client = chosen->per_client > 0 && chosen->per_client < UINT_MAX
+                          ? (unsigned)chosen->per_client
+                          : 0,
         .uploads_in_flight =
             chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
         .resume_ns =
@@ -218,6 +222,15 @@ static void release(struct service *service)
     metrics_free(service->metrics);
 }
 
+// The allocator would take ever larger blocks from its own places, which it cannot give back in
+// pieces. Large ones of ours go back when they are freed.
+static void choose_memory(void)
+{
+    enum { OWN_PAGES_BYTES = 256 << 10, SPARE_BYTES = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, OWN_PAGES_BYTES);
+    mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
+}
+
 bool cmd_serve(int argc, char **argv, struct err *err)
 {
     struct service service = {0};
@@ -229,6 +242,7 @@ bool cmd_serve(int argc, char **argv, struct err *err)
         return true;
     }
     setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
+    choose_memory();
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a limit of file sizes fails the write, not the service

@@ -80,24 +80,45 @@ static void print_figures(const struct table *table, size_t row, FILE *out)
             shown_ms(table, row, "cand_ns"), shown_ms(table, row, "delta_ns"));
 }
 
+// The bars sum to the mean step; the bridge leads from there to the median one, the headline.
+static void print_steps(const struct table *summary, size_t row, FILE *out)
+{
+    static const char *const mean[] = {"base_mean_ns", "cand_mean_ns", "delta_mean_ns"};
+    static const char *const median[] = {"base_step_ns", "cand_step_ns", "delta_ns"};
+    double from[3], to[3];
+    for (int i = 0; i < 3; i++) {
+        from[i] = shown_ms(summary, row, mean[i]);
+        to[i] = shown_ms(summary, row, median[i]);
+    }
+    fprintf(out, "  %10.3f %10.3f %+10.3f  mean step\n", from[0], from[1], from[2]);
+    fprintf(out, "  %+10.3f %+10.3f %+10.3f  bridge to the median\n", to[0] - from[0],
+            to[1] - from[1], shown_ms(summary, row, "bridge_ns"));
+    fprintf(out, "  %10.3f %10.3f %+10.3f  median step\n", to[0], to[1], to[2]);
+}
+
+// Only recordings that lack something have unrecorded time.
+static bool is_all_recorded(const struct table *waterfall, size_t row)
+{
+    return shown_is(waterfall, row, "bar", "unrecorded") &&
+           !shown_count(waterfall, row, "base_ns") && !shown_count(waterfall, row, "cand_ns");
+}
+
 static void print_bars(const struct gate_question *question, FILE *out)
 {
     const struct table *waterfall = find(question, &table_compare_waterfall);
     const struct table *summary;
     int64_t first = contributors_summary_row(&question->pair, &summary);
-    fputs("\nms of a mean step\n        base  candidate     change\n", out);
+    fputs("\nms per step\n        base  candidate     change\n", out);
     for (size_t row = 0; row < shown_rows(waterfall); row++) {
-        if (!is_shown(question, waterfall, row) || !shown_is(waterfall, row, "level", "bar"))
+        if (!is_shown(question, waterfall, row) || !shown_is(waterfall, row, "level", "bar") ||
+            is_all_recorded(waterfall, row))
             continue;
         print_figures(waterfall, row, out);
         shown_words(out, shown_text(waterfall, row, "bar"), MAX_NAME);
         fputc('\n', out);
     }
     if (first >= 0)
-        fprintf(out, "  %10.3f %10.3f %+10.3f  step\n",
-                shown_ms(summary, (size_t)first, "base_mean_ns"),
-                shown_ms(summary, (size_t)first, "cand_mean_ns"),
-                shown_ms(summary, (size_t)first, "delta_mean_ns"));
+        print_steps(summary, (size_t)first, out);
 }
 
 // Rows of a level by the size of their change.
@@ -217,6 +238,8 @@ static void put_json(const struct gate_question *question, const struct gate_ans
     }
     buf_puts(out, "],\"judgement\":");
     gate_judgement_json(&answer->judgement, out);
+    buf_puts(out, ",\"anytime\":");
+    gate_anytime_json(question, answer, out);
     buf_puts(out, ",\"max_regression\":");
     buf_f64(out, question->max_regression);
     buf_puts(out, ",\"thresholds\":");

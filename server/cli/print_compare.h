@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-// The three lines, the sides, settings that differ, the seven bars, the largest changes.
+// The three lines, the sides, settings that differ, the eight bars, the largest changes.
 void print_compare_text(const struct gate_question *question, const struct gate_answer *answer,
                         FILE *out);
 

@@ -71,6 +71,7 @@ static void print_breakdown(const struct report *report, FILE *out)
         {"exposed_memory_ns", "exposed copies"},
         {"idle_host_wait_ns", "idle, waiting for host"},
         {"idle_other_ns", "idle, other"},
+        {"unrecorded_ns", "unrecorded work"},
     };
     const struct table *breakdown = report_find(report, "breakdown");
     if (shown_rows(breakdown) == 0) {
@@ -81,9 +82,18 @@ static void print_breakdown(const struct report *report, FILE *out)
     double window_ms = shown_ms(breakdown, row, "window_ns");
     int64_t steps = shown_count(breakdown, row, "steps");
     double per_step = steps > 0 ? (double)steps : 1;
-    fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%\n", window_ms / per_step,
+    double unrecorded_ms = shown_ms(breakdown, row, "unrecorded_ns");
+    double recorded_ms = window_ms - unrecorded_ms;
+    if (unrecorded_ms > 0)
+        fprintf(
+            out,
+            "\n  the recording lacks the work of %.3f ms (%.1f %%): neither idle nor busy, in no "
+            "share but its own\n",
+            unrecorded_ms / per_step, unrecorded_ms / window_ms * 100);
+    fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%%s\n", window_ms / per_step,
             has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
-            window_ms > 0 ? shown_ms(breakdown, row, "busy_ns") / window_ms * 100 : 0);
+            recorded_ms > 0 ? shown_ms(breakdown, row, "busy_ns") / recorded_ms * 100 : 0,
+            unrecorded_ms > 0 ? " of what was recorded" : "");
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
         double part_ms = shown_ms(breakdown, row, bars[i].column);
         double share = window_ms > 0 ? part_ms / window_ms : 0;
@@ -177,6 +187,27 @@ static void print_collectives(const struct report *report, FILE *out)
     }
 }
 
+static void print_counters(const struct report *report, FILE *out)
+{
+    const struct table *counters = report_find(report, "counters");
+    size_t rows = shown_rows(counters);
+    if (rows == 0)
+        return;
+    fprintf(out, "\n  counters (%zu)         mean     least      most  over the steady steps\n",
+            rows);
+    for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
+        fputs("              ", out);
+        put_number(out, counters, row, "mean", 1);
+        put_number(out, counters, row, "min", 1);
+        put_number(out, counters, row, "max", 1);
+        fputs("  ", out);
+        shown_put(out, shown_text(counters, row, "unit"), 8);
+        fputs(shown_text(counters, row, "unit").len ? " " : "", out);
+        shown_put(out, shown_text(counters, row, "counter"), NAME_WIDTH);
+        fputc('\n', out);
+    }
+}
+
 static void print_facts(struct str evidence, FILE *out)
 {
     json_t *facts = json_loadb(evidence.at, evidence.len, 0, NULL);
@@ -249,6 +280,7 @@ void print_trace_report(const struct report *report, const char *file, int64_t r
     print_steps(report, out);
     print_kernels(report, out);
     print_collectives(report, out);
+    print_counters(report, out);
     print_findings(report, out);
     print_quality(report, out);
     fputc('\n', out);

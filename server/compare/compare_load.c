@@ -120,6 +120,8 @@ static bool load_and_compare(struct loading *loading, const struct compared *com
             return false;
     sides[0].history = compared->history;
     sides[0].history_count = compared->history_count;
+    for (size_t i = 1; i < compared->side_count; i++)
+        sides[i].series = compared->series[i];
     return analyse_compare(&sides[0], &sides[1], compared->side_count - 1, &compared->options,
                            &comparison->report, err);
 }

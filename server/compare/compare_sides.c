@@ -4,6 +4,7 @@
 
 #include "ingest/base/hash.h"
 #include "server/api/api.h"
+#include "server/store/store_tracking.h"
 
 const char *const compare_sides_parameters[] = {
     "base", "cand", "only", "per", "rank", "alpha", "relevant_share", "relevant_ns", NULL};
@@ -268,6 +269,24 @@ static bool find_history(struct request *request, struct compared *compared, str
     return compared->history != NULL;
 }
 
+// Two single runs of one series are judged as its alerts are.
+static bool find_series(struct request *request, struct compared *compared, struct err *err)
+{
+    const struct run *base = &compared->sides[0].runs[0];
+    bool is_alone = compared->sides[0].count == 1;
+    const struct series_key key = {base->project, base->series};
+    for (size_t i = 1; is_alone && i < compared->side_count; i++) {
+        const struct run *cand = &compared->sides[i].runs[0];
+        if (compared->sides[i].count == 1 && str_equal(base->project, cand->project) &&
+            str_equal(base->series, cand->series) &&
+            !store_judge_pair(request->services->intake.store, &key,
+                              (const struct str[]){base->id, cand->id}, request->arena,
+                              &compared->series[i], err))
+            return false;
+    }
+    return true;
+}
+
 // --- all together -------------------------------------------------------------------------------
 
 bool compare_sides_find(struct request *request, struct response *response,
@@ -275,12 +294,21 @@ bool compare_sides_find(struct request *request, struct response *response,
 {
     *compared = (struct compared){0};
     return read_options(&request->query, &compared->options, err) &&
-           find_runs(request, response, compared, err) && find_history(request, compared, err);
+           find_runs(request, response, compared, err) && find_history(request, compared, err) &&
+           (compared->options.slowest || compared->options.per_token ||
+            find_series(request, compared, err));
 }
 
 static uint64_t add_hash(uint64_t hash, struct str text)
 {
     return hash_u64(hash ^ hash_bytes(text.at, text.len));
+}
+
+static uint64_t add_evidence(uint64_t hash, const struct series_evidence *evidence)
+{
+    const double figures[2] = {evidence->p_value, evidence->fence_share};
+    hash = hash_u64(hash ^ (uint64_t)evidence->known << 1 ^ (uint64_t)evidence->changed);
+    return add_hash(hash, (struct str){(const char *)figures, sizeof figures});
 }
 
 uint64_t compare_sides_hash(const struct request *request, const struct compared *compared)
@@ -293,5 +321,7 @@ uint64_t compare_sides_hash(const struct request *request, const struct compared
         }
     for (size_t i = 0; i < compared->history_count; i++)
         hash = hash_u64(hash ^ (uint64_t)compared->history[i]);
+    for (size_t i = 1; i < compared->side_count; i++)
+        hash = add_evidence(hash, &compared->series[i]);
     return hash;
 }

@@ -23,6 +23,7 @@ struct compared {
     struct compare_options options;
     int64_t *history; // step medians of earlier runs of the base's series, oldest first
     size_t history_count;
+    struct series_evidence series[1 + COMPARE_MAX_CANDIDATES]; // of candidates, single runs
 };
 
 // The parameters that compare_sides_find reads, NULL-terminated; and `only`, which tables read.

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_NS = 1000, NAME_MAX_BYTES = 72 };
+enum { LEAST_NS = 1000, NAME_MAX_BYTES = 72, MOVED_TENTHS = 10 };
 
 struct gathered {
     const struct compared_pair *pair;
@@ -35,10 +35,10 @@ const char *contributors_clean(struct str text, size_t max, struct arena *arena)
     return clean ? clean : "?";
 }
 
-static void add(struct gathered *gathered, const char *name, int64_t delta_ns)
+static void add(struct gathered *gathered, struct contributor one)
 {
-    if (gathered->count < gathered->room && llabs(delta_ns) >= LEAST_NS)
-        gathered->at[gathered->count++] = (struct contributor){name, delta_ns};
+    if (gathered->count < gathered->room && llabs(one.delta_ns) >= LEAST_NS)
+        gathered->at[gathered->count++] = one;
 }
 
 // --- work of the device -------------------------------------------------------------------------
@@ -90,6 +90,13 @@ static const char *row_name(const struct gathered *gathered, const struct table 
     return is_idle(waterfall, row) ? idle_name(clean, gathered->arena) : clean;
 }
 
+static int presence_of(const struct table *waterfall, size_t row)
+{
+    int64_t base_ns = table_cell(waterfall, row, "base_ns")->i;
+    int64_t cand_ns = table_cell(waterfall, row, "cand_ns")->i;
+    return (cand_ns > 0 && base_ns == 0) - (base_ns > 0 && cand_ns == 0);
+}
+
 static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives)
 {
     for (size_t row = 0; waterfall && row < waterfall->row_count; row++) {
@@ -97,8 +104,10 @@ static void add_rows(struct gathered *gathered, const struct table *waterfall, b
             continue;
         if (has_collectives && is_word(waterfall, row, "bar", "exposed_comm"))
             continue;
-        add(gathered, row_name(gathered, waterfall, row),
-            table_cell(waterfall, row, "delta_ns")->i);
+        add(gathered, (struct contributor){row_name(gathered, waterfall, row),
+                                           table_cell(waterfall, row, "delta_ns")->i,
+                                           table_cell(waterfall, row, "bar")->s,
+                                           presence_of(waterfall, row)});
     }
 }
 
@@ -139,7 +148,7 @@ static bool add_collectives(struct gathered *gathered, const struct table *colle
                 delta_ns += exposed_delta(collectives, i);
         const char *clean = contributors_clean(kind, NAME_MAX_BYTES, gathered->arena);
         const char *name = arena_printf(gathered->arena, NULL, "exposed %s", clean);
-        add(gathered, name ? name : clean, delta_ns);
+        add(gathered, (struct contributor){name ? name : clean, delta_ns, STR(""), 0});
     }
     return any;
 }
@@ -160,6 +169,43 @@ static int by_size(const void *left, const void *right)
     const struct contributor *a = left, *b = right;
     int64_t x = llabs(a->delta_ns), y = llabs(b->delta_ns);
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
+}
+
+// The new part of the same bar whose time is nearest to that of one that is gone; NULL without any.
+static struct contributor *find_successor(struct gathered *gathered, const struct contributor *gone)
+{
+    struct contributor *found = NULL;
+    int64_t nearest = llabs(gone->delta_ns) / MOVED_TENTHS;
+    for (size_t i = 0; i < gathered->count; i++) {
+        struct contributor *one = &gathered->at[i];
+        int64_t apart = llabs(one->delta_ns + gone->delta_ns);
+        if (one->presence > 0 && str_equal(one->bar, gone->bar) && apart <= nearest) {
+            nearest = apart;
+            found = one;
+        }
+    }
+    return found;
+}
+
+static void join_moved(struct gathered *gathered)
+{
+    for (size_t i = 0; i < gathered->count; i++) {
+        struct contributor *gone = &gathered->at[i];
+        struct contributor *successor = gone->presence < 0 ? find_successor(gathered, gone) : NULL;
+        if (!successor)
+            continue;
+        const char *name =
+            arena_printf(gathered->arena, NULL, "%s, now %s,", gone->name, successor->name);
+        gone->name = name ? name : gone->name;
+        gone->delta_ns += successor->delta_ns;
+        gone->presence = successor->presence = 0;
+        successor->delta_ns = 0;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < gathered->count; i++)
+        if (llabs(gathered->at[i].delta_ns) >= LEAST_NS)
+            gathered->at[kept++] = gathered->at[i];
+    gathered->count = kept;
 }
 
 static size_t row_count(const struct table *table)
@@ -185,6 +231,8 @@ bool contributors_find(const struct compared_pair *pair, struct arena *arena,
     if (!all.at)
         return false;
     add_rows(&all, waterfall, add_collectives(&all, collectives));
+    qsort(all.at, all.count, sizeof *all.at, by_size);
+    join_moved(&all);
     qsort(all.at, all.count, sizeof *all.at, by_size);
     *found = (struct contributors){.at = all.at, .count = all.count, .whole_ns = whole_of(pair)};
     return true;

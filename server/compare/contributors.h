@@ -17,9 +17,13 @@ struct compared_pair {
 struct contributor {
     const char *name;
     int64_t delta_ns; // of a mean step
+    struct str bar;   // of a part of the device's time
+    int presence;     // -1 the candidate has none of it, 1 the base has none, 0 both have
 };
 
-// All contributors, largest first, but for those below a microsecond. ERR_LIMIT.
+// All contributors, largest first, but for those below a microsecond. What only changed its name is
+// one: "old, now new" for a part that is gone and one that is new in the same bar and takes as
+// long, give or take a tenth. ERR_LIMIT.
 struct contributors {
     struct contributor *at;
     size_t count;

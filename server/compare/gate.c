@@ -47,16 +47,24 @@ static size_t read_medians(const struct report *report, int64_t cand, double *me
     return count;
 }
 
-// What the runs alone allow to say: how many there are, and how many are missing.
-static bool judge_runs(const struct gate_question *question, struct judgement *judgement,
+// The medians of both sides, and what they alone allow to say.
+struct gate_runs {
+    double medians[2][COMPARE_MAX_RUNS];
+    size_t counts[2];
+    struct judgement judged;
+};
+
+static bool judge_runs(const struct gate_question *question, struct gate_runs *runs,
                        struct err *err)
 {
-    double base[COMPARE_MAX_RUNS], cand[COMPARE_MAX_RUNS];
-    const struct report *report = question->pair.report;
-    struct samples both[2] = {{base, read_medians(report, 0, base)},
-                              {cand, read_medians(report, question->pair.cand, cand)}};
-    return verdict_judge(both[0], both[1], (struct samples){NULL, 0}, &question->limits, judgement,
-                         err);
+    const int64_t sides[2] = {0, question->pair.cand};
+    struct samples both[2];
+    for (int side = 0; side < 2; side++) {
+        runs->counts[side] = read_medians(question->pair.report, sides[side], runs->medians[side]);
+        both[side] = (struct samples){runs->medians[side], runs->counts[side]};
+    }
+    const struct verdict_history none = {0};
+    return verdict_judge(both[0], both[1], &none, &question->limits, &runs->judged, err);
 }
 
 static enum verdict verdict_of(struct str word)
@@ -69,7 +77,7 @@ static enum verdict verdict_of(struct str word)
 
 static const char *method_of(struct str word)
 {
-    static const char *const methods[] = {"equal", "mann_whitney", "history"};
+    static const char *const methods[] = {"equal", "mann_whitney", "history", "series"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (str_equal(word, str_of(methods[i])))
             return methods[i];
@@ -97,6 +105,43 @@ static void take_summary(const struct table *summary, size_t row, struct judgeme
         judgement->base_missing = judgement->cand_missing = 0;
 }
 
+// What the comparison has scaled the candidate's times by, as a logarithm.
+static double scale_of(const struct gate_runs *runs, const struct judgement *judgement)
+{
+    double scale = log1p(judgement->shift_share) - log1p(runs->judged.shift_share);
+    return isfinite(scale) ? scale : 0;
+}
+
+static void take_bound(const struct gate_runs *runs, struct judgement *judgement)
+{
+    bool is_test = strcmp(judgement->method, "mann_whitney") == 0;
+    double bound = log1p(runs->judged.bound_share) + scale_of(runs, judgement);
+    judgement->bound_share = is_test ? expm1(bound) : judgement->high_share;
+}
+
+// Logarithms in place.
+static struct anytime judge_anytime(const struct gate_question *question, struct gate_runs *runs,
+                                    const struct judgement *judgement)
+{
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < runs->counts[side]; i++)
+            runs->medians[side][i] = log(runs->medians[side][i]);
+    double limit = log1p(question->max_regression) - scale_of(runs, judgement);
+    return anytime_judge((struct samples){runs->medians[0], runs->counts[0]},
+                         (struct samples){runs->medians[1], runs->counts[1]}, limit,
+                         question->limits.alpha);
+}
+
+static enum gate gate_of(enum anytime_result result)
+{
+    switch (result) {
+    case ANYTIME_BELOW: return GATE_PASS;
+    case ANYTIME_ABOVE: return GATE_FAIL;
+    case ANYTIME_UNDECIDED: break;
+    }
+    return GATE_UNDECIDED;
+}
+
 static void number_json(const char *name, double value, struct buf *out)
 {
     buf_printf(out, ",\"%s\":", name);
@@ -117,6 +162,7 @@ void gate_judgement_json(const struct judgement *judgement, struct buf *out)
     number_json("shift_share", judgement->shift_share, out);
     number_json("low_share", judgement->has_interval ? judgement->low_share : NAN, out);
     number_json("high_share", judgement->has_interval ? judgement->high_share : NAN, out);
+    number_json("bound_share", judgement->bound_share, out);
     number_json("p_value", judgement->p_value, out);
     number_json("threshold_share", judgement->threshold_share, out);
     number_json("relevant_from_ns", judgement->relevant_from_ns, out);
@@ -124,6 +170,18 @@ void gate_judgement_json(const struct judgement *judgement, struct buf *out)
                ",\"base_runs\":%zu,\"cand_runs\":%zu,\"base_missing\":%zu,\"cand_missing\":%zu}",
                judgement->base_runs, judgement->cand_runs, judgement->base_missing,
                judgement->cand_missing);
+}
+
+void gate_anytime_json(const struct gate_question *question, const struct gate_answer *answer,
+                       struct buf *out)
+{
+    const struct anytime *anytime = &answer->anytime;
+    buf_printf(out, "{\"result\":\"%s\"", verdict_gate_word(gate_of(anytime->result)));
+    number_json("pass_evidence", anytime->below_evidence, out);
+    number_json("fail_evidence", anytime->above_evidence, out);
+    number_json("decides_from", 1 / question->limits.alpha, out);
+    number_json("more_pairs", anytime->has_forecast ? (double)anytime->more_pairs : NAN, out);
+    buf_putc(out, '}');
 }
 
 void gate_limits_json(const struct verdict_limits *limits, struct buf *out)
@@ -181,24 +239,37 @@ static void put_shift(const struct gate_question *question, const struct judgeme
                time_text(llround(judgement->base_ns)).text);
 }
 
+static void put_interval(const struct gate_question *question, const struct gate_answer *answer,
+                         struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    if (strcmp(judgement->method, "history") == 0 || strcmp(judgement->method, "series") == 0)
+        buf_puts(out, ", with the usual noise of the series ");
+    else
+        buf_printf(out, ", with %g %% confidence ", 100 * (1 - question->limits.alpha));
+    if (answer->gate == GATE_PASS && judgement->bound_share < judgement->high_share) {
+        buf_puts(out, "at most ");
+        put_signed_percent(out, judgement->bound_share);
+        return;
+    }
+    put_signed_percent(out, judgement->low_share);
+    buf_puts(out, " to ");
+    put_signed_percent(out, judgement->high_share);
+}
+
 static void put_limit(const struct gate_question *question, const struct gate_answer *answer,
                       struct buf *out)
 {
     const struct judgement *judgement = &answer->judgement;
-    bool is_equal = strcmp(judgement->method, "equal") == 0;
-    if (judgement->has_interval && !is_equal) {
-        if (strcmp(judgement->method, "history") == 0)
-            buf_puts(out, ", with the usual noise of the series ");
-        else
-            buf_printf(out, ", with %g %% confidence ", 100 * (1 - question->limits.alpha));
-        put_signed_percent(out, judgement->low_share);
-        buf_puts(out, " to ");
-        put_signed_percent(out, judgement->high_share);
-    }
+    if (question->sequential)
+        buf_puts(out, ", by the sequential test");
+    else if (judgement->has_interval && strcmp(judgement->method, "equal") != 0)
+        put_interval(question, answer, out);
     buf_puts(out, "; the limit is ");
     put_signed_percent(out, question->max_regression);
     if (answer->gate == GATE_UNDECIDED)
-        buf_puts(out, judgement->verdict == VERDICT_UNKNOWN
+        buf_puts(out, question->sequential ? ", and the evidence is not enough yet"
+                      : judgement->verdict == VERDICT_UNKNOWN
                           ? ", and the noise between runs is not known"
                           : ", which lies within what noise allows");
 }
@@ -320,13 +391,50 @@ static void put_evidence(const struct gate_question *question, const struct judg
                    question->limits.alpha);
     } else if (strcmp(judgement->method, "history") == 0) {
         buf_printf(out, ", against %zu earlier runs of the base's series, which differ by up to ",
-                   question->pair.base->history_count);
+                   question->pair.side->series.known ? question->pair.side->series.runs
+                                                     : question->pair.base->history_count);
         put_percent(out, judgement->threshold_share);
         buf_puts(out, " from one to the next without a cause");
+    } else if (strcmp(judgement->method, "series") == 0) {
+        buf_puts(out, isnan(judgement->p_value)
+                          ? ", of which one stands out of the usual runs of their series"
+                          : ", between which the level of their series changed");
     } else if (!question->of_files) {
         buf_printf(out, ", %zu of 8 earlier runs in the base's series",
                    question->pair.base->history_count);
     }
+}
+
+static void put_work(const struct table *summary, size_t row, struct buf *out)
+{
+    const struct cell *same = table_cell(summary, row, "same_work");
+    double share = number_of(summary, row, "same_work_share");
+    if (same->null || same->i)
+        return;
+    buf_puts(out, "; the sides did different work: operators, shapes and calls match in ");
+    put_percent(out, share);
+    buf_puts(out, " of the device time");
+}
+
+// What is known for reading the gate again after the next run.
+static void put_anytime(const struct gate_question *question, const struct gate_answer *answer,
+                        struct buf *out)
+{
+    const struct anytime *anytime = &answer->anytime;
+    bool is_judged = answer->judgement.verdict != VERDICT_UNKNOWN; // else other runs are asked for
+    bool is_open = answer->gate == GATE_UNDECIDED && is_judged;
+    if (isnan(anytime->below_evidence) || !(question->sequential || is_open))
+        return;
+    buf_printf(out, "; sequential test: %s, evidence %.2g for pass and %.2g for fail, %g decides",
+               verdict_gate_word(gate_of(anytime->result)), anytime->below_evidence,
+               anytime->above_evidence, 1 / question->limits.alpha);
+    if (anytime->result != ANYTIME_UNDECIDED)
+        return;
+    if (anytime->has_forecast)
+        buf_printf(out, ", expected with %zu more run%s of each side", anytime->more_pairs,
+                   anytime->more_pairs == 1 ? "" : "s");
+    else
+        buf_printf(out, ", not expected within %d more runs of each side", ANYTIME_MOST_PAIRS);
 }
 
 // A run's name up to '@'.
@@ -373,12 +481,14 @@ static void put_advice(const struct gate_question *question, const struct gate_a
     bool is_missing = judgement->base_missing || judgement->cand_missing;
     if (!has_steps(judgement))
         buf_puts(out, "; record steps (/docs/recording) and look at both runs' trust reports");
+    else if (question->sequential && !isnan(answer->anytime.below_evidence))
+        return;
     else if (judgement->verdict == VERDICT_UNKNOWN && is_missing && question->of_files)
         buf_printf(out, "; give %zu more repeats of the base and %zu of the candidate, as A,B,...",
                    judgement->base_missing, judgement->cand_missing);
     else if (judgement->verdict == VERDICT_UNKNOWN && is_missing)
         put_missing_uploads(question, judgement, arena, out);
-    else if (answer->gate == GATE_UNDECIDED)
+    else if (answer->gate == GATE_UNDECIDED && isnan(answer->anytime.below_evidence))
         buf_puts(out, "; more repeats of both sides narrow the interval");
     else if (answer->gate == GATE_FAIL && !question->of_files)
         buf_puts(out, "; the page shows every part; if the change is meant, pin the candidate as "
@@ -422,6 +532,11 @@ static bool put_lines(const struct gate_question *question, struct arena *arena,
         !end_line(line, arena, &answer->lines[1], err))
         return false;
     put_evidence(question, &answer->judgement, line);
+    const struct table *summary;
+    int64_t row = contributors_summary_row(&question->pair, &summary);
+    if (row >= 0)
+        put_work(summary, (size_t)row, line);
+    put_anytime(question, answer, line);
     put_settings(question, arena, line);
     put_advice(question, answer, arena, line);
     return end_line(line, arena, &answer->lines[2], err);
@@ -433,12 +548,19 @@ bool gate_answer(const struct gate_question *question, struct arena *arena,
     const struct table *summary;
     struct buf line = {0};
     *answer = (struct gate_answer){0};
-    if (!judge_runs(question, &answer->judgement, err))
+    struct gate_runs runs;
+    if (!judge_runs(question, &runs, err))
         return false;
+    answer->judgement = runs.judged;
     int64_t row = contributors_summary_row(&question->pair, &summary);
     if (row >= 0)
         take_summary(summary, (size_t)row, &answer->judgement);
-    answer->gate = verdict_gate(&answer->judgement, question->max_regression);
+    take_bound(&runs, &answer->judgement);
+    answer->anytime = judge_anytime(question, &runs, &answer->judgement);
+    answer->gate = question->sequential
+                       ? gate_of(answer->anytime.result)
+                       : verdict_gate(&answer->judgement, question->max_regression);
+    answer->has_steps = has_steps(&answer->judgement);
     bool ok = put_lines(question, arena, &line, answer, err);
     buf_free(&line);
     return ok;

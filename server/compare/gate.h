@@ -4,6 +4,7 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
+#include "analysis/anytime.h"
 #include "server/compare/contributors.h"
 
 enum { GATE_LINES = 3 };
@@ -17,11 +18,14 @@ struct gate_question {
     struct verdict_limits limits;
     double max_regression; // 0.03: steps may become 3 % longer; within the bounds above
     bool of_files;         // repeats are given on the command line, not uploaded
+    bool sequential;       // asked again after every run: the sequential test is the answer
 };
 
 struct gate_answer {
     enum gate gate;
+    bool has_steps; // else there is nothing to judge: undecided, whatever else is tried
     struct judgement judgement;
+    struct anytime anytime;        // against the limit
     const char *lines[GATE_LINES]; // clean, without line ends
 };
 
@@ -34,6 +38,10 @@ const char *gate_side_name(const struct compare_side *side, struct arena *arena)
 
 // The answer's judgement as a JSON object.
 void gate_judgement_json(const struct judgement *judgement, struct buf *out);
+
+// What the sequential test says, as a JSON object.
+void gate_anytime_json(const struct gate_question *question, const struct gate_answer *answer,
+                       struct buf *out);
 
 // Thresholds, {"alpha":0.05,...}: as asked, or as they go without saying.
 void gate_limits_json(const struct verdict_limits *limits, struct buf *out);

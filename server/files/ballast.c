@@ -44,11 +44,9 @@ static bool reserve(int fd, uint64_t bytes, struct err *err)
     return true;
 }
 
-bool ballast_make(struct ballast *ballast, uint64_t free_bytes, uint64_t spare_bytes,
-                  struct err *err)
+bool ballast_make(struct ballast *ballast, uint64_t free_bytes, struct err *err)
 {
-    if (ballast->bytes == 0 || atomic_load(&ballast->is_there) || free_bytes < spare_bytes ||
-        (free_bytes - spare_bytes) / 2 < ballast->bytes)
+    if (ballast->bytes == 0 || atomic_load(&ballast->is_there) || free_bytes / 2 < ballast->bytes)
         return true;
     int fd = open(ballast->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)

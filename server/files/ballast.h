@@ -20,9 +20,8 @@ void ballast_init(struct ballast *ballast, const char *folder, uint64_t bytes);
 // Gives the room back. Takes a struct ballast, as a hook; from any thread.
 void ballast_drop(void *ballast);
 
-// Makes it when it is not there and leaves as much again beside spare_bytes of the bytes that are
-// free. Only one thread calls this.
-MUST_CHECK bool ballast_make(struct ballast *ballast, uint64_t free_bytes, uint64_t spare_bytes,
-                             struct err *err);
+// Makes it when it is not there and leaves as much again free, also below the space that uploads
+// leave: the next full disk needs it as much as the last one did. Only one thread calls this.
+MUST_CHECK bool ballast_make(struct ballast *ballast, uint64_t free_bytes, struct err *err);
 
 #endif

@@ -15,6 +15,9 @@
 
 #define TRACE_SUFFIX ".sst"
 #define PART_SUFFIX  ".part"
+
+#define RESERVE_LEAST_BYTES ((uint64_t)256 << 10)
+#define RESERVE_MOST_BYTES  ((uint64_t)64 << 20)
 enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 
 // --- opening ------------------------------------------------------------------------------------
@@ -110,7 +113,9 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
         return NULL;
     }
     blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->blobs_fd = blobs->traces_fd = -1;
+    blobs->removals_fd = -1;
     init_pins(&blobs->pins);
+    pthread_mutex_init(&blobs->removing, NULL);
     if (open_all(blobs, data_dir, err))
         return blobs;
     blob_close(blobs);
@@ -127,6 +132,7 @@ void blob_close(struct blobs *blobs)
     close_fd(blobs->traces_fd);
     close_fd(blobs->lock_fd); // ends the lock
     pthread_rwlock_destroy(&blobs->pins);
+    pthread_mutex_destroy(&blobs->removing);
     free(blobs);
 }
 
@@ -187,6 +193,34 @@ bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err
     return true;
 }
 
+uint64_t blob_reserve_until(uint64_t end, uint64_t came, uint64_t announced)
+{
+    uint64_t ahead = came < RESERVE_LEAST_BYTES ? RESERVE_LEAST_BYTES : came;
+    ahead = ahead < RESERVE_MOST_BYTES ? ahead : RESERVE_MOST_BYTES;
+    return end >= announced || announced - end < ahead ? announced : end + ahead;
+}
+
+static bool probe_folder(struct blobs *blobs, int dir_fd, const char *what, struct err *err)
+{
+    static const char name[] = ".probe", text[] = "can this be written?";
+    int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, text, sizeof text) == (ssize_t)sizeof text;
+    if (!ok)
+        err_set_errno(err, "trying to write in the folder %s", what);
+    ok = ok && disk_fault_flush_file(&blobs->fault, fd, "a file to try that", err);
+    close_fd(fd);
+    bool gone = fd < 0 || unlinkat(dir_fd, name, 0) == 0;
+    return ok && (gone || err_set_errno(err, "removing a file in the folder %s", what));
+}
+
+bool blob_probe(struct blobs *blobs, struct err *err)
+{
+    return blob_check_writable(blobs, err) && probe_folder(blobs, blobs->spool_fd, "spool", err) &&
+           probe_folder(blobs, blobs->pieces_fd, "pieces", err) &&
+           probe_folder(blobs, blobs->blobs_fd, "blobs", err) &&
+           probe_folder(blobs, blobs->traces_fd, "traces", err);
+}
+
 // --- pins ---------------------------------------------------------------------------------------
 
 void blob_pin(struct blobs *blobs)
@@ -211,20 +245,23 @@ void blob_include(struct blobs *blobs)
 
 // --- backups ------------------------------------------------------------------------------------
 
-int blob_begin_removals(const struct blobs *blobs)
+bool blob_begin_removals(struct blobs *blobs)
 {
     char path[BLOB_PATH_SIZE];
     snprintf(path, sizeof path, "%s/" BLOB_REMOVALS_LOCK, blobs->root);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-    close_fd(fd);
-    return -1;
+    pthread_mutex_lock(&blobs->removing);
+    blobs->removals_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (blobs->removals_fd >= 0 && flock(blobs->removals_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    blob_end_removals(blobs);
+    return false;
 }
 
-void blob_end_removals(int lock)
+void blob_end_removals(struct blobs *blobs)
 {
-    close_fd(lock);
+    close_fd(blobs->removals_fd);
+    blobs->removals_fd = -1;
+    pthread_mutex_unlock(&blobs->removing);
 }
 
 // --- removing -----------------------------------------------------------------------------------

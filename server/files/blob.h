@@ -30,10 +30,13 @@ MUST_CHECK bool blob_check_writable(const struct blobs *blobs, struct err *err);
 
 // --- writing one file ---------------------------------------------------------------------------
 
-// Begins a file. expected_bytes is reserved on disk, so that a full disk shows now (ERR_SPACE);
-// 0: unknown.
+// Begins a file. ERR_SPACE when the disk has no room for expected_bytes (0: unknown); it is
+// reserved as the bytes come.
 MUST_CHECK struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes,
                                          struct err *err);
+
+// The same for bytes of which the hash alone is wanted: they go nowhere and cannot be kept.
+MUST_CHECK struct spool *blob_spool_open_unkept(struct blobs *blobs, struct err *err);
 
 // Appends bytes. After a failure only blob_spool_close makes sense.
 MUST_CHECK bool blob_spool_write(struct spool *spool, const void *bytes, size_t size,
@@ -74,10 +77,10 @@ void blob_unpin(struct blobs *blobs);
 void blob_exclude(struct blobs *blobs);
 void blob_include(struct blobs *blobs);
 
-// While a backup is made nothing may be removed that its copy of the database names: -1 then, else
-// what blob_allow_removals takes.
-int blob_begin_removals(const struct blobs *blobs);
-void blob_end_removals(int lock);
+// While a backup is made nothing may be removed that its copy of the database names: false then.
+// Else one thread at a time removes, until blob_end_removals.
+MUST_CHECK bool blob_begin_removals(struct blobs *blobs);
+void blob_end_removals(struct blobs *blobs);
 
 // Missing files are no error.
 MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
@@ -94,6 +97,9 @@ struct blob_visitor {
 };
 MUST_CHECK bool blob_each(const struct blobs *blobs, const struct blob_visitor *visitor,
                           struct err *err);
+
+// Writes, syncs and removes a small file in each folder. One thread at a time. ERR_SPACE, ERR_IO.
+MUST_CHECK bool blob_probe(struct blobs *blobs, struct err *err);
 
 // Bytes that may still be written to the filesystem.
 MUST_CHECK bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err);

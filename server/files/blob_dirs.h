@@ -13,11 +13,17 @@ struct blobs {
     int lock_fd; // of the file that says the folder is ours
     int spool_fd, pieces_fd, blobs_fd, traces_fd;
     pthread_rwlock_t pins;
+    pthread_mutex_t removing; // held with removals_fd: two of our threads are no backup
+    int removals_fd;          // of the lock that backups share, -1 between removals
     struct disk_fault fault;
 };
 
 // Opens the folder of a blob, making it when needed; -1 on failure.
 int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err);
+
+// Up to where to reserve disk for a file that comes: beyond end as much again as came, within
+// bounds, and no further than announced.
+uint64_t blob_reserve_until(uint64_t end, uint64_t came, uint64_t announced);
 
 // A sealed spool of a complete file in a folder of the data directory: it is read for its hash.
 // Keeping it gives the content a second name; the first one stays.

@@ -22,21 +22,39 @@ struct spool {
     struct hasher *hasher;
     int dir_fd, fd; // of its folder and of itself
     uint64_t bytes, reserved_bytes, flushed_bytes;
+    uint64_t expected_bytes; // 0 unknown
     bool is_sealed, is_kept;
     bool is_adopted; // its first name is somebody else's
+    bool is_unkept;  // there is no file
     char name[32];   // in the spool folder
     char sha256[BLOB_SHA256_SIZE];
 };
 
-// A full disk shows here and not after a gigabyte; a filesystem that cannot reserve is no failure.
-static bool reserve(struct spool *spool, uint64_t bytes, struct err *err)
+// Announced bytes that there is no room for are refused before they come.
+static bool check_free(const struct spool *spool, uint64_t bytes, struct err *err)
 {
-    if (bytes == 0 || bytes > INT64_MAX)
+    uint64_t free_bytes = 0;
+    return blob_free_bytes(spool->blobs, &free_bytes, err) &&
+           (bytes <= free_bytes ||
+            err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu for the upload",
+                    (unsigned long long)free_bytes, (unsigned long long)bytes));
+}
+
+// Disk is held for about as much again as came, in large pieces for large files: whoever announces
+// much and sends little keeps nobody else out. A filesystem that cannot reserve is no failure.
+static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
+{
+    uint64_t end = spool->bytes + size;
+    if (end <= spool->reserved_bytes || end > spool->expected_bytes)
         return true;
-    if (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0)
-        spool->reserved_bytes = bytes;
+    uint64_t target = blob_reserve_until(end, spool->bytes, spool->expected_bytes);
+    off_t from = (off_t)spool->reserved_bytes, more = (off_t)(target - spool->reserved_bytes);
+    if (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, from, more) == 0)
+        spool->reserved_bytes = target;
     else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-        return err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
+        return err_set_errno(err, "reserving %lld bytes", (long long)more);
+    else
+        spool->expected_bytes = 0;
     return true;
 }
 
@@ -55,7 +73,8 @@ static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (spool->fd < 0)
         return err_set_errno(err, "spool file");
-    return reserve(spool, expected_bytes, err);
+    spool->expected_bytes = expected_bytes;
+    return check_free(spool, expected_bytes, err);
 }
 
 struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, struct err *err)
@@ -73,8 +92,29 @@ struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, stru
     return NULL;
 }
 
+struct spool *blob_spool_open_unkept(struct blobs *blobs, struct err *err)
+{
+    struct spool *spool = calloc(1, sizeof *spool);
+    if (!spool) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *spool = (struct spool){.blobs = blobs, .fd = -1, .is_unkept = true};
+    spool->hasher = hasher_new(err);
+    if (spool->hasher)
+        return spool;
+    blob_spool_close(spool);
+    return NULL;
+}
+
 static bool write_all(struct spool *spool, const char *at, size_t size, struct err *err)
 {
+    if (spool->is_unkept) {
+        spool->bytes += size;
+        return true;
+    }
+    if (!reserve_ahead(spool, size, err))
+        return false;
     while (size > 0) {
         ssize_t written = write(spool->fd, at, size);
         if (written < 0 && errno == EINTR)
@@ -99,6 +139,8 @@ bool blob_spool_seal(struct spool *spool, struct err *err)
 {
     if (!hasher_end(spool->hasher, spool->sha256, err))
         return false;
+    if (spool->is_unkept)
+        return true;
     bool gives_back = spool->reserved_bytes > spool->bytes;
     if (gives_back && ftruncate(spool->fd, (off_t)spool->bytes) != 0)
         return err_set_errno(err, "ending an uploaded file");

@@ -4,6 +4,7 @@
 
 #include "server/access/audit.h"
 #include "server/files/ballast.h"
+#include "server/files/write_probe.h"
 #include "server/files/resumable_sweep.h"
 #include "server/files/retention.h"
 #include "server/files/scrub.h"
@@ -29,11 +30,13 @@
 #define SCRUB_BYTES_PS ((uint64_t)32 << 20)
 #define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
 #define TRIM_NS        (60 * SECOND_NS)
+#define SWEEP_NS       (HOUR_NS / 6) // files that no row names
 enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
 
 struct care {
     struct care_config config;
     struct ballast ballast;
+    struct write_probe probe;
     pthread_t thread;
     atomic_bool stop;
     atomic_bool has_damaged_database, has_damaged_files;
@@ -47,8 +50,8 @@ struct care {
     // Of the thread alone.
     bool must_purge; // something was deleted whose bytes may stand in the log of writes
     uint64_t seen_writes;
-    int64_t pruned_ns, trimmed_ns, looked_ns; // monotonic: when that was done last
-    int64_t noted_clock_ns;                   // time of day that was noted last as believed, 0 none
+    int64_t pruned_ns, trimmed_ns, looked_ns, swept_ns; // monotonic: when that was done last
+    int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
 };
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -340,12 +343,23 @@ static void scrub(struct care *care)
     count_damaged(care);
 }
 
+// There should be none; what a failed removal left behind must not wait for a restart.
+static void sweep_files(struct care *care)
+{
+    struct err err;
+    if (clock_mono_ns() - care->swept_ns < SWEEP_NS)
+        return;
+    if (!intake_sweep_unnamed(&care->config.intake, &err))
+        log_warn("looking for files that nothing names: %s", err.msg);
+    care->swept_ns = clock_mono_ns();
+}
+
 static void keep_ballast(struct care *care)
 {
     uint64_t free_bytes;
     struct err err;
     if (!blob_free_bytes(care->config.intake.blobs, &free_bytes, &err) ||
-        !ballast_make(&care->ballast, free_bytes, care->config.min_free_bytes, &err))
+        !ballast_make(&care->ballast, free_bytes, &err))
         log_warn("making the ballast: %s", err.msg);
     pthread_mutex_lock(&care->lock);
     care->status.has_ballast = atomic_load(&care->ballast.is_there);
@@ -379,6 +393,7 @@ static void do_duties(struct care *care)
         give_up_uploads(care);
     }
     tidy_up(care);
+    sweep_files(care);
     scrub(care);
     if (clock_mono_ns() - care->looked_ns > CHECK_AGAIN_NS && is_full_check_due(care))
         check_database(care, true);
@@ -413,11 +428,12 @@ struct care *care_open(const struct care_config *config, struct err *err)
         return NULL;
     }
     care->config = *config;
-    care->trimmed_ns = clock_mono_ns();
-    care->must_purge = true; // what the process before this one deleted
+    care->trimmed_ns = care->swept_ns = clock_mono_ns(); // the start has swept
+    care->must_purge = true;                             // what the process before this one deleted
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
     init_waiting(care);
+    write_probe_init(&care->probe);
     recall_clock(care);  // before a request asks by it what has expired
     count_damaged(care); // what was found before this process is known from the first request on
     if (pthread_create(&care->thread, NULL, run, care) == 0)
@@ -440,6 +456,7 @@ void care_close(struct care *care)
     store_on_full(care->config.intake.store, NULL, NULL);
     pthread_cond_destroy(&care->changed);
     pthread_mutex_destroy(&care->lock);
+    write_probe_destroy(&care->probe);
     free(care);
 }
 
@@ -469,6 +486,11 @@ int64_t care_clock_ns(struct care *care)
     int64_t clock_ns = retention_clock_ns(&care->retention, wall_ns, clock_mono_ns());
     pthread_mutex_unlock(&care->lock);
     return clock_ns;
+}
+
+bool care_probe(struct care *care, struct err *err)
+{
+    return !care || write_probe_try(&care->probe, &care->config.intake, err);
 }
 
 const char *care_storage_word(struct care *care)

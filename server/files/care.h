@@ -42,6 +42,10 @@ int64_t care_clock_ns(struct care *care); // NULL: the time of day
 // "sound". NULL is allowed: nobody looks.
 const char *care_storage_word(struct care *care);
 
+// Whether anything can be stored now, tried by writing at most once a second (see write_probe.h).
+// NULL is allowed: nobody looks.
+MUST_CHECK bool care_probe(struct care *care, struct err *err);
+
 // ERR_BUSY with the reason when a restart, or a person, is needed: the disk failed, or the database
 // is damaged. NULL is allowed: nobody looks.
 MUST_CHECK bool care_check(struct care *care, struct err *err);

@@ -38,10 +38,11 @@ static bool remove_blob(const struct intake *intake, const char *sha256, bool *d
         return false;
     if (named)
         return true;
-    int lock = blob_begin_removals(intake->blobs);
-    *done = lock >= 0;
-    bool ok = lock < 0 || remove_unnamed(intake, sha256, err);
-    blob_end_removals(lock);
+    *done = blob_begin_removals(intake->blobs);
+    if (!*done)
+        return true;
+    bool ok = remove_unnamed(intake, sha256, err);
+    blob_end_removals(intake->blobs);
     return ok;
 }
 
@@ -110,15 +111,23 @@ static bool keep_and_record(const struct intake *intake, const struct intake_req
     return store_add_upload(intake->store, &rows, arena, upload, err);
 }
 
-// A refused upload leaves nothing: its files are named already, but perhaps by no row. What a
-// backup keeps goes at the next start.
+// What a backup keeps is noted, to go when that has ended.
+static bool drop_file(const struct intake *intake, const char *sha256, struct err *err)
+{
+    struct garbage item = {GARBAGE_BLOB, str_of(sha256)};
+    bool done;
+    return remove_blob(intake, sha256, &done, err) &&
+           (done || !disk_fault_check(blob_fault(intake->blobs), NULL) ||
+            store_note_garbage(intake->store, &item, err));
+}
+
+// A refused upload leaves nothing: its files are named already, but perhaps by no row.
 static void drop_files(const struct intake *intake, const struct intake_request *request)
 {
     struct err err;
-    bool done;
     for (size_t i = 0; i < request->count; i++)
-        if (!remove_blob(intake, blob_spool_sha256(request->parts[i].spool), &done, &err))
-            log_warn("a file of a refused upload remains: %s", err.msg);
+        if (!drop_file(intake, blob_spool_sha256(request->parts[i].spool), &err))
+            log_warn("a file of a refused upload remains for now: %s", err.msg);
 }
 
 bool intake_accept(const struct intake *intake, const struct intake_request *request,
@@ -157,7 +166,7 @@ bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t e
     return true;
 }
 
-// --- at start -----------------------------------------------------------------------------------
+// --- what nothing names -------------------------------------------------------------------------
 
 // Names of one folder "ab" at a time, as the files come in that order: far quicker than to ask for
 // each.
@@ -194,11 +203,14 @@ static bool look_up(struct sweep *sweep, const char *name, size_t prefix_len, bo
 static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
 {
     struct sweep *sweep = ctx;
-    bool named, done; // if not done, the next start tries again
+    bool named, done; // if not done, the next sweep tries again
     if (!look_up(sweep, sha256, BLOB_PREFIX, &named, err))
         return false;
-    sweep->removed += !named;
-    return named || remove_blob(sweep->intake, sha256, &done, err);
+    if (named)
+        return true;
+    bool ok = remove_blob(sweep->intake, sha256, &done, err);
+    sweep->removed += ok && done;
+    return ok;
 }
 
 static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
@@ -209,7 +221,7 @@ static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
            (named || remove_trace(sweep->intake, trace_id, err));
 }
 
-static bool sweep_unnamed(const struct intake *intake, struct err *err)
+bool intake_sweep_unnamed(const struct intake *intake, struct err *err)
 {
     struct sweep sweep = {.intake = intake};
     struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep};
@@ -228,6 +240,6 @@ bool intake_sweep(const struct intake *intake, struct err *err)
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
-    return intake_collect(intake, err) && sweep_unnamed(intake, err) &&
+    return intake_collect(intake, err) && intake_sweep_unnamed(intake, err) &&
            resumable_sweep_files(intake, err);
 }

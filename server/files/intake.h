@@ -46,7 +46,10 @@ MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id
 // Removes the files of deleted rows.
 MUST_CHECK bool intake_collect(const struct intake *intake, struct err *err);
 
-// At start, before jobs and handlers: also removes spool files and files that no row names.
+// Removes files that no row names, also while uploads come and jobs work.
+MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct err *err);
+
+// At start, before jobs and handlers: also removes spool files.
 MUST_CHECK bool intake_sweep(const struct intake *intake, struct err *err);
 
 #endif

@@ -33,8 +33,9 @@ struct pieces {
     int fd, sums_fd;
     uint64_t bytes; // when complete
     uint64_t offset;
-    uint64_t sums;     // in the file of sums
-    uint64_t begun;    // writing back, see flush_behind
+    uint64_t sums;  // in the file of sums
+    uint64_t begun; // writing back, see flush_behind
+    uint64_t opened_at;
     uint64_t reserved; // on disk, up to here
     bool has_rubbish;  // behind offset, which could not be cut off: nothing may follow it
     char name[NAME_SIZE];
@@ -107,7 +108,7 @@ bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
             ;
         free(block);
     }
-    pieces->begun = pieces->offset;
+    pieces->begun = pieces->opened_at = pieces->offset;
     if (ftruncate(pieces->sums_fd, (off_t)(pieces->sums * sizeof(struct sum))) != 0)
         return err_set_errno(err, "checksums of an upload in pieces");
     return size == pieces->offset || pieces_rewind(pieces, pieces->offset, err);
@@ -191,16 +192,19 @@ static bool write_at(int fd, const char *at, size_t size, uint64_t offset)
 }
 
 // A filesystem that cannot reserve is no failure.
-bool pieces_reserve(struct pieces *pieces, uint64_t bytes, struct err *err)
+static bool reserve_ahead(struct pieces *pieces, size_t size, struct err *err)
 {
-    uint64_t left = pieces->bytes - pieces->offset;
-    bytes = bytes < left ? bytes : left;
-    if (bytes == 0)
+    uint64_t end = pieces->offset + size, came = pieces->offset - pieces->opened_at;
+    if (end <= pieces->reserved)
         return true;
-    if (fallocate(pieces->fd, FALLOC_FL_KEEP_SIZE, (off_t)pieces->offset, (off_t)bytes) == 0)
-        pieces->reserved = pieces->offset + bytes;
+    uint64_t from = pieces->reserved > pieces->offset ? pieces->reserved : pieces->offset;
+    uint64_t target = blob_reserve_until(end, came, pieces->bytes);
+    if (fallocate(pieces->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(target - from)) == 0)
+        pieces->reserved = target;
     else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-        return err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
+        return err_set_errno(err, "reserving %llu bytes", (unsigned long long)(target - from));
+    else
+        pieces->reserved = pieces->bytes;
     return true;
 }
 
@@ -218,6 +222,8 @@ bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool ch
 {
     if (pieces->has_rubbish || size > PIECES_BLOCK_BYTES || size > pieces->bytes - pieces->offset)
         return err_set(err, ERR_INTERNAL, "a block does not fit its upload");
+    if (!reserve_ahead(pieces, size, err))
+        return false;
     if (!write_at(pieces->fd, bytes, size, pieces->offset) ||
         (checked && !write_sum(pieces, bytes, size))) {
         err_set_errno(err, "writing an uploaded file at byte %llu",

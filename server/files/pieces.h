@@ -31,12 +31,9 @@ void pieces_close(struct pieces *pieces); // NULL is allowed
 // Bytes that are there.
 uint64_t pieces_offset(const struct pieces *pieces);
 
-// Reserves disk for so many bytes behind the offset, as far as the file goes, so that a full disk
-// shows before they come (ERR_SPACE). What did not come is given back by pieces_close.
-MUST_CHECK bool pieces_reserve(struct pieces *pieces, uint64_t bytes, struct err *err);
-
-// Appends a block. checked: the bytes count even when the process ends before pieces_flush. After a
-// failure the file is as before the call.
+// Appends a block. Disk is reserved for about as much again as came since pieces_open (ERR_SPACE);
+// what did not come is given back by pieces_close. checked: the bytes count even when the process
+// ends before pieces_flush. After a failure the file is as before the call.
 MUST_CHECK bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool checked,
                              struct err *err);
 

@@ -7,6 +7,7 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 #include "ingest/base/secrets.h"
+#include "server/http/connections.h"
 #include "server/http/http_head.h"
 #include "server/http/http_send.h"
 #include "server/http/pace.h"
@@ -29,6 +30,7 @@
 
 #define DEFAULT_THREADS   1100
 #define SLOW_WINDOW_MS    20000
+#define SILENT_NS         INT64_C(5000000000)
 #define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
 #define REPLY_ROOM_BYTES  ((uint64_t)1 << 30)
@@ -39,6 +41,7 @@ struct http {
     struct services services;
     struct precheck precheck;
     struct pace *pace;
+    struct connections *connections;
     struct mg_context *context;
     atomic_bool started;
     atomic_bool deaf;                    // its socket is shut, of which the library complains
@@ -75,7 +78,9 @@ static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *er
                        "the client sent less than %d bytes in %d s, which is too slow",
                        (int)SLOW_WINDOW_BYTES, SLOW_WINDOW_MS / 1000);
     if (count < 0 && exchange->chunked)
-        return err_set(err, ERR_USAGE, "the client stopped sending, or sent chunks that are none");
+        return err_set(err, ERR_USAGE,
+                       "the client stopped sending, or sent chunks that are none or have "
+                       "extensions");
     return count >= 0 || err_set(err, ERR_CANCELLED, "the client stopped sending");
 }
 
@@ -99,11 +104,9 @@ static void begin_body(struct exchange *exchange, struct request *request)
                                    .length = precheck_length(request),
                                    .limit = UINT64_MAX};
     exchange->chunked = request->body->length == BODY_UNKNOWN;
-    if (request->body->length == 0)
-        request->body->ended = true;
-    else
-        exchange->fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
-    exchange->slot = pace_enter(exchange->http->pace, exchange->fd, PACE_BODY);
+    request->body->ended = request->body->length == 0;
+    int fd = request->body->ended ? -1 : exchange->fd;
+    exchange->slot = pace_enter(exchange->http->pace, fd, PACE_BODY);
 }
 
 // --- the request --------------------------------------------------------------------------------
@@ -146,6 +149,11 @@ static bool stays_open(const struct request *request, const struct mg_request_in
     return info->http_version && strcmp(info->http_version, "1.1") == 0;
 }
 
+static bool is_old(const struct mg_request_info *info)
+{
+    return !info->http_version || strcmp(info->http_version, "1.1") != 0;
+}
+
 static bool check(struct http *http, const struct mg_request_info *info, struct request *request,
                   struct response *response, struct err *err)
 {
@@ -182,10 +190,8 @@ static void note_answer(struct http *http, const struct request *request,
 static void send_watched(struct exchange *exchange, struct http_send *send,
                          const struct request *request, struct response *response)
 {
-    const struct mg_request_info *info = mg_get_request_info(exchange->connection);
-    int fd = exchange->fd;
-    if (fd < 0 && http_send_bytes(response) >= REPLY_ROOM_SMALL_BYTES)
-        fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    bool is_large = response->stream.next || http_send_bytes(response) >= REPLY_ROOM_SMALL_BYTES;
+    int fd = exchange->slot >= 0 || is_large ? exchange->fd : -1;
     int slot = pace_enter(exchange->http->pace, fd, PACE_ANSWER);
     http_send(send, request, response);
     pace_leave(exchange->http->pace, slot);
@@ -197,7 +203,7 @@ static void send_in_room(struct exchange *exchange, struct http_send *send, stru
                          struct response *response)
 {
     struct reply_room *room = &exchange->http->room;
-    uint64_t bytes = arena_bytes(request->arena) + response->body.cap;
+    uint64_t bytes = arena_bytes(request->arena) + response->body.cap + response->stream.held_bytes;
     struct err err = {.pos = ERR_NO_POS};
     bool counts = str_equal(request->method, STR("GET"));
     bool fits = !counts || reply_room_enter(room, bytes);
@@ -214,6 +220,12 @@ static void send_in_room(struct exchange *exchange, struct http_send *send, stru
         reply_room_leave(room, bytes);
 }
 
+static struct connection *connection_of(struct http *http, const struct mg_connection *connection)
+{
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    return info ? connections_find(http->connections, info->remote_addr, info->remote_port) : NULL;
+}
+
 static int handle(struct http *http, struct mg_connection *connection)
 {
     int64_t begin_ns = clock_mono_ns();
@@ -222,15 +234,20 @@ static int handle(struct http *http, struct mg_connection *connection)
     struct arena arena;
     struct body body = {0};
     struct request request = {.services = &http->services, .arena = &arena, .body = &body};
-    struct exchange exchange = {.http = http, .connection = connection, .fd = -1, .slot = -1};
+    request.connection = connection_of(http, connection);
+    struct exchange exchange = {.http = http,
+                                .connection = connection,
+                                .fd = connections_socket(http->connections, request.connection),
+                                .slot = -1};
     struct response response;
     arena_init(&arena, NULL);
     response_init(&response);
+    connections_begin(http->connections, request.connection);
     http_head_read(info, headers, &request);
     name_request(&request);
     begin_body(&exchange, &request);
     bool fit = answer(http, info, &request, &response);
-    struct http_send send = {.connection = connection, .fd = exchange.fd};
+    struct http_send send = {.connection = connection, .fd = exchange.fd, .old = is_old(info)};
     // Behind chunks may stand trailers, with which the library loses the next request.
     send.closes = !fit || !body.ended || exchange.chunked || !stays_open(&request, info) ||
                   atomic_load(&http->draining);
@@ -242,6 +259,7 @@ static int handle(struct http *http, struct mg_connection *connection)
     int status = response.status;
     response_free(&response);
     arena_free(&arena);
+    connections_end(http->connections, request.connection);
     return status;
 }
 
@@ -265,6 +283,13 @@ static void count_active(struct http *http, int change)
     if (http->active == 0)
         pthread_cond_broadcast(&http->idle);
     pthread_mutex_unlock(&http->lock);
+}
+
+static int arrive(const struct mg_connection *connection, void **data)
+{
+    (void)data;
+    connections_arrive(http_of(connection)->connections);
+    return 0;
 }
 
 static int begin_request(struct mg_connection *connection)
@@ -299,7 +324,7 @@ static int http_error(struct mg_connection *connection, int status, const char *
                     "the request cannot be read: %s", message);
     problem_write(&request, &response, &err);
     struct http_send send = {.connection = connection, .closes = true, .discards = true};
-    send.fd = pace_find_socket(info->remote_addr, info->remote_port, info->server_port);
+    send.fd = connections_socket(http->connections, connection_of(http, connection));
     http_send(&send, &request, &response);
     note_answer(http, &request, &response, (struct request_cost){0, send.sent_bytes});
     response_free(&response);
@@ -314,6 +339,8 @@ static void close_connection(const struct mg_connection *closing)
     memcpy(&connection, &closing, sizeof(connection));
     if (!mg_get_user_connection_data(closing) && info && info->request_uri && !info->local_uri)
         http_error(connection, 400, "its address is none of this service");
+    struct http *http = http_of(closing);
+    connections_leave(http->connections, connection_of(http, closing));
 }
 
 static int log_message(const struct mg_connection *connection, const char *message)
@@ -342,10 +369,16 @@ static bool check_listen(const char *listen, struct err *err)
     return err_set(err, ERR_USAGE, "found '%s' to listen on, expected ADDRESS:PORT", listen);
 }
 
+static unsigned thread_count(const struct http_config *config)
+{
+    return config->threads ? config->threads : DEFAULT_THREADS;
+}
+
 static bool start_library(struct http *http, const struct http_config *config, struct err *err)
 {
-    char threads[12];
-    snprintf(threads, sizeof(threads), "%u", config->threads ? config->threads : DEFAULT_THREADS);
+    char threads[12], idle_ms[12];
+    snprintf(threads, sizeof(threads), "%u", thread_count(config));
+    snprintf(idle_ms, sizeof(idle_ms), "%d", HTTP_IDLE_S * 1000);
     // Addresses stay encoded: we decode them ourselves and see what decoding would hide.
     const char *options[] = {"listening_ports",
                              config->listen,
@@ -358,7 +391,9 @@ static bool start_library(struct http *http, const struct http_config *config, s
                              "enable_keep_alive",
                              "yes",
                              "keep_alive_timeout_ms",
-                             "500",
+                             idle_ms,
+                             "listen_backlog",
+                             "4096",
                              "max_request_size",
                              "16384",
                              "tcp_nodelay",
@@ -378,7 +413,8 @@ static bool start_library(struct http *http, const struct http_config *config, s
                              "access_control_allow_headers",
                              "",
                              NULL};
-    struct mg_callbacks callbacks = {.begin_request = begin_request,
+    struct mg_callbacks callbacks = {.init_connection = arrive,
+                                     .begin_request = begin_request,
                                      .http_error = http_error,
                                      .connection_close = close_connection,
                                      .log_message = log_message};
@@ -436,6 +472,22 @@ static void raise_file_limit(void)
     }
 }
 
+static bool start_watches(struct http *http, const struct http_config *config, struct err *err)
+{
+    unsigned threads = thread_count(config);
+    struct pace_config pace = {
+        .slots = threads, .window_ms = SLOW_WINDOW_MS, .window_bytes = SLOW_WINDOW_BYTES};
+    struct connections_config connections = {
+        .threads = threads,
+        .per_client = config->per_client && config->per_client < threads / 2 ? config->per_client
+                                                                             : threads / 2,
+        .patience_ns = SILENT_NS};
+    http->pace = pace_start(&pace, err);
+    http->connections = http->pace ? connections_new(&connections, err) : NULL;
+    http->services.connections = http->connections;
+    return http->connections != NULL;
+}
+
 struct http *http_start(const struct http_config *config, struct err *err)
 {
     raise_file_limit();
@@ -447,12 +499,10 @@ struct http *http_start(const struct http_config *config, struct err *err)
         return NULL;
     }
     init(http, config);
-    struct pace_config pace = {.slots = config->threads ? config->threads : DEFAULT_THREADS,
-                               .window_ms = SLOW_WINDOW_MS,
-                               .window_bytes = SLOW_WINDOW_BYTES};
-    http->pace = pace_start(&pace, err);
-    if (http->pace && start_library(http, config, err))
+    if (start_watches(http, config, err) && start_library(http, config, err)) {
+        connections_listen(http->connections, http_port(http));
         return http;
+    }
     http_stop(http, 0);
     return NULL;
 }
@@ -510,8 +560,11 @@ void http_stop(struct http *http, uint64_t grace_ms)
     http_drain(http);
     wait_idle(http, grace_ms);
     stop_listening(http);
+    if (http->connections)
+        connections_close_silent(http->connections);
     mg_stop(http->context);
     pace_stop(http->pace);
+    connections_free(http->connections);
     pthread_cond_destroy(&http->idle);
     pthread_mutex_destroy(&http->lock);
     sem_destroy(&http->comparing);

@@ -19,9 +19,10 @@ struct http_config {
     uint64_t queue_limit;       // so many jobs may wait before uploads are refused; 0 any
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte
     unsigned threads;           // connections served at a time, 0 for the default of 1100
-    struct metrics *metrics;    // NULL: nothing is counted; outlives the server
-    struct intake intake;       // outlives the server
-    struct access *access;      // these three may be NULL, too: see services.h
+    unsigned per_client;     // of these, of one address or token; 0 or more than half: half of them
+    struct metrics *metrics; // NULL: nothing is counted; outlives the server
+    struct intake intake;    // outlives the server
+    struct access *access;   // these three may be NULL, too: see services.h
     struct quota *quota;
     struct audit *audit;
 };

@@ -3,6 +3,7 @@
 #include "server/http/http_send.h"
 
 #include "ingest/base/clock.h"
+#include "server/http/stream_send.h"
 
 #include <civetweb.h>
 #include <poll.h>
@@ -53,11 +54,15 @@ static void add_date(struct buf *head)
         buf_printf(head, "Date: %s\r\n", text);
 }
 
-static void add_content_headers(struct buf *head, const struct response *response)
+static void add_content_headers(struct buf *head, const struct http_send *send,
+                                const struct response *response)
 {
     if (response->status == 304)
         return;
-    buf_printf(head, "Content-Length: %llu\r\n", (unsigned long long)http_send_bytes(response));
+    if (!response->stream.next)
+        buf_printf(head, "Content-Length: %llu\r\n", (unsigned long long)http_send_bytes(response));
+    else if (!send->old)
+        buf_puts(head, "Transfer-Encoding: chunked\r\n");
     if (response->type)
         buf_printf(head, "Content-Type: %s\r\n", response->type);
     if (response->gzipped)
@@ -69,7 +74,7 @@ static void build_head(const struct http_send *send, const struct request *reque
 {
     buf_printf(head, "HTTP/1.1 %d %s\r\n", response->status, response_phrase(response->status));
     add_date(head);
-    add_content_headers(head, response);
+    add_content_headers(head, send, response);
     buf_printf(head, "Cache-Control: %s\r\nVary: Accept, Accept-Encoding\r\n",
                cache_control(response->cache));
     if (response->etag.len)
@@ -82,7 +87,10 @@ static void build_head(const struct http_send *send, const struct request *reque
     }
     buf_puts(head, fixed_headers);
     buf_printf(head, "X-Request-Id: %s\r\n", request->id);
-    buf_puts(head, send->closes ? "Connection: close\r\n\r\n" : "Connection: keep-alive\r\n\r\n");
+    if (send->closes)
+        buf_puts(head, "Connection: close\r\n\r\n");
+    else
+        buf_printf(head, "Connection: keep-alive\r\nKeep-Alive: timeout=%d\r\n\r\n", HTTP_IDLE_S);
 }
 
 static bool write_all(struct mg_connection *connection, const char *at, size_t len)
@@ -107,6 +115,22 @@ static bool write_file(struct mg_connection *connection, int fd, uint64_t left)
         left -= ok ? (uint64_t)got : 0;
     }
     free(block);
+    return ok;
+}
+
+static bool write_to(void *context, const char *at, size_t len)
+{
+    return write_all(context, at, len);
+}
+
+static bool write_stream(struct http_send *send, struct response *response)
+{
+    struct stream_send stream = {.write = write_to,
+                                 .context = send->connection,
+                                 .chunked = !send->old,
+                                 .packed = response->gzipped};
+    bool ok = stream_send(&stream, response);
+    send->sent_bytes = ok ? stream.sent_bytes : 0;
     return ok;
 }
 
@@ -141,16 +165,26 @@ void http_send(struct http_send *send, const struct request *request, struct res
     if (response->status == 0)
         response->status = 200;
     response_compress(request, response);
+    bool streams = response->stream.next;
+    if (streams) {
+        response->gzipped = response_packs(request, response);
+        send->closes |= send->old;
+    }
     build_head(send, request, response, &head);
     bool with_content = !str_equal(request->method, STR("HEAD")) && response->status != 304;
-    bool in_one = with_content && response->fd < 0 && http_send_bytes(response) < ONE_WRITE_BYTES;
+    bool in_one =
+        with_content && !streams && response->fd < 0 && http_send_bytes(response) < ONE_WRITE_BYTES;
     if (in_one && response->borrowed.at)
         buf_add_str(&head, response->borrowed);
     else if (in_one)
         buf_add(&head, response->body.at, response->body.len);
-    bool sent = !head.failed && write_all(send->connection, head.at, head.len) &&
-                (!with_content || in_one || write_content(send->connection, response));
-    send->sent_bytes = sent && with_content ? http_send_bytes(response) : 0;
+    bool sent = !head.failed && write_all(send->connection, head.at, head.len);
+    if (sent && with_content && streams) {
+        sent = write_stream(send, response);
+    } else {
+        sent = sent && (!with_content || in_one || write_content(send->connection, response));
+        send->sent_bytes = sent && with_content ? http_send_bytes(response) : 0;
+    }
     if (send->closes || !sent)
         mg_disable_connection_keep_alive(send->connection);
     if (send->discards && sent && send->fd >= 0)

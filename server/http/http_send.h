@@ -7,10 +7,13 @@
 
 struct mg_connection;
 
+#define HTTP_IDLE_S 20 // so long a connection waits for its next request, and says so
+
 struct http_send {
     struct mg_connection *connection;
     int fd;              // the connection's socket, -1 unknown
     bool closes;         // the connection ends with this answer
+    bool old;            // the client speaks HTTP/1.0, which knows no chunks
     bool discards;       // the client may still be sending: let it see the answer before it ends
     uint64_t sent_bytes; // of content; set by http_send when all of it went out
 };

@@ -5,7 +5,6 @@
 #include "ingest/base/clock.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netdb.h>
@@ -176,32 +175,14 @@ static int port_of(const struct sockaddr_storage *end)
     return is_internet ? ntohs(address.sin6_port) : -1;
 }
 
-static bool is_between(int fd, const char *peer_address, int peer_port, int own_port)
+bool pace_peer(int fd, unsigned own_port, char address[NI_MAXHOST], int *port)
 {
     struct sockaddr_storage peer = {0}, own = {0};
     socklen_t peer_size = sizeof(peer), own_size = sizeof(own);
-    char text[NI_MAXHOST];
-    return getpeername(fd, (struct sockaddr *)&peer, &peer_size) == 0 &&
-           port_of(&peer) == peer_port &&
-           getsockname(fd, (struct sockaddr *)&own, &own_size) == 0 && port_of(&own) == own_port &&
-           getnameinfo((struct sockaddr *)&peer, peer_size, text, sizeof(text), NULL, 0,
-                       NI_NUMERICHOST) == 0 &&
-           strcmp(text, peer_address) == 0;
-}
-
-int pace_find_socket(const char *peer_address, int peer_port, int own_port)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    if (!folder)
-        return -1;
-    int found = -1;
-    for (struct dirent *entry; found < 0 && (entry = readdir(folder));) {
-        char *end = NULL;
-        long fd = strtol(entry->d_name, &end, 10);
-        if (*end == '\0' && end != entry->d_name &&
-            is_between((int)fd, peer_address, peer_port, own_port))
-            found = (int)fd;
-    }
-    closedir(folder);
-    return found;
+    if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0 ||
+        getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 || port_of(&own) != (int)own_port)
+        return false;
+    *port = port_of(&peer);
+    return getnameinfo((struct sockaddr *)&peer, peer_size, address, NI_MAXHOST, NULL, 0,
+                       NI_NUMERICHOST) == 0;
 }

@@ -7,6 +7,8 @@
 
 #include "ingest/base/err.h"
 
+#include <netdb.h>
+
 struct pace;
 
 struct pace_config {
@@ -34,7 +36,7 @@ bool pace_was_cut(struct pace *pace, int slot);
 
 void pace_leave(struct pace *pace, int slot);
 
-// The socket of this process that is connected to a peer, or -1.
-int pace_find_socket(const char *peer_address, int peer_port, int own_port);
+// Who is at the other end of a connected socket of that port of ours; false for all else.
+MUST_CHECK bool pace_peer(int fd, unsigned own_port, char address[NI_MAXHOST], int *port);
 
 #endif

@@ -9,16 +9,17 @@ int problem_status(enum err_code code)
     switch (code) {
     case ERR_USAGE: return 400;
     case ERR_NOT_FOUND: return 404;
+    case ERR_DENIED: return 403;
     case ERR_CONFLICT: return 409;
     case ERR_FORMAT: return 422;
     case ERR_LIMIT: return 413;
     case ERR_UNSUPPORTED: return 415;
     case ERR_BUSY:
-    case ERR_MEMORY: return 503;
+    case ERR_MEMORY:
+    case ERR_IO: return 503; // the system refused, which is no fault of our code
     case ERR_SPACE: return 507;
     case ERR_CANCELLED: return 408;
     case ERR_NONE:
-    case ERR_IO:
     case ERR_INTERNAL: return 500;
     }
     return 500;

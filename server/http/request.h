@@ -31,14 +31,15 @@ struct request {
     const struct route *route;                 // the row that serves it
     struct str captures[REQUEST_MAX_CAPTURES]; // what stood for {...} in its pattern, decoded
     struct body *body;
-    char id[REQUEST_ID_SIZE]; // given back as X-Request-Id
-    struct str peer;          // address of the client
-    bool by_proxy;            // passed on by a trusted proxy; peer is whom it names
-    struct principal who;     // set once admitted
-    bool takes_place;         // among the uploads under way
-    uint64_t quota_bytes;     // that are kept free for its upload
-    uint64_t quota_counted;   // bytes of the body that the store counted
-    bool quota_is_piece;      // of an upload that was announced before
+    struct connection *connection; // that it came on, NULL unknown
+    char id[REQUEST_ID_SIZE];      // given back as X-Request-Id
+    struct str peer;               // address of the client
+    bool by_proxy;                 // passed on by a trusted proxy; peer is whom it names
+    struct principal who;          // set once admitted
+    bool takes_place;              // among the uploads under way
+    uint64_t quota_bytes;          // that came and are not in the store yet
+    uint64_t quota_counted;        // bytes of the body that the store counted
+    bool quota_stores_nothing;     // its upload is only compared with one that came before
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };

@@ -14,6 +14,9 @@ void response_init(struct response *response)
 void response_free(struct response *response)
 {
     buf_free(&response->body);
+    if (response->stream.end)
+        response->stream.end(response->stream.context);
+    response->stream = (struct response_stream){0};
     if (response->fd >= 0)
         close(response->fd);
     response->fd = -1;

@@ -13,15 +13,25 @@ enum response_cache {
     CACHE_NEVER,
 };
 
+// Content that is made while it is sent, and so has no length yet.
+struct response_stream {
+    // Adds the next piece; *more: another may follow. What fails cuts the answer off.
+    bool (*next)(void *context, struct buf *out, bool *more, struct err *err);
+    void (*end)(void *context); // NULL: nothing is to be freed
+    void *context;
+    uint64_t held_bytes; // what it holds while it is sent
+};
+
 struct response {
-    int status;          // 0: 200, or what the error says
-    const char *type;    // Content-Type, with charset where it is text
-    struct buf body;     // what to send, or
-    struct str borrowed; // what to send, outliving the request, or
-    int fd;              // a file to send, closed afterwards; -1 none
-    uint64_t file_bytes; // of fd
-    bool gzipped;        // the content is one gzip member already
-    struct str etag;     // with its quotes; "" none
+    int status;                    // 0: 200, or what the error says
+    const char *type;              // Content-Type, with charset where it is text
+    struct buf body;               // what to send, or
+    struct str borrowed;           // what to send, outliving the request, or
+    struct response_stream stream; // after body, if next is set, or
+    int fd;                        // a file to send, closed afterwards; -1 none
+    uint64_t file_bytes;           // of fd
+    bool gzipped;                  // the content is one gzip member already
+    struct str etag;               // with its quotes; "" none
     enum response_cache cache;
     const char *word; // of the problem type; NULL: as the error code says
     struct str fix;   // what to do about the problem; "" none
@@ -60,6 +70,9 @@ bool response_tag_matches(struct str list, struct str etag);
 
 // Replaces the body by its gzip form when the client takes it and it pays.
 void response_compress(const struct request *request, struct response *response);
+
+// Whether its content would be compressed, were it long enough, for this client.
+bool response_packs(const struct request *request, const struct response *response);
 
 // "200 OK" and the like: the standard phrase.
 const char *response_phrase(int status);

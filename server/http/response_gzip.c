@@ -37,11 +37,16 @@ static bool deflate_all(struct str in, struct buf *out)
     return state == Z_STREAM_END && !out->failed;
 }
 
+bool response_packs(const struct request *request, const struct response *response)
+{
+    return !response->gzipped && response->type && is_text(response->type) &&
+           request_accepts(request, "Accept-Encoding", "gzip");
+}
+
 void response_compress(const struct request *request, struct response *response)
 {
-    if (response->borrowed.at || response->fd >= 0 || response->body.len < SMALLEST_BYTES ||
-        !response->type || !is_text(response->type) ||
-        !request_accepts(request, "Accept-Encoding", "gzip"))
+    if (response->borrowed.at || response->fd >= 0 || response->stream.next ||
+        response->body.len < SMALLEST_BYTES || !response_packs(request, response))
         return;
     struct buf packed = {0};
     if (!deflate_all((struct str){response->body.at, response->body.len}, &packed)) {

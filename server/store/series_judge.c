@@ -183,6 +183,8 @@ static bool pass_run(struct lane *lane, struct sweep *sweep, size_t k, struct er
     struct series_point *point = &lane->state->points[lane->at[k]];
     if (lane->begins[k])
         begin_with(lane, sweep, k);
+    point->fence_share = fence_of(lane, &sweep->history);
+    point->usual = sweep->history.count;
     point->outlier = is_outlier(lane, sweep, k);
     if (!point->outlier) {
         if (sweep->open != SERIES_NONE)
@@ -505,4 +507,58 @@ bool series_judge(const struct series_state *state, struct arena *arena,
             return false;
     qsort(judgement->changes, judgement->change_count, sizeof *judgement->changes, compare_changes);
     return settle_alerts(state, judgement, arena, err);
+}
+
+// --- two of its runs ----------------------------------------------------------------------------
+
+static const struct series_alert *alert_between(const struct series_judgement *judged, size_t from,
+                                                size_t to)
+{
+    for (size_t i = 0; i < judged->alert_count; i++) {
+        const struct series_alert *alert = &judged->alerts[i];
+        if (alert->at == to && alert->previous == from && !alert->dropped)
+            return alert;
+    }
+    return NULL;
+}
+
+// Changes of level after one point and up to another, and whether they leave it where it was.
+static bool levels_differ(const struct series_state *state, const struct series_judgement *judged,
+                          size_t from, size_t to, double *p_value)
+{
+    double before_ns = NAN, after_ns = NAN, least_share = unknown_fence_share;
+    for (size_t i = 0; i < judged->change_count; i++) {
+        const struct series_change *change = &judged->changes[i];
+        if (change->at <= from || change->at > to || isnan(change->p_value) ||
+            !is_same_hardware(&state->points[change->at], &state->points[to]))
+            continue;
+        before_ns = isnan(before_ns) ? change->before_ns : before_ns;
+        after_ns = change->after_ns;
+        least_share = fmin(least_share, distance_share(change->before_ns, change->after_ns) / 2);
+        *p_value = fmax(isnan(*p_value) ? 0 : *p_value, change->p_value);
+    }
+    bool differ = distance_share(before_ns, after_ns) > least_share; // false without any
+    *p_value = differ ? *p_value : NAN;
+    return differ;
+}
+
+bool series_judge_pair(const struct series_state *state, size_t a, size_t b, struct arena *arena,
+                       struct series_evidence *evidence, struct err *err)
+{
+    struct series_judgement judged;
+    size_t from = a < b ? a : b, to = a < b ? b : a;
+    *evidence = (struct series_evidence){.p_value = NAN, .fence_share = NAN};
+    if (!is_same_hardware(&state->points[from], &state->points[to]))
+        return true;
+    if (!series_judge(state, arena, &judged, err))
+        return false;
+    const struct series_alert *alert = alert_between(&judged, from, to);
+    evidence->known = true;
+    evidence->fence_share = state->points[to].fence_share;
+    evidence->runs = state->points[to].usual;
+    evidence->changed = levels_differ(state, &judged, from, to, &evidence->p_value) ||
+                        state->points[from].outlier != state->points[to].outlier || alert;
+    if (alert && alert->status == ALERT_NOISE)
+        evidence->changed = false;
+    return true;
 }

@@ -5,6 +5,7 @@
 #ifndef SERVER_SERIES_JUDGE_H
 #define SERVER_SERIES_JUDGE_H
 
+#include "analysis/verdict.h"
 #include "ingest/base/arena.h"
 
 enum alert_kind { ALERT_OUTLIER, ALERT_CHANGE };
@@ -16,7 +17,11 @@ struct series_point {
     struct str run_id, gpu;
     int64_t ranks;
     double step_ns; // above 0
-    bool outlier;   // set by series_judge
+    // Set by series_judge: what usual runs before it differ by (NaN unknown), and how many there
+    // are.
+    double fence_share;
+    size_t usual;
+    bool outlier;
 };
 
 struct series_alert {
@@ -60,5 +65,12 @@ double series_share(double before_ns, double after_ns);
 // The same state gives the same judgement. ERR_LIMIT when memory is short.
 MUST_CHECK bool series_judge(const struct series_state *state, struct arena *arena,
                              struct series_judgement *judgement, struct err *err);
+
+// What it says of the way from one point to another: changed where an alert of the later names the
+// earlier as the run before, unless someone called it noise; else where levels of different height
+// or an outlier lie between them.
+MUST_CHECK bool series_judge_pair(const struct series_state *state, size_t a, size_t b,
+                                  struct arena *arena, struct series_evidence *evidence,
+                                  struct err *err);
 
 #endif

@@ -23,6 +23,7 @@ struct store;
 #define STORE_MAX_META        ((size_t)64)  // settings of a run
 #define STORE_MAX_TAGS        ((size_t)256) // of a run
 #define STORE_MAX_BASELINES   ((size_t)1000)
+#define STORE_MAX_EMPTY_RUNS  1000 // of one owner
 
 // Opens or creates the database at path and brings its schema up to date. ERR_UNSUPPORTED when a
 // newer version wrote it.
@@ -45,7 +46,7 @@ struct run_tag {
     struct str key, value;
 };
 
-// The seven parts of a step, in the order in which bars show them.
+// The eight parts of a step, in the order in which bars show them.
 enum run_part {
     PART_GEMM,
     PART_ATTENTION,
@@ -54,6 +55,7 @@ enum run_part {
     PART_EXPOSED_MEMORY,
     PART_IDLE_HOST_WAIT,
     PART_IDLE_OTHER,
+    PART_UNRECORDED,
     PART_COUNT
 };
 extern const char *const run_part_columns[PART_COUNT]; // "gemm_ns", ...
@@ -65,6 +67,7 @@ struct run {
     enum run_status status;
     int64_t world_size;           // as set, else as the traces say; -1 unknown
     bool finalized;               // no more ranks will come
+    struct str owner;             // who made it; "" nobody known
     int64_t received;             // traces
     int64_t done, failed, active; // of those; active: queued or running
     struct str step_pattern;      // annotation that marks a step, "" as found
@@ -129,6 +132,9 @@ struct run_request {
     // As in run_patch; "" and NULL leave them as they are.
     struct str step_pattern;
     const int64_t *warmup_steps;
+    struct str owner; // who makes it, or adds to it; "" nobody known
+    bool adds_only;   // what changes a run that others made, that is complete or a baseline fails
+                      // with ERR_DENIED; what repeats what is there does not
 };
 
 // Whether a run could be made so, as far as that can be said without looking. ERR_USAGE.
@@ -138,7 +144,8 @@ MUST_CHECK bool store_check_run(const struct run_request *request, struct err *e
 MUST_CHECK bool store_check_target(struct store *store, const struct run_request *request,
                                    struct err *err);
 
-// Makes an empty run. ERR_CONFLICT when the name is taken in the project.
+// Makes an empty run. ERR_CONFLICT when the name is taken in the project, ERR_BUSY when its owner
+// has too many that are empty.
 MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
                                  struct arena *arena, struct run *run, struct err *err);
 
@@ -217,7 +224,7 @@ struct upload {
 // What a client calls an upload, so that it may send it again and get the same answer.
 struct upload_key {
     struct str text; // "" none
-    int64_t request; // a hash of what it was sent with: another means another upload
+    int64_t request; // a hash of all that it is: another means another upload
 };
 
 // Gets or makes the run and adds rows for all parts, the upload and the jobs, in one transaction;
@@ -278,6 +285,23 @@ MUST_CHECK bool store_load_trace_report(struct store *store, struct str trace_id
 MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id,
                                         const struct table_desc *const *known,
                                         struct report *report, struct err *err);
+
+// Rows that are kept and read together.
+#define STORE_PART_ROWS ((uint64_t)1024)
+
+// Where the rows of a table are.
+struct table_place {
+    struct str run_id;
+    int64_t revision;    // of the run
+    struct str trace_id; // "": one of run_tables
+    const struct table_desc *desc;
+};
+
+// Adds the rows of a part, which begin with 0, to the report. *more: it was not the last one,
+// though the next may be empty. ERR_BUSY when the run is not at that revision any more.
+MUST_CHECK bool store_read_part(struct store *store, const struct table_place *place,
+                                uint64_t number, struct report *report, bool *more,
+                                struct err *err);
 
 // What a trace job found.
 struct trace_result {
@@ -397,6 +421,9 @@ struct garbage {
 // Files whose rows went; gone from the list once store_forget_garbage was told.
 MUST_CHECK bool store_list_garbage(struct store *store, struct arena *arena, struct garbage **items,
                                    size_t *count, struct err *err);
+// A file that no row ever named goes with them.
+MUST_CHECK bool store_note_garbage(struct store *store, const struct garbage *item,
+                                   struct err *err);
 MUST_CHECK bool store_forget_garbage(struct store *store, const struct garbage *item,
                                      struct err *err);
 

@@ -82,7 +82,7 @@ bool store_quota_use(struct store *store, struct str who, int64_t day, struct qu
         sql_begin(txn.db,
                   "SELECT (SELECT bytes FROM quota_day WHERE who = ?1 AND day = ?2), "
                   "(SELECT sum(bytes) FROM trace_owner WHERE who = ?1), "
-                  "(SELECT sum(bytes) FROM resumable WHERE owner = ?1 AND upload_id IS NULL "
+                  "(SELECT sum(flushed) FROM resumable WHERE owner = ?1 AND upload_id IS NULL "
                   "AND refused IS NULL)",
                   err);
     sql_bind_text(&stmt, who);

@@ -193,7 +193,7 @@ bool store_check_file(const char *path, struct store_check *found, struct err *e
 {
     *found = (struct store_check){.checked_ns = clock_wall_ns()};
     sqlite3 *db = open_file(path, err);
-    bool ok = db && check_whole(db, found, err);
+    bool ok = db && migrate_check(db, err) && check_whole(db, found, err);
     sqlite3_close(db);
     return judge(ok, found, err);
 }

@@ -68,7 +68,8 @@ bool store_copy_file(const char *path, const char *to, struct err *err)
     if (access(path, F_OK) != 0)
         return err_set(err, ERR_NOT_FOUND, "found no database %s", path);
     sqlite3 *db = store_connect(path, SQLITE_OPEN_READONLY, err);
-    bool ok = db && copy_database(db, to, err);
+    // What a newer program stored may need more than we copy.
+    bool ok = db && migrate_check(db, err) && copy_database(db, to, err);
     sqlite3_close(db);
     return ok;
 }

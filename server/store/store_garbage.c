@@ -79,14 +79,25 @@ bool store_list_garbage(struct store *store, struct arena *arena, struct garbage
     return txn_end(&txn, ok, err);
 }
 
-bool store_forget_garbage(struct store *store, const struct garbage *item, struct err *err)
+static bool change_garbage(struct store *store, const char *text, const struct garbage *item,
+                           struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, "DELETE FROM garbage WHERE kind = ? AND name = ?", err);
+    struct stmt stmt = sql_begin(txn.db, text, err);
     sql_bind_text(&stmt, item->kind == GARBAGE_BLOB ? STR("blob") : STR("trace_file"));
     sql_bind_text(&stmt, item->name);
     bool ok = sql_run(&stmt);
     return txn_end(&txn, ok, err);
+}
+
+bool store_note_garbage(struct store *store, const struct garbage *item, struct err *err)
+{
+    return change_garbage(store, "INSERT OR IGNORE INTO garbage VALUES (?, ?)", item, err);
+}
+
+bool store_forget_garbage(struct store *store, const struct garbage *item, struct err *err)
+{
+    return change_garbage(store, "DELETE FROM garbage WHERE kind = ? AND name = ?", item, err);
 }

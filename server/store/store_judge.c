@@ -337,6 +337,31 @@ static bool write_batch(struct store *store, const struct batch *batch, struct e
     return txn_end(&txn, ok, err);
 }
 
+// --- two of its runs ----------------------------------------------------------------------------
+
+static bool read_series(struct store *store, struct judging *series, struct arena *arena,
+                        struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = read_points(txn.db, series, arena, err) && read_alerts(txn.db, series, arena, err);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_judge_pair(struct store *store, const struct series_key *key,
+                      const struct str run_ids[2], struct arena *arena,
+                      struct series_evidence *evidence, struct err *err)
+{
+    struct judging series = {.key = *key};
+    *evidence = (struct series_evidence){.p_value = NAN, .fence_share = NAN};
+    if (!read_series(store, &series, arena, err))
+        return false;
+    size_t a = point_of(&series.state, run_ids[0]), b = point_of(&series.state, run_ids[1]);
+    return a == SERIES_NONE || b == SERIES_NONE || a == b ||
+           series_judge_pair(&series.state, a, b, arena, evidence, err);
+}
+
 // --- all of it ----------------------------------------------------------------------------------
 
 static bool judge_batch(struct store *store, struct arena *arena, struct batch *batch,

@@ -64,15 +64,25 @@ static bool migrate_in_one(sqlite3 *db, struct err *err)
     return sql_run(&end) && ok;
 }
 
+static bool check_version(int64_t version, struct err *err)
+{
+    return version <= schema_count ||
+           err_set(err, ERR_UNSUPPORTED,
+                   "the database has schema %lld, this program knows up to %d: run a newer one",
+                   (long long)version, schema_count);
+}
+
+bool migrate_check(sqlite3 *db, struct err *err)
+{
+    int64_t version;
+    return read_version(db, &version, err) && check_version(version, err);
+}
+
 bool migrate_schema(sqlite3 *db, const char *path, struct err *err)
 {
     int64_t version;
-    if (!read_version(db, &version, err))
+    if (!read_version(db, &version, err) || !check_version(version, err))
         return false;
-    if (version > schema_count)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "the database has schema %lld, this program knows up to %d: run a newer one",
-                       (long long)version, schema_count);
     if (version == schema_count)
         return true;
     return (version == 0 || copy_before_schema(db, path, version, err)) && migrate_in_one(db, err);

@@ -5,9 +5,9 @@
 #include "ingest/base/clock.h"
 #include "server/store/store_sql.h"
 
-#define COLUMNS                                                                               \
-    "SELECT id, owner, metadata, bytes, flushed, created_ns, expires_ns, upload_id, refused " \
-    "FROM resumable "
+#define COLUMNS                                                                                \
+    "SELECT id, owner, metadata, bytes, flushed, created_ns, expires_ns, upload_id, refused, " \
+    "request FROM resumable "
 
 // --- reading ------------------------------------------------------------------------------------
 
@@ -26,6 +26,7 @@ static bool read_one(struct stmt *stmt, struct arena *arena, struct resumable *f
             .expires_ns = sql_i64(stmt, 6),
             .upload_id = sql_text(stmt, 7, arena),
             .refused = sql_text(stmt, 8, arena),
+            .request = sql_i64_or(stmt, 9, -1),
         };
     return sql_end(stmt);
 }
@@ -74,30 +75,26 @@ bool store_names_resumable(struct store *store, struct str id, bool *named, stru
     return ok;
 }
 
-// Of keys from before that was noted, any request will do.
-static bool check_request(const struct upload_key *key, int64_t request, struct err *err)
-{
-    return request == key->request ||
-           err_set(err, ERR_CONFLICT, "this Idempotency-Key came with another upload before");
-}
-
-bool store_find_upload_of_key(struct store *store, struct str owner, const struct upload_key *key,
-                              struct arena *arena, struct upload *upload, struct err *err)
+bool store_find_upload_of_key(struct store *store, struct str owner, struct str key,
+                              struct arena *arena, struct keyed_upload *found, struct err *err)
 {
     struct txn txn;
+    *found = (struct keyed_upload){0};
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db, "SELECT upload_id, request FROM upload_key WHERE owner = ? AND \"key\" = ?", err);
     sql_bind_text(&stmt, owner);
-    sql_bind_text(&stmt, key->text);
-    bool is_there = sql_row(&stmt);
-    struct str id = is_there ? sql_text(&stmt, 0, arena) : STR("");
-    int64_t sent = is_there ? sql_i64_or(&stmt, 1, key->request) : key->request;
+    sql_bind_text(&stmt, key);
+    struct str id = STR("");
+    if (sql_row(&stmt)) {
+        id = sql_text(&stmt, 0, arena);
+        found->has_hash = !sql_is_null(&stmt, 1);
+        found->request = sql_i64_or(&stmt, 1, 0);
+    }
     bool ok = sql_end(&stmt) &&
-              (id.len || err_set(err, ERR_NOT_FOUND, "no upload was sent with this key")) &&
-              check_request(key, sent, err);
-    return txn_end(&txn, ok, err) && store_find_upload(store, id, arena, upload, err);
+              (id.len || err_set(err, ERR_NOT_FOUND, "no upload was sent with this key"));
+    return txn_end(&txn, ok, err) && store_find_upload(store, id, arena, &found->upload, err);
 }
 
 // --- changing -----------------------------------------------------------------------------------
@@ -126,7 +123,7 @@ static bool insert(sqlite3 *db, const struct resumable_request *request, const c
     struct stmt stmt =
         sql_begin(db,
                   "INSERT INTO resumable (id, owner, \"key\", bytes, metadata, "
-                  "created_ns, expires_ns) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                  "created_ns, expires_ns, request) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                   "ON CONFLICT (owner, \"key\") WHERE \"key\" IS NOT NULL DO NOTHING",
                   err);
     sql_bind_text(&stmt, str_of(id));
@@ -139,6 +136,7 @@ static bool insert(sqlite3 *db, const struct resumable_request *request, const c
     sql_bind_text(&stmt, request->metadata);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, request->expires_ns);
+    sql_bind_i64(&stmt, request->request);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
             err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key has begun already"));

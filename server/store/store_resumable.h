@@ -18,12 +18,14 @@ struct resumable {
     int64_t created_ns, expires_ns;
     struct str upload_id; // what it became; "" not yet
     struct str refused;   // why it never will; "" not so
+    int64_t request;      // as in resumable_request; -1 unknown, from an older version
 };
 
 struct resumable_request {
     struct str owner;
     struct str key; // "" none
     struct str metadata;
+    int64_t request; // a hash of the metadata, which goes when the upload has ended; not negative
     uint64_t bytes;
     int64_t expires_ns;
 };
@@ -60,9 +62,14 @@ MUST_CHECK bool store_drop_expired(struct store *store, int64_t now_ns, bool *dr
 MUST_CHECK bool store_names_resumable(struct store *store, struct str id, bool *named,
                                       struct err *err);
 
-// The upload that a key gave. ERR_NOT_FOUND; ERR_CONFLICT when it came with another request.
-MUST_CHECK bool store_find_upload_of_key(struct store *store, struct str owner,
-                                         const struct upload_key *key, struct arena *arena,
-                                         struct upload *upload, struct err *err);
+// The upload that a key gave, and the hash of what it was. ERR_NOT_FOUND.
+struct keyed_upload {
+    struct upload upload;
+    bool has_hash; // false: it is not known what it came with, from an older version
+    int64_t request;
+};
+MUST_CHECK bool store_find_upload_of_key(struct store *store, struct str owner, struct str key,
+                                         struct arena *arena, struct keyed_upload *found,
+                                         struct err *err);
 
 #endif

@@ -17,11 +17,46 @@ static bool check_text(const char *what, struct str text, size_t max_bytes, stru
     return true;
 }
 
-// "." and ".." mean folders in an address, and a blank at an end cannot be seen.
+// The character that valid UTF-8 starts with.
+static uint32_t first_of(struct str text)
+{
+    static const unsigned char masks[] = {0x7f, 0x7f, 0x1f, 0x0f, 0x07};
+    size_t len = 1;
+    while (len < text.len && len < 4 && ((unsigned char)text.at[len] & 0xc0) == 0x80)
+        len++;
+    uint32_t c = (unsigned char)text.at[0] & masks[len];
+    for (size_t i = 1; i < len; i++)
+        c = c << 6 | ((unsigned char)text.at[i] & 0x3f);
+    return c;
+}
+
+static uint32_t last_of(struct str text)
+{
+    size_t at = text.len - 1;
+    while (at > 0 && ((unsigned char)text.at[at] & 0xc0) == 0x80)
+        at--;
+    return first_of((struct str){text.at + at, text.len - at});
+}
+
+// Blanks, characters without width, and those that turn the direction of what follows: two names
+// look the same, or a name looks like another.
+static bool is_unseen(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {' ', ' '},       {0xa0, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160},
+        {0x1680, 0x1680}, {0x180b, 0x180f}, {0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f},
+        {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return true;
+    return false;
+}
+
+// "." and ".." mean folders in an address.
 static bool is_hard_to_name(struct str name)
 {
-    return str_equal(name, STR(".")) || str_equal(name, STR("..")) || name.at[0] == ' ' ||
-           name.at[name.len - 1] == ' ';
+    return str_equal(name, STR(".")) || str_equal(name, STR("..")) || is_unseen(first_of(name)) ||
+           is_unseen(last_of(name));
 }
 
 // One line of text.
@@ -45,8 +80,10 @@ static bool check_name(const char *what, struct str name, struct err *err)
     if (!check_line(what, name, err))
         return false;
     if (is_hard_to_name(name))
-        return err_set(err, ERR_USAGE, "%s '%.*s' is a dot, or has a blank at an end", what,
-                       (int)(name.len < 60 ? name.len : 60), name.at);
+        return err_set(err, ERR_USAGE,
+                       "%s '%.*s' is a dot, or has a blank or another character at an end "
+                       "that cannot be seen",
+                       what, (int)(name.len < 60 ? name.len : 60), name.at);
     if (str_starts_with(name, STR(STORE_BASELINE_PREFIX)))
         return err_set(err, ERR_USAGE, "%s '%.*s' begins as the key of a baseline does", what,
                        (int)(name.len < 60 ? name.len : 60), name.at);
@@ -237,11 +274,11 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     struct str name = request->name.len ? request->name : make_up_name(arena, now_ns, fresh, err);
     if (!id->at || !name.at)
         return false;
-    struct stmt stmt =
-        sql_begin(db,
-                  "INSERT INTO run (id, project, name, series, note, created_ns, world_size) "
-                  "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                  err);
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO run (id, project, name, series, note, created_ns, world_size, owner) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        err);
     sql_bind_text(&stmt, *id);
     sql_bind_text(&stmt, project_of(request));
     sql_bind_text(&stmt, name);
@@ -249,6 +286,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
     sql_bind_clean(&stmt, request->note);
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
+    sql_bind_text(&stmt, request->owner);
     return sql_run(&stmt) && merge_tags(db, *id, request->tags, request->tag_count, err) &&
            meta_merge(db, *id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, *id, request, err);
@@ -268,6 +306,15 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
     return sql_run(&stmt) && merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, id, request, err);
+}
+
+// The same of a run that whoever asks may not change: saying again what is there changes nothing.
+static bool repeat_run(sqlite3 *db, const struct run_request *request, struct str id,
+                       struct arena *arena, struct err *err)
+{
+    struct str before, after;
+    return runs_said(db, id, arena, &before, err) && update_run(db, request, id, err) &&
+           runs_said(db, id, arena, &after, err) && (str_equal(before, after) || runs_deny(err));
 }
 
 // The run that a request names, by id or by project and name.
@@ -311,7 +358,23 @@ bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct a
     if (found.count == 0)
         return insert_run(db, request, arena, id, err);
     *id = found.id;
-    return update_run(db, request, *id, err);
+    bool locked = false;
+    if (!runs_is_locked(db, *id, request, &locked, err))
+        return false;
+    return locked ? repeat_run(db, request, *id, arena, err) : update_run(db, request, *id, err);
+}
+
+// Runs are rows that cost next to nothing to ask for.
+static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND received = 0", err);
+    sql_bind_text(&stmt, owner);
+    int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt) &&
+           (count < STORE_MAX_EMPTY_RUNS ||
+            err_set(err, ERR_BUSY, "%lld runs wait for their first trace already, at most %d may",
+                    (long long)count, STORE_MAX_EMPTY_RUNS));
 }
 
 static bool create_run(sqlite3 *db, const struct run_request *request, struct arena *arena,
@@ -324,7 +387,8 @@ static bool create_run(sqlite3 *db, const struct run_request *request, struct ar
     if (found.count)
         return err_set(err, ERR_CONFLICT, "there is a run '%.*s' already, %.*s",
                        (int)request->name.len, request->name.at, (int)found.id.len, found.id.at);
-    return insert_run(db, request, arena, &id, err) && runs_load(db, id, arena, run, err);
+    return check_empty_runs(db, request->owner, err) && insert_run(db, request, arena, &id, err) &&
+           runs_load(db, id, arena, run, err);
 }
 
 bool store_create_run(struct store *store, const struct run_request *request, struct arena *arena,

@@ -6,7 +6,7 @@
 
 const char *const run_part_columns[PART_COUNT] = {
     "gemm_ns",           "attention_ns",      "other_compute_ns", "exposed_comm_ns",
-    "exposed_memory_ns", "idle_host_wait_ns", "idle_other_ns",
+    "exposed_memory_ns", "idle_host_wait_ns", "idle_other_ns",    "unrecorded_ns",
 };
 
 static const char *const status_words[] = {"empty", "pending", "running",
@@ -24,8 +24,9 @@ const char *run_status_word(enum run_status status)
     "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
     "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
     "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
-    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, step_pattern, "                       \
-    "warmup_steps, (SELECT finalized_ns FROM run WHERE run.id = run_listing.id) "               \
+    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, unrecorded_ns, step_pattern, "        \
+    "warmup_steps, (SELECT finalized_ns FROM run WHERE run.id = run_listing.id), "              \
+    "(SELECT owner FROM run WHERE run.id = run_listing.id) "                                    \
     "FROM run_listing "
 
 static enum run_status status_of(struct str word)
@@ -68,9 +69,10 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->failed = sql_i64(stmt, 11);
     run->active = run->received - run->done - run->failed;
     run->error = sql_text(stmt, 12, arena);
-    run->step_pattern = sql_text(stmt, 27, arena);
-    run->warmup_steps = sql_i64_or(stmt, 28, -1);
-    run->finalized = !sql_is_null(stmt, 29);
+    run->step_pattern = sql_text(stmt, 28, arena);
+    run->warmup_steps = sql_i64_or(stmt, 29, -1);
+    run->finalized = !sql_is_null(stmt, 30);
+    run->owner = sql_text(stmt, 31, arena);
     read_figures(stmt, run, arena);
 }
 

@@ -30,6 +30,7 @@ enum err_code sql_code(sqlite3 *db, int rc)
     case SQLITE_CANTOPEN: return is_out_of_descriptors(db) ? ERR_BUSY : ERR_IO;
     case SQLITE_IOERR:
     case SQLITE_READONLY:
+    case SQLITE_PERM:
     case SQLITE_CORRUPT: // what we stored is not what a client sent: no ERR_FORMAT
     case SQLITE_NOTADB: return ERR_IO;
     default: return ERR_INTERNAL;

@@ -108,6 +108,8 @@ sqlite3 *store_connect(const char *path, int flags, struct err *err);
 const char *store_path(const struct store *store);
 
 // Brings the schema of the database at path up to date, after copying what an older program wrote.
+// ERR_UNSUPPORTED for a database of a newer program.
+MUST_CHECK bool migrate_check(sqlite3 *db, struct err *err);
 MUST_CHECK bool migrate_schema(sqlite3 *db, const char *path, struct err *err);
 
 // Copies the database of a connection, in no transaction, into a new file and flushes that.
@@ -136,6 +138,15 @@ MUST_CHECK bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struc
                           struct err *err);
 
 // Gets or makes the run of a request; id lives in the arena.
+// Whether whoever asks may only repeat what is there already (store_rights.c).
+MUST_CHECK bool runs_is_locked(sqlite3 *db, struct str id, const struct run_request *request,
+                               bool *locked, struct err *err);
+bool runs_deny(struct err *err);
+
+// All that people said of a run, to tell whether it changed.
+MUST_CHECK bool runs_said(sqlite3 *db, struct str id, struct arena *arena, struct str *said,
+                          struct err *err);
+
 MUST_CHECK bool runs_get_or_create(sqlite3 *db, const struct run_request *request,
                                    struct arena *arena, struct str *id, struct err *err);
 

@@ -306,63 +306,103 @@ bool store_load_run_report(struct store *store, struct str run_id, struct report
 
 // --- reports of traces --------------------------------------------------------------------------
 
-// A trace's tables on their way into rows, each saved and compressed by itself.
+// A trace's tables on their way into rows, each saved and compressed in parts.
 struct packing {
-    struct stmt insert;
+    struct stmt first, later;
     struct str trace_id;
     struct buf plain;
     struct arena frames;
 };
 
-static bool pack_table(struct packing *packing, const struct table *table, struct err *err)
+static bool compress_part(struct packing *packing, const struct table *part, struct str *frame,
+                          struct err *err)
 {
     struct report one = {.table_count = 1};
-    one.tables[0] = *table;
+    one.tables[0] = *part;
     packing->plain.len = 0;
     if (!report_save(&one, &packing->plain, err))
         return false;
     size_t cap = ZSTD_compressBound(packing->plain.len);
-    char *frame = arena_alloc(&packing->frames, cap, err);
-    if (!frame)
+    char *to = arena_alloc(&packing->frames, cap, err);
+    if (!to)
         return false;
-    size_t len =
-        ZSTD_compress(frame, cap, packing->plain.at, packing->plain.len, REPORT_ZSTD_LEVEL);
-    if (ZSTD_isError(len))
-        return err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
-    sql_bind_text(&packing->insert, packing->trace_id);
-    sql_bind_text(&packing->insert, str_of(table->desc->name));
-    sql_bind_bytes(&packing->insert, (struct str){frame, len});
-    sql_step(&packing->insert);
-    return !packing->insert.failed;
+    size_t len = ZSTD_compress(to, cap, packing->plain.at, packing->plain.len, REPORT_ZSTD_LEVEL);
+    *frame = (struct str){to, len};
+    return !ZSTD_isError(len) ||
+           err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
+}
+
+static bool pack_part(struct packing *packing, const struct table *part, size_t number,
+                      struct err *err)
+{
+    struct stmt *insert = number ? &packing->later : &packing->first;
+    struct str frame;
+    arena_free(&packing->frames);
+    if (!compress_part(packing, part, &frame, err))
+        return false;
+    sql_bind_text(insert, packing->trace_id);
+    sql_bind_text(insert, str_of(part->desc->name));
+    if (number)
+        sql_bind_i64(insert, (int64_t)number);
+    sql_bind_bytes(insert, frame);
+    sql_step(insert);
+    return !insert->failed;
+}
+
+static bool pack_table(struct packing *packing, const struct table *table, struct err *err)
+{
+    size_t row = 0, number = 0;
+    do {
+        struct table part = *table;
+        size_t left = table->row_count - row;
+        part.cells = table->cells ? table->cells + row * table->desc->column_count : NULL;
+        part.row_count = part.row_cap = left < STORE_PART_ROWS ? left : STORE_PART_ROWS;
+        if (!pack_part(packing, &part, number++, err))
+            return false;
+        row += part.row_count;
+    } while (row < table->row_count);
+    return true;
 }
 
 static bool insert_tables(sqlite3 *db, struct str trace_id, const struct report *report,
                           struct err *err)
 {
     struct packing packing = {.trace_id = trace_id};
-    packing.insert = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
+    packing.first = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
+    packing.later = sql_begin(db, "INSERT INTO trace_table_part VALUES (?, ?, ?, ?)", err);
     arena_init(&packing.frames, NULL);
     bool ok = true;
     for (unsigned i = 0; ok && i < report->table_count; i++)
         ok = pack_table(&packing, &report->tables[i], err);
-    bool ended = sql_end(&packing.insert);
+    bool ended = sql_end(&packing.first);
+    ended = sql_end(&packing.later) && ended;
     arena_free(&packing.frames);
     buf_free(&packing.plain);
     return ok && ended;
+}
+
+static bool forget_tables(sqlite3 *db, struct str trace_id, struct err *err)
+{
+    struct stmt first = sql_begin(db, "DELETE FROM trace_table WHERE trace_id = ?", err);
+    sql_bind_text(&first, trace_id);
+    if (!sql_run(&first))
+        return false;
+    struct stmt later = sql_begin(db, "DELETE FROM trace_table_part WHERE trace_id = ?", err);
+    sql_bind_text(&later, trace_id);
+    return sql_run(&later);
 }
 
 bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
                        struct err *err)
 {
     // A row of trace_report tells that there is a report, though its tables stand by themselves.
-    struct stmt forget = sql_begin(db, "DELETE FROM trace_table WHERE trace_id = ?", err);
-    sql_bind_text(&forget, trace_id);
+    if (!forget_tables(db, trace_id, err))
+        return false;
     struct stmt head =
         sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, zeroblob(0))", err);
     sql_bind_text(&head, trace_id);
     sql_bind_i64(&head, ANALYSIS_VERSION);
-    bool ok = sql_run(&forget);
-    return sql_run(&head) && ok && insert_tables(db, trace_id, report, err);
+    return sql_run(&head) && insert_tables(db, trace_id, report, err);
 }
 
 // Decompresses into the arena.
@@ -395,27 +435,42 @@ static bool load_rows(struct stmt *stmt, struct report *report,
     return sql_end(stmt) && ok;
 }
 
-// SELECT report FROM trace_table WHERE trace_id = ? AND name IN (?, ?)
-static void put_select(struct buf *sql, const struct table_desc *const *known)
+// Of which tables there are first rows, and of which more.
+static const char *const kept_first[] = {
+    "SELECT report FROM trace_table WHERE trace_id = ? AND name IN (", ") ORDER BY rowid"};
+static const char *const kept_later[] = {
+    "SELECT report FROM trace_table_part WHERE trace_id = ? AND name IN (",
+    ") ORDER BY name, part"};
+
+static void put_select(struct buf *sql, const char *const text[2],
+                       const struct table_desc *const *known)
 {
-    buf_puts(sql, "SELECT report FROM trace_table WHERE trace_id = ? AND name IN (");
+    buf_puts(sql, text[0]);
     for (size_t i = 0; known[i]; i++)
         buf_puts(sql, i ? ", ?" : "?");
-    buf_puts(sql, ") ORDER BY rowid");
+    buf_puts(sql, text[1]);
 }
 
-static bool load_kept(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
-                      struct report *report, size_t *found, struct err *err)
+// Those of one place that are wanted, and how many there were.
+struct kept {
+    const char *const *text;
+    const struct table_desc *const *known;
+    size_t found;
+};
+
+static bool load_some(sqlite3 *db, struct str trace_id, struct kept *kept, struct report *report,
+                      struct err *err)
 {
+    const struct table_desc *const *known = kept->known;
     struct buf sql = {0};
-    put_select(&sql, known);
+    put_select(&sql, kept->text, known);
     bool ok = buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
         sql_bind_text(&stmt, trace_id);
         for (size_t i = 0; known[i]; i++)
             sql_bind_text(&stmt, str_of(known[i]->name));
-        ok = load_rows(&stmt, report, known, found, err);
+        ok = load_rows(&stmt, report, known, &kept->found, err);
     }
     buf_free(&sql);
     return ok;
@@ -425,9 +480,11 @@ static bool load_kept(sqlite3 *db, struct str trace_id, const struct table_desc 
 static bool load_tables(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
                         struct report *report, struct err *err)
 {
-    size_t found = 0;
-    if (!load_kept(db, trace_id, known, report, &found, err))
+    struct kept first = {kept_first, known, 0}, later = {kept_later, known, 0};
+    if (!load_some(db, trace_id, &first, report, err) ||
+        (first.found && !load_some(db, trace_id, &later, report, err)))
         return false;
+    size_t found = first.found;
     if (found)
         return true;
     struct stmt stmt = sql_begin(db, "SELECT report FROM trace_report WHERE trace_id = ?", err);
@@ -453,4 +510,73 @@ bool store_load_trace_report(struct store *store, struct str trace_id, struct re
                              struct err *err)
 {
     return store_load_trace_tables(store, trace_id, trace_tables, report, err);
+}
+
+// --- a part at a time ---------------------------------------------------------------------------
+
+// An answer in parts is of one state of its run: who asks for the next one after a change is told.
+static bool check_revision(sqlite3 *db, const struct table_place *place, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "SELECT revision FROM run WHERE id = ?", err);
+    sql_bind_text(&stmt, place->run_id);
+    bool same = sql_row(&stmt) && sql_i64(&stmt, 0) == place->revision;
+    return sql_end(&stmt) &&
+           (same || err_set(err, ERR_BUSY, "the run changed while its table was read"));
+}
+
+static bool read_trace_part(sqlite3 *db, const struct table_place *place, uint64_t number,
+                            struct report *report, bool *more, struct err *err)
+{
+    const struct table_desc *const known[] = {place->desc, NULL};
+    size_t found = 0;
+    struct stmt stmt = sql_begin(
+        db,
+        number ? "SELECT report FROM trace_table_part WHERE trace_id = ? AND name = ? AND part = ?"
+               : "SELECT report FROM trace_table WHERE trace_id = ? AND name = ?",
+        err);
+    sql_bind_text(&stmt, place->trace_id);
+    sql_bind_text(&stmt, str_of(place->desc->name));
+    if (number)
+        sql_bind_u64(&stmt, number);
+    if (!load_rows(&stmt, report, known, &found, err))
+        return false;
+    *more = found > 0;
+    return found || number || load_tables(db, place->trace_id, known, report, err);
+}
+
+static bool read_run_part(sqlite3 *db, const struct table_place *place, uint64_t number,
+                          struct report *report, bool *more, struct err *err)
+{
+    struct table table = {.desc = place->desc};
+    struct buf sql = {0};
+    put_columns(&sql, place->desc);
+    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? AND \"row\" >= ? ORDER BY \"row\" LIMIT ?",
+               place->desc->name);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        struct stmt stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(&stmt, place->run_id);
+        sql_bind_u64(&stmt, number * STORE_PART_ROWS);
+        sql_bind_u64(&stmt, STORE_PART_ROWS);
+        while (sql_row(&stmt) && read_row(&stmt, &table, report->arena))
+            continue;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&sql);
+    *more = table.row_count == STORE_PART_ROWS;
+    table.row_cap = table.row_count;
+    return ok && (table.row_count == 0 || report_append(report, &table, err));
+}
+
+bool store_read_part(struct store *store, const struct table_place *place, uint64_t number,
+                     struct report *report, bool *more, struct err *err)
+{
+    struct txn txn;
+    *more = false;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = check_revision(txn.db, place, err) &&
+              (place->trace_id.len ? read_trace_part(txn.db, place, number, report, more, err)
+                                   : read_run_part(txn.db, place, number, report, more, err));
+    return txn_end(&txn, ok, err);
 }

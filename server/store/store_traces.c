@@ -156,6 +156,7 @@ struct adding {
     sqlite3 *db;
     struct str run_id;
     bool replace;
+    bool locked; // nothing new may come
     struct arena *arena;
 };
 
@@ -279,6 +280,8 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
     if (!ok || !blobs_heal(adding->db, str_of(part->sha256), err))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;
+    if (adding->locked && (!added->existing || present.needs_rank))
+        return runs_deny(err);
     if (added->existing) {
         memcpy(added->trace_id, present.trace_id.at, present.trace_id.len + 1);
         return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
@@ -340,6 +343,7 @@ static bool add_upload(sqlite3 *db, const struct upload_request *request, struct
     struct adding adding = {.db = db, .replace = request->replace, .arena = arena};
     if (!sql_new_id('u', id, err) ||
         !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
+        !runs_is_locked(db, adding.run_id, &request->run, &adding.locked, err) ||
         !insert_upload(db, str_of(id), adding.run_id, err) ||
         !settle_claims(db, request, str_of(id), err))
         return false;

@@ -82,4 +82,10 @@ MUST_CHECK bool store_patch_alert(struct store *store, struct str id,
 // run twice at any time.
 MUST_CHECK bool store_judge_series(struct store *store, struct err *err);
 
+// What the series says of two of its runs, as it is now: known is false where one is no point of
+// it.
+MUST_CHECK bool store_judge_pair(struct store *store, const struct series_key *key,
+                                 const struct str run_ids[2], struct arena *arena,
+                                 struct series_evidence *evidence, struct err *err);
+
 #endif

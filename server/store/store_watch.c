@@ -24,6 +24,21 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
     return txn_end(&txn, ok, err);
 }
 
+bool store_probe(struct store *store, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt add = sql_begin(txn.db, "INSERT INTO probe VALUES (?)", err);
+    sql_bind_i64(&add, clock_wall_ns());
+    bool ok = sql_run(&add);
+    if (ok) {
+        struct stmt remove = sql_begin(txn.db, "DELETE FROM probe", err);
+        ok = sql_run(&remove);
+    }
+    return txn_end(&txn, ok, err);
+}
+
 double store_queue_age_s(const struct queue_state *state)
 {
     int64_t age_ns = state->oldest_ns ? clock_wall_ns() - state->oldest_ns : 0;

@@ -15,4 +15,7 @@ MUST_CHECK bool store_queue_state(struct store *store, struct queue_state *state
 // For how long the oldest job has waited, in seconds.
 double store_queue_age_s(const struct queue_state *state);
 
+// Writes a row and removes it, in one durable transaction. ERR_SPACE, ERR_IO, ERR_BUSY.
+MUST_CHECK bool store_probe(struct store *store, struct err *err);
+
 #endif

@@ -43,6 +43,7 @@ static const struct column columns_series_points[] = {
     I64("exposed_memory_ns", "ns", "Time per step in which only copies ran."),
     I64("idle_host_wait_ns", "ns", "Idle time per step that the host causes."),
     I64("idle_other_ns", "ns", "All other idle time per step."),
+    I64("unrecorded_ns", "ns", "Time per step of work that the recording lacks."),
     TEXT("gpu", "Name of the device; only runs on the same one are held against each other."),
     I64("ranks", "count", "Ranks of the run; likewise."),
     BOOLEAN("outlier", "Whether it stands beyond what neighbours in the series usually differ by."),

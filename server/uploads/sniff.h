@@ -12,4 +12,7 @@
 // forms that are read; ERR_FORMAT saying what was found otherwise.
 MUST_CHECK bool sniff_trace(struct str head, struct err *err);
 
+// Whether the first bytes are of that Content-Encoding: "gzip", "x-gzip" or "zstd".
+bool sniff_is_coded(struct str head, struct str coding);
+
 #endif

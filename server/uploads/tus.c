@@ -4,8 +4,10 @@
 #include "server/uploads/tus.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/hash.h"
 #include "ingest/base/log.h"
 #include "server/files/care.h"
+#include "server/files/hasher.h"
 #include "server/files/pieces.h"
 #include "server/routes.h"
 #include "server/uploads/tus_metadata.h"
@@ -13,6 +15,7 @@
 #include "server/uploads/upload_gate.h"
 #include "server/uploads/upload_key.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #define VERSION    "1.0.0"
@@ -174,6 +177,7 @@ static bool check_wanted(struct request *request, struct response *response,
     if (!read_length(request, &wanted->bytes, err) || !upload_key_read(request, &key, err))
         return false;
     wanted->key = key.text;
+    wanted->request = (int64_t)(hash_bytes(wanted->metadata.at, wanted->metadata.len) >> 1);
     const struct upload_form *form = tus_form(request, wanted->metadata, &filename, err);
     return form && upload_form_check_scope(request, response, form, err) &&
            clean_metadata(request, &wanted->metadata, err);
@@ -200,6 +204,17 @@ static bool create(struct request *request, const struct resumable_request *want
     return false;
 }
 
+static bool check_same(const struct resumable *known, const struct resumable_request *wanted,
+                       struct err *err)
+{
+    if (known->bytes != wanted->bytes)
+        return err_set(err, ERR_CONFLICT, "this Idempotency-Key began an upload of %llu bytes",
+                       (unsigned long long)known->bytes);
+    return known->request < 0 || known->request == wanted->request ||
+           err_set(err, ERR_CONFLICT,
+                   "this Idempotency-Key began an upload with other Upload-Metadata");
+}
+
 // The upload that a key began, whatever became of it, unless it has expired. ERR_NOT_FOUND.
 static bool find_known(struct request *request, const struct resumable_request *wanted,
                        struct resumable *known, struct err *err)
@@ -208,9 +223,7 @@ static bool find_known(struct request *request, const struct resumable_request *
     if (!store_find_resumable_of_key(store, wanted->owner, wanted->key, request->arena, known, err))
         return false;
     if (known->expires_ns >= care_clock_ns(request->services->intake.care))
-        return known->bytes == wanted->bytes ||
-               err_set(err, ERR_CONFLICT, "this Idempotency-Key began an upload of %llu bytes",
-                       (unsigned long long)known->bytes);
+        return check_same(known, wanted, err);
     return forget(request, known, err) && err_set(err, ERR_NOT_FOUND, "the upload has expired");
 }
 
@@ -231,6 +244,60 @@ static bool find_or_create(struct request *request, struct response *response,
     return wanted->key.len && err->code == ERR_CONFLICT && find_known(request, wanted, made, err);
 }
 
+// --- keys of complete uploads --------------------------------------------------------------------
+
+static bool hash_body(struct request *request, char sha256[HASHER_TEXT_SIZE], struct err *err)
+{
+    struct hasher *hasher = hasher_new(err);
+    char *block = hasher ? malloc(PIECES_BLOCK_BYTES) : NULL;
+    size_t got = 1;
+    bool ok = block || (hasher && err_set(err, ERR_MEMORY, "out of memory for an upload"));
+    while (ok && got)
+        ok = body_read(request->body, block, PIECES_BLOCK_BYTES, &got, err) &&
+             hasher_add(hasher, block, got, err);
+    ok = ok && hasher_end(hasher, sha256, err);
+    free(block);
+    hasher_free(hasher);
+    return ok;
+}
+
+static bool has_same_bytes(struct request *request, struct response *response,
+                           const struct resumable *made, bool *same, struct err *err)
+{
+    char sha256[HASHER_TEXT_SIZE];
+    struct upload upload;
+    if (!store_find_upload(request->services->intake.store, made->upload_id, request->arena,
+                           &upload, err) ||
+        !upload_gate_enter_repeat(request, response, err))
+        return false;
+    bool ok = hash_body(request, sha256, err);
+    *same = ok && upload.count == 1 && str_equal(upload.traces[0].sha256, str_of(sha256));
+    upload_gate_leave(request);
+    return ok;
+}
+
+// Only bytes that come along tell whether this is the same upload: without them nobody shall
+// believe that another file is stored.
+static bool repeat_complete(struct request *request, struct response *response,
+                            const struct resumable *made, bool brings_bytes, struct err *err)
+{
+    bool same = false;
+    if (brings_bytes && !has_same_bytes(request, response, made, &same, err))
+        return false;
+    if (!tus_show_result(request, response, made->upload_id, err))
+        return false;
+    if (same) {
+        tus_show_offset(request, response, made->bytes);
+        response->status = 201;
+        return true;
+    }
+    response->fix = STR("compare the sha256 of the upload that Upload-Result names; another file "
+                        "needs another key");
+    return response_refuse(response, err, (struct refusal){409, "key-reused"},
+                           "the upload of this Idempotency-Key is complete%s",
+                           brings_bytes ? ", and of other bytes" : "");
+}
+
 bool tus_post(struct request *request, struct response *response, struct err *err)
 {
     struct resumable_request wanted = {0};
@@ -242,7 +309,9 @@ bool tus_post(struct request *request, struct response *response, struct err *er
                     made.id.at);
     response->cache = CACHE_NEVER;
     bool brings_bytes = request_has_type(request, "application/offset+octet-stream");
-    if (!brings_bytes || made.flushed || made.upload_id.len || made.refused.len)
+    if (made.upload_id.len)
+        return repeat_complete(request, response, &made, brings_bytes, err);
+    if (!brings_bytes || made.flushed || made.refused.len)
         tus_show_expiry(request, response, made.expires_ns);
     else if (!tus_receive(request, response, &made, 0, err))
         return false;

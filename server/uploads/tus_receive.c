@@ -85,9 +85,12 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
                                     .replace = form->replace,
                                     .owner = turn->resumable.owner,
                                     .resumable_id = turn->resumable.id};
+    wanted.run.owner = turn->resumable.owner;
     const struct intake *intake = &turn->request->services->intake;
     if (intake_accept(intake, &wanted, turn->request->arena, upload, err))
         return true;
+    if (err->code == ERR_DENIED)
+        upload_form_explain_denial(turn->response);
     if (err->code == ERR_CONFLICT) {
         turn->response->word = "rank-conflict";
         turn->response->fix = STR("begin again with replace true in Upload-Metadata to put the new "
@@ -115,7 +118,8 @@ static bool accept(struct turn *turn, struct err *err)
     struct upload upload;
     struct err ignored;
     if (!accept_file(turn, &upload, err)) {
-        if (err->code == ERR_CONFLICT || err->code == ERR_FORMAT || err->code == ERR_USAGE)
+        if (err->code == ERR_CONFLICT || err->code == ERR_FORMAT || err->code == ERR_USAGE ||
+            err->code == ERR_DENIED)
             refuse(turn, err);
         return false;
     }
@@ -212,10 +216,9 @@ static bool read_piece(struct turn *turn, struct err *err)
 {
     char *block = malloc(PIECES_BLOCK_BYTES);
     size_t got = 1;
-    uint64_t announced = turn->request->body->length;
     if (!block)
         return err_set(err, ERR_MEMORY, "out of memory for an upload");
-    bool ok = announced == BODY_UNKNOWN || pieces_reserve(turn->pieces, announced, err);
+    bool ok = true;
     while (ok && got)
         ok = check_stopping(turn, err) &&
              body_read(turn->request->body, block, PIECES_BLOCK_BYTES, &got, err) &&

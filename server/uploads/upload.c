@@ -14,6 +14,35 @@ static const char *const own_parameters[] = {"wait", NULL};
 
 // --- after the body -----------------------------------------------------------------------------
 
+// Whoever waits wants to go on with the result: one failed file is a failed upload. It is stored.
+static bool refuse_failed(struct request *request, struct response *response,
+                          const struct upload_form *form, const struct upload *upload,
+                          struct err *err)
+{
+    const char *reason = form->refused_count ? form->refused[0].reason : "";
+    struct str name = form->refused_count ? form->refused[0].filename : STR("");
+    size_t failed = form->refused_count;
+    for (size_t i = 0; i < upload->count; i++) {
+        const struct trace_row *trace = &upload->traces[i];
+        if (trace->state != TRACE_FAILED)
+            continue;
+        reason = failed++ ? reason : trace->error.at;
+        name = failed == 1 ? trace->filename : name;
+    }
+    if (failed == 0)
+        return true;
+    char *fix = arena_printf(request->arena, err,
+                             "look at /api/v1/uploads/%.*s, and send a file "
+                             "that can be read to the same run and rank",
+                             (int)upload->id.len, upload->id.at);
+    if (fix)
+        response->fix = str_of(fix);
+    return response_refuse(response, err, (struct refusal){422, "analysis-failed"},
+                           "%zu of %zu files failed, first '%.*s': %s", failed,
+                           upload->count + form->refused_count,
+                           (int)(name.len < 60 ? name.len : 60), name.at, reason);
+}
+
 static bool reply(struct request *request, struct response *response,
                   const struct upload_form *form, struct upload *upload, struct err *err)
 {
@@ -36,35 +65,69 @@ static bool reply(struct request *request, struct response *response,
     response->status = settled ? 200 : 202;
     response_header(response, request->arena, "Location", "/api/v1/uploads/%.*s",
                     (int)upload->id.len, upload->id.at);
+    if (seconds && settled && !refuse_failed(request, response, form, upload, err))
+        return false;
     return api_upload_json(request, &what, &response->body, err) &&
            api_finish_json(request, response, NULL, err);
 }
 
-static bool refuse_reuse(struct response *response, struct err *err)
+// --- keys that were used -------------------------------------------------------------------------
+
+static bool has_same_bytes(const struct upload_form *form, const struct upload *upload)
 {
+    bool same = form->part_count == upload->count;
+    for (size_t i = 0; same && i < upload->count; i++)
+        same = str_equal(upload->traces[i].sha256, str_of(blob_spool_sha256(form->parts[i].spool)));
+    return same;
+}
+
+static bool refuse_reuse(struct response *response, const struct upload_form *form,
+                         const struct upload *before, struct err *err)
+{
+    const char *what = has_same_bytes(form, before)
+                           ? "the same bytes for another run or rank, or with other fields"
+                           : "other bytes";
     response->fix = STR("give each upload a key of its own, such as a UUID, and the same one only "
                         "to send that upload again");
     return response_refuse(response, err, (struct refusal){422, "key-reused"},
-                           "this Idempotency-Key came with another upload before, so nothing of "
-                           "this one is stored");
+                           "this Idempotency-Key came with %s before, as upload %.*s, so nothing "
+                           "of this one is stored",
+                           what, (int)before->id.len, before->id.at);
 }
 
-// What the same key brought before, if anything; *known says so.
-static bool repeat(struct request *request, struct response *response, const struct upload_key *key,
-                   bool *known, struct err *err)
+// Answers for the upload that the key brought before, if this is the same.
+static bool repeat(struct request *request, struct response *response,
+                   const struct upload_form *form, const struct upload_key *key, struct err *err)
 {
-    static const struct upload_form nothing_refused = {0};
-    struct upload upload;
-    *known = false;
+    struct keyed_upload before;
+    struct str owner = request->who.key;
+    if (!store_find_upload_of_key(request->services->intake.store, owner, key->text, request->arena,
+                                  &before, err))
+        return err->code == ERR_NOT_FOUND
+                   ? err_set(err, ERR_BUSY,
+                             "what this Idempotency-Key brought was deleted while "
+                             "it came again; send it once more")
+                   : false;
+    bool same =
+        before.has_hash ? before.request == key->request : has_same_bytes(form, &before.upload);
+    return same ? reply(request, response, form, &before.upload, err)
+                : refuse_reuse(response, form, &before.upload, err);
+}
+
+// Whether the key brought an upload before: then the bytes of this one are compared with that's.
+static bool find_key(struct request *request, const struct upload_key *key, bool *used,
+                     struct err *err)
+{
+    struct keyed_upload before;
+    *used = false;
     if (key->text.len == 0)
         return true;
-    *known = store_find_upload_of_key(request->services->intake.store, request->who.key, key,
-                                      request->arena, &upload, err);
-    if (*known)
-        return reply(request, response, &nothing_refused, &upload, err);
-    *known = err->code == ERR_CONFLICT;
-    return *known ? refuse_reuse(response, err) : err->code == ERR_NOT_FOUND;
+    *used = store_find_upload_of_key(request->services->intake.store, request->who.key, key->text,
+                                     request->arena, &before, err);
+    return *used || err->code == ERR_NOT_FOUND;
 }
+
+// --- new uploads ---------------------------------------------------------------------------------
 
 static bool acknowledge(struct request *request, struct response *response,
                         const struct upload_form *form, struct upload *upload, struct err *err)
@@ -74,6 +137,24 @@ static bool acknowledge(struct request *request, struct response *response,
     metrics_add(request->services->metrics, METRIC_UPLOADS, 1);
     metrics_add(request->services->metrics, METRIC_UPLOAD_BYTES, request->body->received);
     return reply(request, response, form, upload, err);
+}
+
+// The same key may have come on another connection meanwhile.
+static bool explain_conflict(struct request *request, struct response *response,
+                             const struct upload_form *form, const struct upload_key *key,
+                             struct err *err)
+{
+    bool used = false;
+    struct err why = *err;
+    if (!find_key(request, key, &used, err))
+        return false;
+    if (used)
+        return repeat(request, response, form, key, err);
+    *err = why;
+    response->word = "rank-conflict";
+    response->fix = STR("add -F replace=true to put the new trace in place of the other, or "
+                        "use another run name");
+    return false;
 }
 
 static bool accept_form(struct request *request, struct response *response,
@@ -86,55 +167,44 @@ static bool accept_form(struct request *request, struct response *response,
                                     .replace = form->replace,
                                     .owner = request->who.key,
                                     .sent_bytes = request->body->received};
-    bool known = false;
     if (!upload_key_read(request, &wanted.key, err) ||
         !upload_form_check_scope(request, response, form, err))
         return false;
+    wanted.key.request = upload_key_hash(form);
+    if (form->is_repeat)
+        return repeat(request, response, form, &wanted.key, err);
     if (intake_accept(&request->services->intake, &wanted, request->arena, &upload, err))
         return acknowledge(request, response, form, &upload, err);
-    // The same key may have come on another connection meanwhile.
-    struct err why = *err;
-    if (why.code == ERR_CONFLICT && wanted.key.text.len) {
-        bool ok = repeat(request, response, &wanted.key, &known, err);
-        if (known)
-            return ok;
-        *err = why;
-    }
-    if (err->code == ERR_CONFLICT) {
-        response->word = "rank-conflict";
-        response->fix = STR("add -F replace=true to put the new trace in place of the other, or "
-                            "use another run name");
-    }
-    return false;
+    if (err->code == ERR_DENIED)
+        upload_form_explain_denial(response);
+    return err->code == ERR_CONFLICT && explain_conflict(request, response, form, &wanted.key, err);
 }
 
 // --- handlers -----------------------------------------------------------------------------------
 
-static bool take_form(struct request *request, struct response *response, struct err *err)
+static bool take_form(struct request *request, struct response *response, struct upload_form *form,
+                      struct err *err)
 {
-    struct upload_form *form = upload_form_new(request, err);
-    bool ok = form && upload_form_read(request, response, form, err) &&
-              accept_form(request, response, form, err);
-    upload_form_close(form);
-    return ok;
+    return upload_form_read(request, response, form, err) &&
+           accept_form(request, response, form, err);
 }
 
-// Between the checks: everything that an upload is, whatever its form. A client that repeats itself
-// gets its answer before it sends the body.
+// Between the checks: everything that an upload is, whatever its form. What comes with a used key
+// is read to its end, for only its bytes tell whether it is the same.
 static bool take(struct request *request, struct response *response,
                  bool (*receive)(struct request *request, struct response *response,
-                                 struct err *err),
+                                 struct upload_form *form, struct err *err),
                  struct err *err)
 {
     struct upload_key key;
-    bool known = false;
-    if (!upload_key_read(request, &key, err) || !repeat(request, response, &key, &known, err))
+    struct upload_form *form = upload_form_new(request, err);
+    if (!form || !upload_key_read(request, &key, err) ||
+        !find_key(request, &key, &form->is_repeat, err))
         return false;
-    if (known)
-        return true;
-    if (!upload_gate_enter(request, response, err))
+    if (!(form->is_repeat ? upload_gate_enter_repeat : upload_gate_enter)(request, response, err))
         return false;
-    bool ok = receive(request, response, err);
+    bool ok = receive(request, response, form, err);
+    upload_form_close(form);
     upload_gate_leave(request);
     if (!ok && (err->code == ERR_IO || err->code == ERR_SPACE || err->code == ERR_CANCELLED))
         metrics_add(request->services->metrics, METRIC_UPLOAD_FAILURES, 1);
@@ -193,23 +263,39 @@ static bool read_meta(const struct request *request, struct upload_form *form, s
     return true;
 }
 
-static bool take_raw(struct request *request, struct response *response, struct err *err)
+// A trace may come compressed, and is kept so; a coding that nobody here can undo is refused rather
+// than stored as something else.
+static bool read_coding(const struct request *request, struct response *response,
+                        struct str *coding, struct err *err)
+{
+    struct str text = request_header(request, "Content-Encoding");
+    *coding = STR("");
+    if (!text.at || text.len == 0 || str_equal_nocase(text, STR("identity")))
+        return true;
+    *coding = text;
+    if (str_equal_nocase(text, STR("gzip")) || str_equal_nocase(text, STR("x-gzip")) ||
+        str_equal_nocase(text, STR("zstd")))
+        return true;
+    response_header(response, request->arena, "Accept-Encoding", "gzip, zstd");
+    return response_refuse(response, err, (struct refusal){415, "content-encoding"},
+                           "found Content-Encoding '%.*s', expected gzip, zstd or none",
+                           (int)(text.len < 40 ? text.len : 40), text.at);
+}
+
+static bool take_raw(struct request *request, struct response *response, struct upload_form *form,
+                     struct err *err)
 {
     int64_t rank = -1;
-    if (!read_rank(request, &rank, err))
+    if (!read_rank(request, &rank, err) || !read_coding(request, response, &form->coding, err))
         return false;
-    struct upload_form *form = upload_form_new(request, err);
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
-    bool ok = form && filename && read_replace(request, form, err) &&
-              read_meta(request, form, err) && name_run(request, form, err) &&
-              store_check_target(request->services->intake.store, &form->run, err) &&
-              upload_form_read_raw(request, form, str_of(filename), err);
-    if (ok) {
-        form->parts[0].rank = rank;
-        ok = accept_form(request, response, form, err);
-    }
-    upload_form_close(form);
-    return ok;
+    if (!filename || !read_replace(request, form, err) || !read_meta(request, form, err) ||
+        !name_run(request, form, err) ||
+        !store_check_target(request->services->intake.store, &form->run, err) ||
+        !upload_form_read_raw(request, form, str_of(filename), err))
+        return false;
+    form->parts[0].rank = rank;
+    return accept_form(request, response, form, err);
 }
 
 bool upload_put(struct request *request, struct response *response, struct err *err)
@@ -220,7 +306,8 @@ bool upload_put(struct request *request, struct response *response, struct err *
     if (!query_allow(&request->query, known, err) ||
         !query_get_int(&request->query, wait, &seconds, err))
         return false;
-    if (!read_rank(request, &rank, err))
+    struct str coding;
+    if (!read_rank(request, &rank, err) || !read_coding(request, response, &coding, err))
         return false;
     if (request_has_type(request, "multipart/form-data"))
         return response_refuse(response, err, (struct refusal){415, "media-type"},

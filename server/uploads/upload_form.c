@@ -20,6 +20,8 @@ struct upload_form *upload_form_new(struct request *request, struct err *err)
     form->run.name = form->run.project = form->run.note = form->run.step_pattern = STR("");
     form->run.tags = form->tags;
     form->run.meta = form->meta;
+    form->run.owner = request->who.key;
+    form->run.adds_only = !(request->who.scopes & SCOPE_WRITE);
     return form;
 }
 
@@ -68,6 +70,12 @@ bool upload_form_check_scope(const struct request *request, struct response *res
            response_refuse(response, err, (struct refusal){403, "scope"},
                            "%.*s may not replace traces, which needs the scope write",
                            (int)request->who.name.len, request->who.name.at);
+}
+
+void upload_form_explain_denial(struct response *response)
+{
+    response->word = "scope";
+    response->fix = STR("use a run name of your own, or come with a token of the scope write");
 }
 
 // --- one file -----------------------------------------------------------------------------------
@@ -129,8 +137,12 @@ static bool receive(struct request *request, struct upload_form *form, struct bl
         *refused = true;
         return false;
     }
-    struct spool *spool =
-        blob_spool_open(request->services->intake.blobs, blocks->expected_bytes, err);
+    if (form->coding.len && !sniff_is_coded((struct str){head, head_len}, form->coding))
+        return err_set(err, ERR_FORMAT, "found bytes that are not %.*s, as Content-Encoding says",
+                       (int)form->coding.len, form->coding.at);
+    struct blobs *blobs = request->services->intake.blobs;
+    struct spool *spool = form->is_repeat ? blob_spool_open_unkept(blobs, err)
+                                          : blob_spool_open(blobs, blocks->expected_bytes, err);
     if (!spool)
         return false;
     form->parts[form->part_count++] = (struct intake_part){.spool = spool, .rank = STORE_NO_RANK};

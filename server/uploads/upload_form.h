@@ -13,6 +13,8 @@ struct upload_form {
     struct run_tag tags[UPLOAD_MAX_TAGS];
     struct run_tag meta[STORE_MAX_META];
     bool replace;
+    struct str coding;               // Content-Encoding that the file must show; "" none
+    bool is_repeat;                  // its key was used: its bytes are compared, not stored
     int64_t warmup_steps;            // what run.warmup_steps points to, when given
     int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
     size_t rank_count;
@@ -52,6 +54,9 @@ MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str tex
 // Putting another trace in the place of one changes what is said of a run: 403 without that scope.
 MUST_CHECK bool upload_form_check_scope(const struct request *request, struct response *response,
                                         const struct upload_form *form, struct err *err);
+
+// Says what helps against ERR_DENIED, which adding to a run of others is.
+void upload_form_explain_denial(struct response *response);
 
 // A file name for display: at most 255 bytes of UTF-8, control characters as \xNN.
 MUST_CHECK bool upload_display_name(struct str name, struct arena *arena, struct str *display,

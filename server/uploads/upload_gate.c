@@ -79,9 +79,13 @@ static bool take_place(struct request *request, struct response *response, struc
                    services->uploads_in_flight);
 }
 
+// What becomes of a body.
+enum purpose { NEW_UPLOAD, PIECE, REPEAT };
+
 struct meter {
     struct request *request;
     struct response *response;
+    enum purpose purpose;
     uint64_t steps; // for which there was space
 };
 
@@ -91,33 +95,34 @@ static bool count(void *ctx, struct err *err)
 {
     struct meter *meter = ctx;
     uint64_t steps = meter->request->body->received / SPACE_STEP_BYTES;
-    if (steps != meter->steps && !check_space(meter->request->services, 0, err))
+    if (steps != meter->steps && meter->purpose != REPEAT &&
+        !check_space(meter->request->services, 0, err))
         return false;
     meter->steps = steps;
-    return meter->request->body->length != BODY_UNKNOWN ||
-           quota_grow(meter->request, meter->response, err);
+    return quota_grow(meter->request, meter->response, err);
 }
 
-static bool count_body(struct request *request, struct response *response, struct err *err)
+static bool count_body(struct request *request, struct response *response, enum purpose purpose,
+                       struct err *err)
 {
     struct meter *meter = arena_alloc(request->arena, sizeof(*meter), err);
     if (!meter)
         return false;
-    *meter = (struct meter){.request = request, .response = response};
+    *meter = (struct meter){.request = request, .response = response, .purpose = purpose};
     request->body->count = count;
     request->body->count_ctx = meter;
     return true;
 }
 
-static bool enter(struct request *request, struct response *response, bool is_piece,
+static bool enter(struct request *request, struct response *response, enum purpose purpose,
                   struct err *err)
 {
-    if (!count_body(request, response, err) ||
+    if (!count_body(request, response, purpose, err) ||
         !blob_check_writable(request->services->intake.blobs, err) ||
         !take_place(request, response, err))
         return false;
-    if (is_piece ? quota_admit_piece(request, response, err)
-                 : quota_admit(request, response, request->body->length, err))
+    if (purpose == REPEAT ? quota_admit_repeat(request, response, err)
+                          : quota_admit(request, response, request->body->length, err))
         return request->takes_place = true;
     atomic_fetch_sub(request->services->uploads, 1);
     return false;
@@ -127,18 +132,28 @@ bool upload_gate_enter_piece(struct request *request, struct response *response,
 {
     uint64_t length = request->body->length;
     return check_space(request->services, length == BODY_UNKNOWN ? 0 : length, err) &&
-           enter(request, response, true, err);
+           enter(request, response, PIECE, err);
+}
+
+static bool check_length(struct request *request, struct response *response, struct err *err)
+{
+    if (!request_header(request, "Content-Length").at && request->body->length != BODY_UNKNOWN)
+        return response_refuse(response, err, (struct refusal){411, "length-required"},
+                               "found no Content-Length, expected the length of the upload");
+    return body_limit(request->body, request->services->max_upload_bytes, err);
 }
 
 bool upload_gate_enter(struct request *request, struct response *response, struct err *err)
 {
     uint64_t length = request->body->length;
-    if (!request_header(request, "Content-Length").at && length != BODY_UNKNOWN)
-        return response_refuse(response, err, (struct refusal){411, "length-required"},
-                               "found no Content-Length, expected the length of the upload");
-    return body_limit(request->body, request->services->max_upload_bytes, err) &&
+    return check_length(request, response, err) &&
            check(request, response, length == BODY_UNKNOWN ? 0 : length, err) &&
-           enter(request, response, false, err);
+           enter(request, response, NEW_UPLOAD, err);
+}
+
+bool upload_gate_enter_repeat(struct request *request, struct response *response, struct err *err)
+{
+    return check_length(request, response, err) && enter(request, response, REPEAT, err);
 }
 
 void upload_gate_leave(struct request *request)

@@ -23,6 +23,10 @@ void upload_gate_forget(struct request *request);
 MUST_CHECK bool upload_gate_enter_piece(struct request *request, struct response *response,
                                         struct err *err);
 
+// The same for an upload that came before and is compared with that: nothing of it is stored.
+MUST_CHECK bool upload_gate_enter_repeat(struct request *request, struct response *response,
+                                         struct err *err);
+
 // Once nothing more is read; a second time does nothing.
 void upload_gate_leave(struct request *request);
 

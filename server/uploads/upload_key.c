@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Idempotency-Key, and tells one request from another.
+// Reads Idempotency-Key, and tells one upload from another.
 #include "server/uploads/upload_key.h"
 
 #include "ingest/base/hash.h"
 #include "ingest/base/secrets.h"
-#include "server/http/precheck.h"
 #include "server/store/store_resumable.h"
 
 static uint64_t add(uint64_t hash, struct str text)
@@ -12,16 +11,36 @@ static uint64_t add(uint64_t hash, struct str text)
     return hash_u64(hash ^ hash_bytes(text.at, text.len));
 }
 
-// What is known before the body comes. Of the body that is its length: a form has another boundary
-// each time, though of curl and most others one as long. Who waits for the answer or not still
-// sends the same.
-static uint64_t hash_request(const struct request *request)
+static uint64_t add_number(uint64_t hash, int64_t number)
 {
-    uint64_t hash = add(add(hash_u64(precheck_length(request)), request->method), request->path);
-    for (size_t i = 0; i < request->query.count; i++)
-        if (!str_equal(request->query.params[i].name, STR("wait")))
-            hash = add(add(hash, request->query.params[i].name), request->query.params[i].value);
-    return hash;
+    return hash_u64(hash ^ (uint64_t)number);
+}
+
+static uint64_t add_pairs(uint64_t hash, const struct run_tag *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = add(add(hash, pairs[i].key), pairs[i].value);
+    return add_number(hash, (int64_t)count);
+}
+
+static uint64_t add_run(uint64_t hash, const struct run_request *run)
+{
+    struct str project = run->project.len ? run->project : STR("default");
+    hash = add(add(add(hash, run->name), project), run->note);
+    hash = add_pairs(add_pairs(hash, run->tags, run->tag_count), run->meta, run->meta_count);
+    hash = add_number(add(hash, run->step_pattern), run->world_size);
+    return add_number(hash, run->warmup_steps ? *run->warmup_steps : INT64_MIN);
+}
+
+int64_t upload_key_hash(const struct upload_form *form)
+{
+    uint64_t hash = add_number(add_run(0, &form->run), form->replace);
+    for (size_t i = 0; i < form->part_count; i++) {
+        const struct intake_part *part = &form->parts[i];
+        hash = add_number(add(hash, part->filename), part->rank);
+        hash = add(hash, str_of(blob_spool_sha256(part->spool)));
+    }
+    return (int64_t)(hash >> 1);
 }
 
 static bool check(struct str text, struct err *err)
@@ -56,6 +75,6 @@ bool upload_key_read(const struct request *request, struct upload_key *key, stru
         return true;
     if (!check(text, err) || !hide_secret(request, &text, err))
         return false;
-    *key = (struct upload_key){text, (int64_t)(hash_request(request) >> 1)};
+    key->text = text;
     return true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often verdicts, gates, rows and change points err, and what they find: one table each.
+#include "analysis/anytime.h"
 #include "analysis/change_points.h"
 #include "analysis/significance.h"
 #include "analysis/verdict.h"
@@ -7,12 +8,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_RUNS    16
 #define MOST_HISTORY 64
 #define ROWS         200
 #define SERIES_RUNS  100
 #define MOST_DELAY   40
+#define MOST_PAIRS   30
 
 static const char *const kind_names[NOISE_KINDS] = {"normal", "heavy tails (t, 3)", "skewed",
                                                     "5 % of outliers"};
@@ -30,7 +33,8 @@ static void check(bool done, const struct err *err)
 struct scene {
     enum noise_kind kind;
     double shift;
-    size_t runs, history;
+    size_t base, cand; // runs of each side
+    size_t history;
 };
 
 struct rates {
@@ -42,13 +46,14 @@ static struct judgement judge(struct noise *noise, const struct scene *scene)
 {
     double base[MOST_RUNS], cand[MOST_RUNS], past[MOST_HISTORY];
     noise_fill(noise, scene->kind, 0, past, scene->history);
-    noise_fill(noise, scene->kind, 0, base, scene->runs);
-    noise_fill(noise, scene->kind, scene->shift, cand, scene->runs);
+    noise_fill(noise, scene->kind, 0, base, scene->base);
+    noise_fill(noise, scene->kind, scene->shift, cand, scene->cand);
     struct verdict_limits limits = verdict_default_limits();
     struct judgement judgement;
     struct err err = {0};
-    check(verdict_judge((struct samples){base, scene->runs}, (struct samples){cand, scene->runs},
-                        (struct samples){past, scene->history}, &limits, &judgement, &err),
+    const struct verdict_history history = {.runs = {past, scene->history}};
+    check(verdict_judge((struct samples){base, scene->base}, (struct samples){cand, scene->cand},
+                        &history, &limits, &judgement, &err),
           &err);
     return judgement;
 }
@@ -74,7 +79,7 @@ static void print_verdict_row(const struct scene *scene, int rounds)
     struct rates rates = rates_of(scene, rounds);
     printf("| %-18s | %2zu | %2zu | %3.0f %% | %5.1f %% | %5.1f %% | %5.1f %% | %5.1f / %5.1f / "
            "%5.1f %% |\n",
-           kind_names[scene->kind], scene->runs, scene->history, 100 * scene->shift,
+           kind_names[scene->kind], scene->base, scene->history, 100 * scene->shift,
            100 * rates.significant, 100 * rates.relevant, 100 * rates.covered,
            100 * rates.gates[GATE_PASS], 100 * rates.gates[GATE_FAIL],
            100 * rates.gates[GATE_UNDECIDED]);
@@ -85,7 +90,7 @@ static void print_shifts(enum noise_kind kind, size_t runs, size_t history, int 
     static const double shifts[] = {0, 0.01, 0.02, 0.03, 0.05};
     size_t count = kind == NOISE_NORMAL ? 5 : 3;
     for (size_t i = 0; i < count; i++)
-        print_verdict_row(&(struct scene){kind, shifts[i], runs, history}, rounds);
+        print_verdict_row(&(struct scene){kind, shifts[i], runs, runs, history}, rounds);
 }
 
 static void print_verdicts(int rounds)
@@ -98,6 +103,91 @@ static void print_verdicts(int rounds)
     for (enum noise_kind kind = NOISE_NORMAL; kind < NOISE_KINDS; kind++)
         for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
             print_shifts(kind, sides[i][0], sides[i][1], rounds);
+}
+
+// --- gates --------------------------------------------------------------------------------------
+
+// As it was: the whole interval within the limit.
+static enum gate gate_by_interval(const struct judgement *judgement, double limit)
+{
+    struct judgement old = *judgement;
+    old.bound_share = old.high_share;
+    if (old.has_interval && old.high_share <= limit)
+        old.shift_share = fmin(old.shift_share, limit);
+    return verdict_gate(&old, limit);
+}
+
+static void print_gate_row(const struct scene *scene, int rounds)
+{
+    struct noise noise = {1};
+    double old[3] = {0}, now[3] = {0};
+    for (int round = 0; round < rounds; round++) {
+        struct judgement judgement = judge(&noise, scene);
+        old[gate_by_interval(&judgement, 0.03)] += 100 / (double)rounds;
+        now[verdict_gate(&judgement, 0.03)] += 100 / (double)rounds;
+    }
+    printf("| %-18s | %zu against %zu | %.0f %% | %5.1f / %5.1f / %5.1f | %5.1f / %5.1f / %5.1f "
+           "|\n",
+           kind_names[scene->kind], scene->base, scene->cand, 100 * scene->shift, now[GATE_PASS],
+           now[GATE_FAIL], now[GATE_UNDECIDED], old[GATE_PASS], old[GATE_FAIL],
+           old[GATE_UNDECIDED]);
+}
+
+static void print_gates(int rounds)
+{
+    static const double shifts[] = {0, 0.02, 0.03, 0.05};
+    static const size_t sides[][2] = {{4, 4}, {5, 5}, {8, 8}, {3, 5}, {2, 8}};
+    printf("\nGate at 3 %%: passes / fails / undecided, by the bound and by the whole interval\n\n"
+           "| noise | runs | slower by | bound | interval |\n|---|---|---|---|---|\n");
+    for (enum noise_kind kind = NOISE_NORMAL; kind < NOISE_KINDS; kind++)
+        for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+            for (size_t k = 0; k < sizeof shifts / sizeof *shifts; k++)
+                print_gate_row(&(struct scene){kind, shifts[k], sides[i][0], sides[i][1], 0},
+                               rounds);
+}
+
+// The sequential test, read after each pair of runs until it decides.
+static enum anytime_result read_pairs(struct noise *noise, const struct scene *scene, size_t *pairs)
+{
+    double base[MOST_PAIRS], cand[MOST_PAIRS];
+    enum anytime_result result = ANYTIME_UNDECIDED;
+    for (*pairs = 0; *pairs < MOST_PAIRS && result == ANYTIME_UNDECIDED; ++*pairs) {
+        base[*pairs] = 0.01 * noise_of_kind(noise, scene->kind);
+        cand[*pairs] = log1p(scene->shift) + 0.01 * noise_of_kind(noise, scene->kind);
+        result = anytime_judge((struct samples){base, *pairs + 1},
+                               (struct samples){cand, *pairs + 1}, log1p(0.03), 0.05)
+                     .result;
+    }
+    return result;
+}
+
+static void print_anytime_row(const struct scene *scene, int rounds)
+{
+    struct noise noise = {5};
+    double results[3] = {0}, by[MOST_PAIRS + 1] = {0};
+    for (int round = 0; round < rounds; round++) {
+        size_t pairs;
+        enum anytime_result result = read_pairs(&noise, scene, &pairs);
+        results[result] += 100 / (double)rounds;
+        for (size_t i = pairs; i <= MOST_PAIRS && result != ANYTIME_UNDECIDED; i++)
+            by[i] += 100 / (double)rounds;
+    }
+    printf("| %-18s | %.0f %% | %5.1f | %5.1f | %5.1f | %3.0f | %3.0f | %3.0f | %3.0f |\n",
+           kind_names[scene->kind], 100 * scene->shift, results[ANYTIME_BELOW],
+           results[ANYTIME_ABOVE], results[ANYTIME_UNDECIDED], by[3], by[4], by[5], by[8]);
+}
+
+static void print_anytime(int rounds)
+{
+    static const double shifts[] = {0, 0.02, 0.03, 0.04, 0.05};
+    printf(
+        "\nSequential test at 3 %%, read after each of %d pairs, in %%\n\n"
+        "| noise | slower by | ever passes | ever fails | undecided | decided by 3 | by 4 | by 5 "
+        "| by 8 pairs |\n|---|---|---|---|---|---|---|---|---|\n",
+        MOST_PAIRS);
+    for (enum noise_kind kind = NOISE_NORMAL; kind < NOISE_KINDS; kind++)
+        for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++)
+            print_anytime_row(&(struct scene){.kind = kind, .shift = shifts[i]}, rounds);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -150,10 +240,10 @@ static void print_rows_row(const struct row_scene *scene, int rounds)
 
 static void print_rows(int rounds)
 {
-    static const struct row_scene scenes[] = {{3, 0, 0, 0},     {5, 0, 0, 0},     {5, 0, 0, 0.01},
-                                              {3, 1, 0.10, 0},  {5, 1, 0.05, 0},  {5, 1, 0.10, 0},
-                                              {5, 1, 0.20, 0},  {3, 20, 0.10, 0}, {5, 20, 0.05, 0},
-                                              {5, 20, 0.10, 0}, {5, 1, 0.1, 0.01}};
+    static const struct row_scene scenes[] = {
+        {3, 0, 0, 0},      {5, 0, 0, 0},    {5, 0, 0, 0.01},  {3, 1, 0.10, 0},    {5, 1, 0.05, 0},
+        {5, 1, 0.10, 0},   {5, 1, 0.20, 0}, {3, 20, 0.10, 0}, {5, 20, 0.05, 0},   {5, 20, 0.10, 0},
+        {5, 1, 0.1, 0.01}, {3, 0, 0, 0.01}, {5, 0, 0, 0.03},  {5, 20, 0.05, 0.01}};
     printf("\nRows: q <= 5 %%, noise of each row 0.3 to 3 %% (median 1 %%)\n\n"
            "| runs a side | slower rows | by | noise all share | any false row | false of reported "
            "| found |\n|---|---|---|---|---|---|---|\n");
@@ -248,6 +338,7 @@ static void print_series(int rounds)
         print_quiet_series(kind, 0, rounds);
     print_quiet_series(NOISE_NORMAL, 0.3, rounds);
     print_quiet_series(NOISE_NORMAL, 0.5, rounds);
+    print_quiet_series(NOISE_NORMAL, 0.7, rounds);
     printf("\nDelay: runs of the new level until it is told within two runs of where it began, 1 "
            "%% noise; %d "
            "at most\n\n| runs before | change | median | 90 %% within | missed |\n"
@@ -258,15 +349,26 @@ static void print_series(int rounds)
             print_delay(before, percent / 100.0, (size_t)rounds);
 }
 
+struct part {
+    const char *name;
+    void (*print)(int rounds);
+    int share; // of the rounds: series take long
+};
+
 int main(int argc, char **argv)
 {
+    static const struct part parts[] = {{"verdicts", print_verdicts, 1},
+                                        {"gates", print_gates, 1},
+                                        {"anytime", print_anytime, 1},
+                                        {"rows", print_rows, 2},
+                                        {"series", print_series, 10}};
     long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 10000;
-    if (argc > 2 || rounds < 100 || rounds > 10000000) {
-        fprintf(stderr, "usage: false_alarms [ROUNDS, 10000, at least 100]\n");
+    if (argc > 3 || rounds < 100 || rounds > 10000000) {
+        fprintf(stderr, "usage: false_alarms [ROUNDS, 10000, at least 100 [PART]]\n");
         return EXIT_FAILURE;
     }
-    print_verdicts((int)rounds);
-    print_rows((int)rounds / 10);
-    print_series((int)rounds / 10);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (argc < 3 || strcmp(argv[2], parts[i].name) == 0)
+            parts[i].print((int)rounds / parts[i].share);
     return EXIT_SUCCESS;
 }

@@ -38,7 +38,8 @@ int64_t lap_now_ns(const struct lap *lap)
 bool lap_scan(struct lap *lap, struct source *source, struct err *err)
 {
     lap->builder = trace_builder_new(&lap->budget, err);
-    bool ok = lap->builder && format_kineto.read(source, lap->builder, &lap->budget, NULL, err);
+    struct format_input input = {.source = source, .builder = lap->builder, .budget = &lap->budget};
+    bool ok = lap->builder && format_kineto.read(&input, err);
     source_close(source);
     if (!ok) {
         trace_builder_free(lap->builder);

@@ -135,8 +135,12 @@ static bool add_call(const struct plan *plan, int64_t rank, int64_t step, int64_
     int64_t begin_ns = at_ns + begin_of(rank, step, call);
     int64_t duration_ns = duration_of(plan, rank, step, call);
     int64_t comm_ns = begin_ns / 4, host_ns = begin_ns / 50;
+    char pieces[80];
+    snprintf(pieces, sizeof pieces, "0+%" PRId64 " %" PRId64 "+%" PRId64, duration_ns / 4,
+             duration_ns / 2, duration_ns / 2 - duration_ns / 4);
     const struct cell row[] = {
         cell_i64(call >= TENSOR_CALLS),
+        cell_null(),
         cell_null(),
         *table_cell(steps, row_index, "step"),
         cell_i64(begin_ns),
@@ -150,8 +154,11 @@ static bool add_call(const struct plan *plan, int64_t rank, int64_t step, int64_
         cell_i64(0),
         cell_i64(host_ns),
         cell_i64(0),
+        cell_i64(0),
+        cell_text(str_of(pieces)),
+        cell_null(),
     };
-    _Static_assert(sizeof row / sizeof *row == 14, "as many as comm_calls has columns");
+    _Static_assert(sizeof row / sizeof *row == 18, "as many as comm_calls has columns");
     return report_add(report, &table_comm_calls, row, err);
 }
 

@@ -149,7 +149,7 @@ test("the list of runs can be searched, filtered, sorted and paged", async () =>
   assert.equal(run.world_size, 2);
   assert.match(run.gpu, /H100/);
   assert.match(run.created, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
-  assert.equal(Object.keys(run.parts).length, 7);
+  assert.equal(Object.keys(run.parts).length, 8);
   const first = await server.get("/runs?limit=2");
   const second = await server.get(`/runs?limit=2&cursor=${first.next_cursor}`);
   assert.equal(first.items.length + second.items.length, 3);

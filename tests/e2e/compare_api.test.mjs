@@ -209,7 +209,7 @@ test("rows are filtered, sorted and paged; a cursor leads through those of one c
     } while (cursor);
     assert.deepEqual(paged, all);
     const bars = (await server.get(`${query}&only=1&level=bar`)).items;
-    assert.equal(bars.length, 7);
+    assert.equal(bars.length, 8);
     const [{ id, delta_ns }] = bars.filter(({ bar }) => bar === "gemm");
     const below = (await server.get(`${query}&parent=${id}&limit=all`)).items;
     assert.ok(below.length > 0);

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { connect as open_plain } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
 import { free_port, NAME, start_proxy } from "./helpers/proxies.mjs";
@@ -118,6 +119,18 @@ for (const which of /** @type {const} */ (["nginx", "caddy"])) {
       const reply = await curl(place, "/api/v1/runs", ...bearer(place.token),
         "-H", "Host: evil.example");
       assert.doesNotMatch(reply.body, /through/);
+    });
+
+    test("thousands of silent connections of one address keep nobody out", async (t) => {
+      const sockets = Array.from({ length: 3000 }, () =>
+        open_plain({ host: "127.0.0.1", port: place.tls }).on("error", () => {}));
+      t.after(() => sockets.forEach((socket) => socket.destroy()));
+      await until("all were opened", () => sockets.every(({ connecting }) => !connecting));
+      for (let i = 0; i < 5; i++) {
+        const begin = performance.now();
+        assert.equal((await curl(place, "/healthz")).status, 200);
+        assert.ok(performance.now() - begin < 1500, `${performance.now() - begin} ms`);
+      }
     });
 
     test("a browser's session is for this site over TLS alone", async () => {

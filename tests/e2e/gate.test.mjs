@@ -177,9 +177,28 @@ test("the README's lines for a job gate a change as they stand", async () => {
   const bad = await job("slow", "pr-17");
   assert.equal(bad.status, 22, bad.stderr);
   assert.match(bad.stdout, /^fail: a step of pr-17@1 and 4 more runs takes .* % longer/);
+  const empty = temporary("ci-empty");
+  for (const number of REPEATS)
+    writeFileSync(join(empty, `profile-${number}.json.gz`), gzipSync('{"traceEvents": []}'));
+  const nothing = await run_status("bash", ["-c", script.replaceAll("pr-17", "pr-19")],
+    { cwd: empty });
+  assert.notEqual(nothing.status, 0, "nothing was measured");
+  assert.match(nothing.stderr, /422/);
   const good = await job("same", "pr-18");
   assert.equal(good.status, 0, `${good.stdout}${good.stderr}`);
   assert.match(good.stdout, /^pass: a step of pr-18@1/);
+});
+
+test("a candidate without steps passes no gate, whatever is tried", async () => {
+  await server.analysed("stepless@1", [{ filename: "rank0.json",
+    data: Buffer.from('{"traceEvents":[{"ph":"X","name":"a","cat":"cpu_op","ts":1,"dur":1,' +
+      '"pid":1,"tid":1}]}') }]);
+  for (const query of ["base=main@1&cand=stepless@*", "base=stepless@1&cand=main@1",
+    "base=main@*&cand=stepless@*&undecided=pass", "base=main@*&cand=stepless@*&sequential=true"]) {
+    const reply = await gate(query);
+    assert.equal(reply.status, 409, `${query}: ${reply.text}`);
+    assert.match(reply.json.lines[0], /^undecided: .*no steady steps/);
+  }
 });
 
 // --- the command line ---------------------------------------------------------------------------

@@ -71,7 +71,7 @@ for (const name of Object.keys(JOBS)) {
     for (const rank of truths[name].ranks) await check_rank(name, rank);
   });
 
-  test(`${name}: the seven bars sum in every row and the parts list sums to the bars`, async () => {
+  test(`${name}: the eight bars sum in every row and the parts list sums to the bars`, async () => {
     for (const table of ["breakdown", "steps", "ranks"]) {
       const rows = await rows_of(name, table);
       assert.ok(rows.length > 0, table);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the service tells those who run it: metrics, readiness, the log; and downloads in parts.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
@@ -128,6 +128,25 @@ test("a request id that is a secret is not taken: it would stand in the logs", a
   const audit = readFileSync(join(server.data, "audit.log"), "utf8");
   assert.ok(audit.includes(made.headers["x-request-id"]));
   assert.ok(!audit.includes(id) && !server.log.includes(id) && !reply.text.includes(id));
+});
+
+test("readiness is tried by writing, in each folder and in the database", async () => {
+  const own = await start_server();
+  assert.equal((await own.request("/readyz")).status, 200);
+  for (const folder of ["spool", "pieces", "blobs", "traces"]) {
+    const probe = join(own.data, folder, ".probe");
+    mkdirSync(probe); // stands in the way
+    const refused = await until("it is not ready", async () => {
+      const reply = await own.request("/readyz");
+      return reply.status !== 200 && reply;
+    });
+    assert.equal(refused.status, 503, refused.text);
+    assert.ok(refused.json.detail.includes(`the folder ${folder}`), refused.text);
+    rmdirSync(probe);
+    await until("it is ready", async () => (await own.request("/readyz")).status === 200);
+    assert.ok(!existsSync(probe), "what was tried is gone");
+  }
+  await own.stop();
 });
 
 test("health, readiness, metrics and files of the dashboard are no lines of the log", async () => {

@@ -6,6 +6,7 @@ import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/brow
 import { sum } from "./helpers/figures.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
+import { DEFAULTS, FIRST_SETUPS, plan_path, read_setup } from "../../web/views/plan_model.mjs";
 
 const GB = 1e9;
 
@@ -57,6 +58,35 @@ test("a plan fits when all is known, and fails once what is known is too much", 
   const own = await plan(`parameters=1e9&${LAYERS}&attention=flash&memory_gb=12.5`);
   assert.deepEqual(own.gpus.map(({ memory_bytes, fits }) => [memory_bytes, fits]),
     [[12.5 * GB, false]]);
+});
+
+test("the API answers what it is not told as the page asks it", async () => {
+  const told = ["parameters", "layers", "hidden", "heads", "vocab", "seq_len"];
+  for (const text of [...FIRST_SETUPS, "H100 SXM,zero1,4,8,2"]) {
+    const setup = read_setup(text);
+    const page = await server.get(plan_path(DEFAULTS, setup));
+    const least = new URLSearchParams({ ...setup,
+      ...Object.fromEntries(told.map((name) => [name, DEFAULTS[name]])) });
+    assert.deepEqual(await plan(least), page, text);
+  }
+  const [one, standard] = await Promise.all(["", "&attention=standard"].map((also) =>
+    plan(`parameters=7e9&${LAYERS}&strategy=zero3&dp=8${also}`)));
+  assert.equal(one.inputs.attention, "flash");
+  // What standard attention keeps of each pair of tokens: 5 a s / h x s b h in each of 32 layers.
+  assert.equal(standard.total_bytes - one.total_bytes, 5 * 32 * 4096 * 4096 * 32);
+});
+
+test("eight bits and weights alone are planned by their own bytes", async () => {
+  const static_gb = async (query) =>
+    (await plan(`parameters=7e9&${LAYERS}&${query}`)).static_bytes / GB;
+  assert.equal(await static_gb("precision=fp8"), 126);
+  assert.equal(await static_gb("precision=fp8_weights"), 112);
+  assert.equal(await static_gb("optimizer=none"), 14);
+  assert.equal(await static_gb("optimizer=none&precision=fp8_weights"), 7);
+  const { parts } = await plan(`parameters=7e9&${LAYERS}&optimizer=none`);
+  const kept = ["gradients", "master", "optimizer", "activations", "recomputed"];
+  assert.deepEqual(parts.filter(({ part }) => kept.includes(part)).map(({ bytes }) => bytes),
+    [0, 0, 0, 0, 0]);
 });
 
 test("without a GPU all known ones are held against the plan", async () => {

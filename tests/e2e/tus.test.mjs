@@ -158,8 +158,12 @@ test("what is no request of the protocol is refused, and changes nothing", async
 });
 
 /** Of the disk, by the upload that holds most. */
-const held_bytes = () => Math.max(...pieces().map((name) =>
-  statSync(join(server.data, "pieces", name)).blocks * 512));
+const held_bytes = () => Math.max(...pieces().filter((name) => name.endsWith(".part"))
+  .map((name) => statSync(join(server.data, "pieces", name)).blocks * 512));
+
+/** Until the first bytes of a piece are on the disk and more are waited for. */
+const being_written = (path) => until("the piece is being written", async () =>
+  held_bytes() > 0 && (await tus(base, "HEAD", path)).status === 423);
 
 test("a piece with a checksum counts when it agrees, and not at all when not", async () => {
   const path = await began(file.length, { run: "sums" });
@@ -175,7 +179,7 @@ test("a piece with a checksum counts when it agrees, and not at all when not", a
   const open = tus_open_piece(base, path, half, file.length - half);
   open.request.setHeader("Upload-Checksum", right(file.subarray(half))["Upload-Checksum"]);
   open.request.write(file.subarray(half, half + 500));
-  await until("disk is held for the piece", () => held_bytes() >= file.length);
+  await being_written(path);
   open.request.destroy();
   await open.answer;
   await until("the piece that broke off is forgotten", async () =>
@@ -195,7 +199,7 @@ test("what came before the connection broke is kept, and one writes at a time", 
   const path = await began(file.length, { run: "broken" });
   const open = tus_open_piece(base, path, 0, file.length);
   open.request.write(file.subarray(0, half));
-  await until("disk is held for the piece", () => held_bytes() >= file.length);
+  await being_written(path);
   assert.equal((await tus_piece(base, path, 0, file)).status, 423);
   const head = await tus(base, "HEAD", path);
   assert.equal(head.status, 423);
@@ -264,8 +268,20 @@ test("the same key gives the same upload in every form", async () => {
   const path = await began(file.length, { run: "keyed" }, key);
   assert.equal(await began(file.length, { run: "keyed" }, key), path);
   assert.equal((await tus_begin(base, file.length + 1, { run: "keyed" }, key)).status, 409);
+  assert.equal((await tus_begin(base, file.length, { run: "other" }, key)).status, 409);
   await tus_piece(base, path, 0, file);
-  assert.equal(await began(file.length, { run: "keyed" }, key), path);
+  const complete = await tus_begin(base, file.length, { run: "keyed" }, key);
+  assert.equal(complete.status, 409, "without bytes nobody knows whether it is the same file");
+  assert.match(complete.headers["upload-result"], /^\/api\/v1\/uploads\/u_/);
+  assert.equal(complete.headers.location, path);
+  const along = { ...key, "Content-Type": "application/offset+octet-stream" };
+  const same = await tus_begin(base, file.length, { run: "keyed" }, along, file);
+  assert.equal(same.status, 201, same.text);
+  assert.equal(same.headers["upload-offset"], String(file.length));
+  const wrong = Buffer.alloc(file.length, "{");
+  const others = await tus_begin(base, file.length, { run: "keyed" }, along, wrong);
+  assert.equal(others.status, 409);
+  assert.match(others.json.detail, /other bytes/);
 
   const send = () => server.post([file_part(file)], "/upload", { "Idempotency-Key": "form" });
   const [first, second] = [await send(), await send()];

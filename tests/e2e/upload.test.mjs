@@ -2,7 +2,7 @@
 // Uploads: every form that is promised, with plain curl and by hand.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request as begin } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ import {
   root, run_program, run_shell, run_status, stepscope_bin, temporary, until,
 } from "./helpers/tools.mjs";
 import { generate, small_job, small_json, small_trace } from "./helpers/traces.mjs";
+
+const sha256_of = (data) => createHash("sha256").update(data).digest("hex");
 
 let server;
 let job;
@@ -95,7 +97,7 @@ test("an upload that is waited for is warned of what its analysis found", async 
   assert.equal(reply.json.status, "done", reply.text);
   const { items } = await server.get("/runs/warned/quality?limit=all");
   for (const { rank, warnings } of reply.json.traces)
-    assert.deepEqual(warnings.toSorted(), items.filter((item) =>
+    assert.deepEqual([...warnings].sort(), items.filter((item) =>
       item.rank === rank && item.severity !== "info").map(({ detail }) => detail).sort());
   const [of_whole, of_cut] = reply.json.traces.map(({ warnings }) => warnings.join());
   assert.doesNotMatch(of_whole, /ends inside|is cut/);
@@ -265,6 +267,40 @@ test("a key repeats its own upload and refuses every other", async () => {
   assert.equal((await post("-F", "run=key-another-form")).status, 422);
 });
 
+test("a used key answers for the same bytes, run and rank alone", async () => {
+  const [bytes, others] = ["a", "b"].map((name) => small_json({ names: [`kernel_${name}`] }));
+  assert.equal(bytes.length, others.length);
+  const key = { "Idempotency-Key": "same-bytes" };
+  const send = (data, more = {}, headers = key) =>
+    server.post([...fields({ run: "key-bytes", rank: 0, ...more }), file_part(data, "t.json")],
+      "/upload", headers);
+  const first = await send(bytes);
+  assert.equal(first.status, 202, first.text);
+  for (const [data, more] of [[others, {}], [bytes, { run: "key-bytes-2" }], [bytes, { rank: 1 }],
+    [bytes, { note: "another" }]]) {
+    const refused = await send(data, more);
+    assert.equal(refused.status, 422, refused.text);
+    assert.match(refused.json.type, /key-reused$/);
+    const why = data === others ? /came with other bytes/ : /another run or rank/;
+    assert.match(refused.json.detail, why);
+  }
+  const { traces } = await server.settled("key-bytes");
+  assert.deepEqual(traces.map(({ sha256 }) => sha256), [sha256_of(bytes)]);
+  const again = await send(bytes);
+  assert.equal(again.json.upload, first.json.upload, again.text);
+  assert.equal((await server.request("/api/v1/runs/key-bytes-2")).status, 404);
+
+  const put = (data) => server.request("/api/v1/runs/key-put/ranks/0/trace",
+    { method: "PUT", body: data, headers: { "Idempotency-Key": "put-bytes" } });
+  assert.equal((await put(bytes)).status, 202);
+  assert.equal((await put(others)).status, 422);
+  const both = await Promise.all([bytes, others, bytes, others].map((data) =>
+    send(data, { run: "key-race" }, { "Idempotency-Key": "race" })));
+  const stored = (await server.settled("key-race")).traces[0].sha256;
+  for (const [i, { status, text }] of both.entries())
+    assert.equal(status < 300, sha256_of([bytes, others][i % 2]) === stored, `${status} ${text}`);
+});
+
 test("curl -T puts one rank, and the original bytes come back", async () => {
   const path = file("put.json.gz", gzipSync(job.files[1].data));
   const to = `${server.base}/api/v1/runs/put-run/ranks/3/trace`;
@@ -286,6 +322,28 @@ test("chunked bodies and a body from a pipe are read", async () => {
   const out = await run_shell(`cat "${path}" | curl -sS -T - "${to}?wait=30"`);
   assert.equal(JSON.parse(out).traces[0].bytes, job.files[0].data.length);
   assert.equal((await server.settled("piped")).status, "done");
+});
+
+test("Content-Encoding of a raw file must be one that is read, and true", async () => {
+  const put = (run, body, coding) => server.request(`/api/v1/runs/${run}/ranks/0/trace?wait=30`,
+    { method: "PUT", body, headers: { "Content-Encoding": coding } });
+  const bytes = small_json();
+  for (const coding of ["gzip", "x-gzip", "GZIP"]) {
+    const reply = await put(`coded-${coding}`, gzipSync(bytes), coding);
+    assert.equal(reply.status, 200, reply.text);
+  }
+  assert.equal((await put("coded-not", bytes, "identity")).status, 200);
+  for (const coding of ["gzip", "zstd"]) {
+    const untrue = await put("coded-untrue", bytes, coding);
+    assert.equal(untrue.status, 422, untrue.text);
+    assert.match(untrue.json.detail, new RegExp(`not ${coding}, as Content-Encoding says`));
+  }
+  for (const coding of ["br", "deflate", "gzip, gzip"]) {
+    const unknown = await put("coded-unknown", bytes, coding);
+    assert.equal(unknown.status, 415, unknown.text);
+    assert.equal(unknown.headers["accept-encoding"], "gzip, zstd");
+  }
+  assert.equal((await server.request("/api/v1/runs/coded-untrue")).status, 404);
 });
 
 test("a part of a file is not taken for the whole", async () => {
@@ -354,6 +412,46 @@ test("what cannot be an upload is refused as a problem that says what was expect
   assert.equal((await server.request("/api/v1/runs/no-file")).status, 404, "no run was made");
 });
 
+test("a file without one event is a trace that failed, and says what it is instead", async () => {
+  const cases = [
+    ["[2026-01-01 12:00:00] INFO step 1\n", /^found text that is not JSON, perhaps a log, expect/],
+    ["[]", /^found an empty list, expected/],
+    ['[{"step": 1, "loss": 2.3}]', /objects that are not events, perhaps metrics, with the member/],
+    ['{"model_type": "llama"}', /^found settings of a model, expected/],
+    ['{"traceEvents": []}', /^no events were recorded: /],
+    ['{"traceEvents": 5}', /^found traceEvents that is no list/],
+  ];
+  for (const [text, says] of cases) {
+    const waited = await server.post([file_part(Buffer.from(text), "no.json")], "/upload?wait=60");
+    assert.equal(waited.status, 422, waited.text);
+    assert.match(waited.json.type, /analysis-failed$/);
+    const { json } = await server.request(waited.headers.location);
+    assert.equal(json.traces[0].status, "failed", text);
+    assert.match(json.traces[0].error, says);
+    assert.ok(waited.json.detail.startsWith("1 of 1 files failed, first 'no.json': "), waited.text);
+    assert.ok(waited.json.detail.includes(json.traces[0].error.slice(0, 100)), waited.text);
+    const path = file("no-trace.json", text);
+    const { status, stderr } = await run_status(stepscope_bin(), ["analyze", path]);
+    assert.equal(status, 4, text);
+    assert.ok(stderr.includes(json.traces[0].error), stderr);
+  }
+  const pickled = await server.post([file_part(Buffer.from("\x80\x04\x95", "latin1"))], "/upload");
+  assert.equal(pickled.status, 422);
+  assert.match(pickled.json.detail, /found a Python pickle, perhaps a memory snapshot/);
+});
+
+test("an upload that was waited for fails with its first file that does", async () => {
+  const [good, bad] = [small_json(), Buffer.from('{"traceEvents": []}')];
+  const send = (path) => server.post([...fields({ run: "half-bad" }), file_part(good, "rank0.json"),
+    file_part(bad, "rank1.json")], path);
+  const failed = await send("/upload?wait=60");
+  assert.equal(failed.status, 422, failed.text);
+  assert.match(failed.json.detail, /^1 of 2 files failed, first 'rank1.json': no events/);
+  assert.equal((await send("/upload?wait=60")).status, 422, "the same once more");
+  assert.equal((await send("/upload")).status, 200, "nobody waits");
+  assert.equal((await server.settled("half-bad")).status, "partial");
+});
+
 test("a request that ends before its last delimiter stores nothing", async () => {
   const boundary = "X-BOUND";
   const body = `--${boundary}\r\nContent-Disposition: form-data; name="run"\r\n\r\ncut-short\r\n` +
@@ -387,6 +485,24 @@ test("a body longer than allowed is refused before it is read", async () => {
   const answer = await http_bytes(server.port, head);
   assert.match(answer, /^HTTP\/1.1 413 /);
   assert.match(answer, /application\/problem\+json/);
+});
+
+test("an announced length holds disk only as its bytes come", async () => {
+  const held = () => readdirSync(join(server.data, "spool")).map((name) =>
+    statSync(join(server.data, "spool", name), { throwIfNoEntry: false })?.blocks ?? 0)
+    .reduce((sum, blocks) => sum + blocks * 512, 0);
+  assert.equal(held(), 0);
+  const sockets = Array.from({ length: 4 }, (_, i) => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write(`PUT /api/v1/runs/announced/ranks/${i}/trace HTTP/1.1\r\nHost: localhost\r\n` +
+      `Content-Length: ${1 << 30}\r\n\r\n{"a":"${"b".repeat(300_000)}`);
+    return socket.on("error", () => {});
+  });
+  const spooled = () => readdirSync(join(server.data, "spool")).length === 4;
+  await until("all have begun", () => spooled() && held() >= 4 * 256_000);
+  assert.ok(held() < 4 * 1_500_000, `${held()} bytes are held for 1.2 MB that came`);
+  sockets.forEach((socket) => socket.destroy());
+  await until("all is given back", () => held() === 0);
 });
 
 test("many clients upload ranks of one run at once", async () => {

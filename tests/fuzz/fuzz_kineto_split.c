@@ -19,8 +19,8 @@ static struct trace *read_trace(struct str bytes, size_t pieces, unsigned count,
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         abort();
-    bool ok = pieces ? kineto_read_pieces(pieces, source, builder, &progress, err)
-                     : format_kineto.read(source, builder, budget, NULL, err);
+    struct format_input input = {source, bytes, builder, budget, pieces ? &progress : NULL};
+    bool ok = pieces ? kineto_read_pieces(pieces, &input, err) : format_kineto.read(&input, err);
     source_close(source);
     if (ok)
         return trace_builder_seal(builder, err);

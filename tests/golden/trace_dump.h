@@ -19,7 +19,8 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
     const struct format *format = format_probe(head, err);
     struct source *source = format ? source_mem_open(bytes.at, bytes.len, step, err) : NULL;
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
-    bool ok = builder && format->read(source, builder, budget, NULL, err);
+    struct format_input input = {source, head, builder, budget, NULL};
+    bool ok = builder && format->read(&input, err);
     source_close(source);
     if (ok)
         return trace_builder_seal(builder, err);
@@ -31,9 +32,11 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
 static inline struct trace *dump_read_by(const struct kineto_match *match, struct str bytes,
                                          struct budget *budget, struct err *err)
 {
+    struct str head = {bytes.at, bytes.len < FORMAT_HEAD_BYTES ? bytes.len : FORMAT_HEAD_BYTES};
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
-    bool ok = builder && kineto_read_by(match, source, builder, budget, NULL, err);
+    struct format_input input = {source, head, builder, budget, NULL};
+    bool ok = builder && kineto_read_by(match, &input, err);
     source_close(source);
     if (ok)
         return trace_builder_seal(builder, err);
@@ -102,9 +105,10 @@ static inline void dump_collective(struct buf *out, const struct trace *trace,
     dump_id(out, trace, " out-splits ", collective->out_splits);
 }
 
-static inline void dump_device_args(struct buf *out, const struct trace *trace,
-                                    const struct device_args *args)
+static inline void dump_device_args(struct buf *out, const struct trace *trace, uint32_t at)
 {
+    const struct device_args *args = &trace->device_args[at];
+    uint32_t comms_id = trace_comms_id(trace, at);
     const struct launch_shape *shape = &trace->shapes[args->shape];
     dump_number(out, " correlation ", args->correlation);
     dump_triple(out, " grid ", shape->grid);
@@ -117,6 +121,8 @@ static inline void dump_device_args(struct buf *out, const struct trace *trace,
         dump_collective(out, trace, &trace->collectives[args->collective]);
     if (args->sequence != ARGS_NONE)
         buf_printf(out, " sequence %" PRIu32, args->sequence);
+    if (comms_id)
+        buf_printf(out, " comms-id %" PRIu32, comms_id);
     buf_printf(out, " order %" PRIu32, args->order);
 }
 
@@ -166,7 +172,7 @@ static inline void dump_args(struct buf *out, const struct trace *trace, uint32_
     enum event_kind kind = (enum event_kind)trace->kind[event];
     uint32_t at = trace->args[event];
     if (event_kind_is_device(kind)) {
-        dump_device_args(out, trace, &trace->device_args[at]);
+        dump_device_args(out, trace, at);
     } else if (event_kind_is_launch(kind)) {
         dump_launch_args(out, trace, &trace->launch_args[at]);
     } else if (kind == EVENT_ALLOCATION) {
@@ -204,6 +210,26 @@ static inline void dump_events(struct buf *out, const struct trace *trace)
     }
 }
 
+// Counters with what they showed.
+static inline void dump_counters(struct buf *out, const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        const struct counter *counter = &trace->counters[i];
+        struct label pid = {counter->pid, counter->pid_text};
+        buf_puts(out, "counter");
+        dump_label(out, trace, " pid ", pid);
+        dump_id(out, trace, " process ", counter->process);
+        dump_text(out, " ", trace_text(trace, counter->name));
+        dump_text(out, " ", trace_text(trace, counter->key));
+        buf_putc(out, '\n');
+        for (uint32_t k = counter->first; k < counter->first + counter->count; k++) {
+            buf_printf(out, "  %" PRId64 " ", trace->counter_samples[k].time_ns);
+            buf_f64(out, trace->counter_samples[k].value);
+            buf_putc(out, '\n');
+        }
+    }
+}
+
 static inline void dump_trace(struct buf *out, const struct trace *trace)
 {
     buf_printf(out, "text %" PRIu64 " bytes, items %" PRIu64 ", events %" PRIu32 "\n",
@@ -214,6 +240,7 @@ static inline void dump_trace(struct buf *out, const struct trace *trace)
         buf_putc(out, '\n');
     }
     dump_events(out, trace);
+    dump_counters(out, trace);
     for (enum repair repair = 0; repair < REPAIR_COUNT; repair++)
         if (trace->repairs[repair].count)
             buf_printf(out, "repair %s: %" PRIu64 ", first at byte %" PRIu64 "\n",

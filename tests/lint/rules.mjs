@@ -444,6 +444,15 @@ export const rules = [
     good: [["a.c", "// done\n"]],
   },
   {
+    name: "old-node", // tests run on Debian 12's own Node 18
+    files: /^tests\/.*\.mjs$/,
+    check: ({ code }) => matches(code,
+      /\.(toSorted|toReversed|toSpliced)\(|timers\.enable\([[{]|\b(Object|Map)\.groupBy\(/g,
+      (m) => `${m[0]} is not in Node 18`),
+    bad: [["tests/a.mjs", "x.toSorted();\n"], ["tests/a.mjs", "mock.timers.enable({});\n"]],
+    good: [["tests/a.mjs", "[...x].sort();\n"], ["web/a.mjs", "x.toSorted();\n"]],
+  },
+  {
     name: "places",
     files: /./,
     check: check_places,

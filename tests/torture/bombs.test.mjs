@@ -89,7 +89,7 @@ const BOMBS = [
   ["objects 10^5 deep", () => deep('{"":', "}", 1e5), true],
   ["a text of 100 MB", () => `${HEAD},{"ph":"X","name":"${"x".repeat(100e6)}"}]}`, true],
   ["a member of 100 MB", () => `{"x":"${"y".repeat(100e6)}",${HEAD.slice(1)}]}`, true],
-  ["only opening brackets", () => "[".repeat(1e6), true],
+  ["only opening brackets", () => "[".repeat(1e6), false],
 ];
 
 /** Reads a file and tells what that cost. */

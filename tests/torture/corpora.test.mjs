@@ -16,7 +16,7 @@ import { figure, is_long } from "./helpers/torture.mjs";
 let server;
 before(async () => {
   server = await start_server();
-  const data = '{"traceEvents":[]}';
+  const data = '{"traceEvents":[{"ph":"i","ts":1}]}';
   await server.post([...fields({ run: "corpus" }), { name: "trace", filename: "t.json", data }]);
 });
 after(() => server.stop());

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chance } from "../e2e/helpers/tools.mjs";
+import { until } from "../e2e/helpers/tools.mjs";
 import { ACTIONS } from "./helpers/faults.mjs";
 import { play, verify } from "./helpers/scenario.mjs";
 import { Sweep } from "./helpers/sweep.mjs";
@@ -49,8 +50,8 @@ test("a call on a file that fails once gives no false success and no lasting har
 
 // Only an upload of known length reserves its room.
 const LASTING = [["write", "ENOSPC", [507]], ["reserve", "ENOSPC", [202, 507]],
-  ["write", "EIO", [500, 503]], ["sync", "EIO", [500, 503]], ["open", "EIO", [500, 503]],
-  ["name", "EIO", [500, 503]]];
+  ["write", "EIO", [503]], ["sync", "EIO", [503]], ["open", "EIO", [503]], ["name", "EIO", [503]],
+  ["open", "EPERM", [503]], ["name", "EPERM", [503]], ["write", "EPERM", [503]]];
 
 for (const [kind, action, expected] of LASTING) {
   test(`while every ${kind} fails with ${action} uploads are refused, later they are taken`,
@@ -58,6 +59,13 @@ for (const [kind, action, expected] of LASTING) {
       const { server } = sweep;
       sweep.faults.arm({ kind, action: ACTIONS[action], lasting: true });
       const seen = await play(server, sweep.rounds++);
+      if (["open", "write"].includes(kind)) {
+        const ready = await until("it says that it is not ready", async () => {
+          const reply = await server.request("/readyz");
+          return reply.status !== 200 && reply;
+        });
+        assert.ok(expected.includes(ready.status), `readyz: ${ready.status} ${ready.text}`);
+      }
       assert.ok(sweep.faults.clear() > 0, "nothing failed");
       for (const answer of seen.uploads) assert.ok(expected.includes(answer), `answered ${answer}`);
       await sweep.restart_if_needed();

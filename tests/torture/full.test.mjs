@@ -110,12 +110,20 @@ test("the ballast lets a run be deleted on a full disk", { skip: reason }, async
   await until("the ballast is there", () => existsSync(join(data, "ballast")));
   await until("the log of writes was emptied", async () =>
     (await run_status("stat", ["-c", "%s", join(data, "stepscope.db-wal")])).stdout.trim() === "0");
-  fill(join(disk, "filler"));
-  const gone = await server.request("/api/v1/runs/victim", GONE);
-  assert.ok([200, 204].includes(gone.status), gone.text);
-  assert.ok(!existsSync(join(data, "ballast")), "its room was needed");
-  assert.deepEqual((await server.get("/runs")).items, []);
-  rmSync(join(disk, "filler"));
-  await until("the ballast is there again", () => existsSync(join(data, "ballast")));
+  for (const turn of [1, 2]) { // it is no use once alone
+    fill(join(disk, "filler"));
+    const gone = await server.request("/api/v1/runs/victim", GONE);
+    assert.ok([200, 204].includes(gone.status), gone.text);
+    assert.ok(!existsSync(join(data, "ballast")), "its room was needed");
+    assert.deepEqual((await server.get("/runs")).items, []);
+    rmSync(join(disk, "filler"));
+    await until("the ballast is there again", () => existsSync(join(data, "ballast")));
+    if (turn === 2) break;
+    assert.equal((await upload(server, "victim", 20)).status, 202);
+    await server.settled("victim");
+    const log = join(data, "stepscope.db-wal");
+    await until("the log of writes was emptied", async () =>
+      (await run_status("stat", ["-c", "%s", log])).stdout.trim() === "0");
+  }
   await server.stop();
 });

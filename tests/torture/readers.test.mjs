@@ -14,8 +14,8 @@ import { is_sanitized, used } from "./helpers/wire.mjs";
 
 const READERS = is_long ? 200 : 40;
 const CUT_LIMIT_MS = 60_000; // two windows, and time to make the answers
-const ANSWERS_LIMIT_MIB = 1024; // that all answers hold together
-const REST_LIMIT_MIB = 256; // of the service itself, and of answers that are being made
+const ANSWER_LIMIT_MIB = 4; // that an answer holds while it is made and taken
+const REST_LIMIT_MIB = 64;
 const ANSWER_LEAST_BYTES = 8e6; // more than sockets take in
 const MIN_ASKED = 2000;
 
@@ -70,12 +70,8 @@ test(`${READERS} slow readers of large answers hold what they may and are cut of
   const end = begin + CUT_LIMIT_MS;
   const goes_on = () => waiting() || health.times.length < MIN_ASKED;
   await health.watch(() => look() && goes_on() && performance.now() < end);
-  const status = (code) => readers.filter(({ head }) => head.startsWith(`HTTP/1.1 ${code} `));
-  const [served, refused] = [status(200), status(503)];
-  assert.equal(served.length + refused.length, READERS, "answers that are neither 200 nor 503");
-  assert.ok(served.length > 0 && refused.length > 0,
-    `${served.length} were served: nobody saw the limit`);
-  for (const { head } of refused) assert.match(head, /\r\nRetry-After: \d+\r\n/i);
+  const served = readers.filter(({ head }) => head.startsWith("HTTP/1.1 200 "));
+  assert.equal(served.length, READERS, "answers that are not 200");
   let cuts = "";
   if (is_long) {
     await health.watch(() => look() && descriptors() > idle && performance.now() < end);
@@ -86,10 +82,11 @@ test(`${READERS} slow readers of large answers hold what they may and are cut of
   }
   const held_mib = peak_mib - before_mib;
   if (!is_sanitized(server.child.pid)) {
-    assert.ok(held_mib < ANSWERS_LIMIT_MIB + REST_LIMIT_MIB, `they held ${held_mib.toFixed(0)} MB`);
+    const most_mib = READERS * ANSWER_LIMIT_MIB + REST_LIMIT_MIB;
+    assert.ok(held_mib < most_mib, `they held ${held_mib.toFixed(0)} MB`);
   }
   figure("R8", `${health.text} beside ${served.length} slow readers of` +
-    ` ${(body.length / 1e6).toFixed(0)} MB each (${refused.length} told to come back),` +
+    ` ${(body.length / 1e6).toFixed(0)} MB each,` +
     ` who held ${held_mib.toFixed(0)} MB${cuts}`);
   health.check(MIN_ASKED);
   await server.alive();

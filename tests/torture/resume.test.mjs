@@ -24,7 +24,7 @@ class File {
     this.size = size;
     const random = chance(seed);
     this.noise = Buffer.from(Array.from({ length: 251 * 1021 }, () => 33 + random() * 90));
-    this.head = Buffer.from('{"traceEvents":[],"noise":"');
+    this.head = Buffer.from('{"traceEvents":[{"ph":"i","ts":1}],"noise":"');
   }
 
   /** @param {number} from @param {number} length */

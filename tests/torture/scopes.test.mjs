@@ -192,6 +192,53 @@ test("S1: whoever may only upload replaces no trace of others", async () => {
   assert.equal((await put(both, 2)).status, 202);
 });
 
+test("S1: whoever may only upload adds to runs of their own and changes no others", async () => {
+  const [mine, theirs] = [tokens.get("upload"), await make_token(data, "theirs", ["upload"])];
+  const post = (token, more, k = "k") => {
+    const form = multipart([...fields({ run: "owned", rank: 0, ...more }),
+      file_part(small_json({ names: [k] }))]);
+    return ask(server.port, "POST", "/upload",
+      { body: form.body, headers: { ...form.headers, ...bearer(token) } });
+  };
+  const said = async () => {
+    const { text } = await api("GET", "/runs/owned", { headers: admin() });
+    const { note, tags, meta, warmup, step, world_size, finalized, received } = JSON.parse(text);
+    return JSON.stringify({ note, tags, meta, warmup, step, world_size, finalized, received });
+  };
+  const attacks = [{ note: "x" }, { tag: "a=b" }, { meta: "a=b" }, { warmup: 1 }, { step: "x*" },
+    { world_size: 9 }];
+  const refused = async (token) => {
+    await settled("owned");
+    const earlier = await said();
+    for (const more of attacks) {
+      const { status, text } = await post(token, more);
+      assert.equal(status, 403, `${JSON.stringify(more)}: ${text}`);
+    }
+    assert.equal((await post(token, { rank: 1 }, "other")).status, 403);
+    assert.equal((await post(token, {}, "other")).status, 403);
+    assert.equal(await said(), earlier, "a refused upload changed the run");
+    assert.equal((await post(token, {})).status, 200, "what is there already may be said again");
+    assert.equal(await said(), earlier);
+  };
+  const finalize = (token) =>
+    api("POST", "/runs/owned/finalize", { headers: bearer(token), body: "" });
+  assert.equal((await post(mine, { note: "first", tag: "a=c" })).status, 202);
+  await refused(theirs);
+  assert.equal((await finalize(theirs)).status, 403);
+  assert.equal((await post(mine, { note: "second", rank: 2 }, "another")).status, 202, "mine");
+
+  const pin = () => api("PUT", "/baselines/owned", json({ run: "owned" }, admin()));
+  assert.ok((await pin()).status < 300);
+  await refused(mine);
+  assert.equal((await finalize(mine)).status, 403);
+  await api("DELETE", "/baselines/owned", { headers: admin() });
+  assert.equal((await finalize(mine)).status, 200);
+  await refused(mine);
+  assert.equal((await finalize(mine)).status, 200, "it changes nothing");
+  const both = await make_token(data, "both-more", ["upload", "write"]);
+  assert.equal((await post(both, { note: "third", rank: 3 }, "third")).status, 202);
+});
+
 test("S1: raw downloads, sessions and wrong credentials are in the audit log", async () => {
   const raw = await api("GET", "/runs/kept/ranks/0/trace", { headers: bearer(tokens.get("read")) });
   assert.equal(raw.status, 200);
@@ -298,7 +345,7 @@ test("S6: uploads over a quota are refused before their body", async () => {
   figure("S6", "429 for bytes a day and uploads at a time, 507 for bytes stored, before the body");
 });
 
-test("S6: uploads in pieces count as stored when announced, their pieces not again", async () => {
+test("S6: announced lengths hold nothing, and what came counts as stored", async () => {
   const headers = (more) => ({ ...bearer(pieces_token), "Tus-Resumable": "1.0.0", ...more });
   const pieces_token = await make_token(data, "pieces", ["upload"], "--stored-bytes", "1000");
   const begin = (key, bytes) => api("POST", "/tus", { body: "", headers: headers({
@@ -306,14 +353,22 @@ test("S6: uploads in pieces count as stored when announced, their pieces not aga
     "Upload-Metadata": `run ${Buffer.from(key).toString("base64")}` }) });
   const first = await begin("first", 900);
   assert.equal(first.status, 201, first.text);
-  assert.equal((await begin("second", 200)).status, 507);
+  assert.equal((await begin("too-much", 1001)).status, 507);
+  assert.equal((await begin("second", 900)).status, 201, "nothing came of the first");
   assert.equal((await begin("first", 900)).headers.location, first.headers.location);
   const path = first.headers.location;
   const piece = await ask(server.port, "PATCH", path, { body: `{"a":"${"b".repeat(400)}`,
     headers: headers({ "Upload-Offset": 0, "Content-Type": "application/offset+octet-stream" }) });
   assert.equal(piece.status, 204, piece.text);
+  assert.equal((await begin("third", 900)).status, 507, "406 bytes are stored");
+  const stop = new AbortController();
+  const hanging = api("PUT", "/runs/hanging/ranks/0/trace", { headers: bearer(pieces_token),
+    announced: 500, signal: stop.signal }).catch(() => {});
+  assert.equal((await begin("fourth", 500)).status, 201, "nothing came of what was announced");
+  stop.abort();
+  await hanging;
   assert.equal((await ask(server.port, "DELETE", path, { headers: headers() })).status, 204);
-  assert.equal((await begin("second", 200)).status, 201);
+  assert.equal((await begin("third", 900)).status, 201);
 });
 
 test("one sender cannot take the places of all uploads in pieces", async () => {
@@ -347,6 +402,23 @@ test("ten wrong tokens make an address wait, and no other one", async () => {
   assert.equal(eleventh.status, 429);
   assert.ok(Number(eleventh.headers["retry-after"]) <= 61);
   assert.equal((await api("GET", "/runs", { headers: admin() })).status, 200);
+});
+
+test("sessions that nobody knows count as failures and are taken from the browser", async () => {
+  const peer = "127.0.7.8";
+  const guess = (i) => api("GET", "/runs",
+    { headers: { Cookie: `stepscope=ssweb_${"x".repeat(42)}${i % 10}` }, peer });
+  for (let i = 0; i < 10; i++) {
+    const { status, headers } = await guess(i);
+    assert.equal(status, 401);
+    assert.match(String(headers["set-cookie"]), /^stepscope=; .*Max-Age=0/);
+  }
+  const eleventh = await guess(10);
+  assert.equal(eleventh.status, 429, eleventh.text);
+  assert.equal((await api("GET", "/runs", { headers: admin(), peer })).status, 200);
+  const page = await ask(server.port, "GET", "/", { peer: "127.0.7.9",
+    headers: { Cookie: `stepscope=ssweb_${"y".repeat(43)}`, Accept: "text/html" } });
+  assert.equal(page.status, 303, "to the page to sign in");
 });
 
 /** Every byte of every file of the data folder, and the log. */

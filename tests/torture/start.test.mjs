@@ -140,7 +140,8 @@ test("a start with its standard files closed ends well, and none of ours takes t
 
 test("a limit of file sizes fails an upload, not the service", async () => {
   const server = await under('ulimit -f 4000; exec "$@"', join(temporary("start"), "data"));
-  const body = Buffer.concat([Buffer.from('{"traceEvents":[]'), Buffer.alloc(8 << 20, " ")]);
+  const head = Buffer.from('{"traceEvents":[{"ph":"i","ts":1}]');
+  const body = Buffer.concat([head, Buffer.alloc(8 << 20, " ")]);
   const reply = await server.request("/api/v1/runs/big/ranks/0/trace", { method: "PUT", body });
   assert.equal(reply.status, 507, reply.text);
   await server.analysed("small", [{ data: small_json(), filename: "rank0.json" }]);

@@ -17,16 +17,18 @@ static const char usage[] =
     "  [--noise PERCENT] [--run-noise PERCENT] [--slow-op NAME=PERCENT] [--job transformer|probe] "
     "[--stacks] [--memory] [--leak BYTES]\n"
     "  [--held BYTES[K|M|G]] [--spare BYTES[K|M|G]]\n"
-    "  [--checkpoint] [--sync-events] [--list-events]\n"
+    "  [--checkpoint] [--sync-events] [--list-events] [--counters]\n"
     "  [--one-line | --pretty | --compact | --indented] [--format json|gz|zst] --out DIR\n"
     "tracegen --shape NAME [--events N | --size BYTES] [layout and format as above] --out DIR\n"
     "shapes: standard small args escapes python long_names one_thread one_stream same_time deep\n"
     "  streams threads names reversed shuffled since_1970\n"
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
     "  fp32_gemm fp8_unused bad_gemm bad_attention unfused_attention unfused_optimizer\n"
-    "  launch_bound periodic_steps unstable_steps slow_calls overrun\n"
+    "  launch_bound periodic_steps unstable_steps slow_calls overrun prefetch\n"
+    "  uneven_layers generator preprocessing small_collectives\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
-    "  idle_event_wait idle_graph_replay idle_profiler idle_unknown none\n";
+    "  idle_event_wait idle_graph_replay idle_profiler idle_cold_start idle_unknown\n"
+    "  idle_unrecorded none\n";
 
 const char *arguments_plant_name(enum plant plant)
 {
@@ -47,6 +49,11 @@ const char *arguments_plant_name(enum plant plant)
         [PLANT_UNSTABLE_STEPS] = "unstable_steps",
         [PLANT_SLOW_CALLS] = "slow_calls",
         [PLANT_OVERRUN] = "overrun",
+        [PLANT_PREFETCH] = "prefetch",
+        [PLANT_UNEVEN_LAYERS] = "uneven_layers",
+        [PLANT_GENERATOR] = "generator",
+        [PLANT_PREPROCESSING] = "preprocessing",
+        [PLANT_SMALL_COLLECTIVES] = "small_collectives",
     };
     return names[plant];
 }
@@ -217,22 +224,39 @@ static bool parse_format(const char *text, enum outfile_format *format)
 }
 
 static const struct option long_options[] = {
-    {"seed", required_argument, NULL, 's'},       {"ranks", required_argument, NULL, 'r'},
-    {"world", required_argument, NULL, 'w'},      {"steps", required_argument, NULL, 't'},
-    {"layers", required_argument, NULL, 'l'},     {"events", required_argument, NULL, 'e'},
-    {"flavour", required_argument, NULL, 'f'},    {"strategy", required_argument, NULL, 'g'},
-    {"plant", required_argument, NULL, 'p'},      {"slow", required_argument, NULL, 'w' + 128},
-    {"straggler", required_argument, NULL, 'a'},  {"size", required_argument, NULL, 'z'},
-    {"noise", required_argument, NULL, 'n'},      {"format", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},        {"job", required_argument, NULL, 'j'},
-    {"leak", required_argument, NULL, 'L'},       {"stacks", no_argument, NULL, 'k'},
-    {"memory", no_argument, NULL, 'M'},           {"checkpoint", no_argument, NULL, 'c'},
-    {"sync-events", no_argument, NULL, 'S'},      {"list-events", no_argument, NULL, 'E'},
-    {"one-line", no_argument, NULL, '1'},         {"pretty", no_argument, NULL, 'y'},
-    {"compact", no_argument, NULL, 'C'},          {"indented", no_argument, NULL, 'I'},
-    {"held", required_argument, NULL, 'h' + 128}, {"spare", required_argument, NULL, 's' + 128},
-    {"shape", required_argument, NULL, 'H'},      {"run-noise", required_argument, NULL, 'N'},
-    {"slow-op", required_argument, NULL, 'O'},    {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, 's'},
+    {"ranks", required_argument, NULL, 'r'},
+    {"world", required_argument, NULL, 'w'},
+    {"steps", required_argument, NULL, 't'},
+    {"layers", required_argument, NULL, 'l'},
+    {"events", required_argument, NULL, 'e'},
+    {"flavour", required_argument, NULL, 'f'},
+    {"strategy", required_argument, NULL, 'g'},
+    {"plant", required_argument, NULL, 'p'},
+    {"slow", required_argument, NULL, 'w' + 128},
+    {"straggler", required_argument, NULL, 'a'},
+    {"size", required_argument, NULL, 'z'},
+    {"noise", required_argument, NULL, 'n'},
+    {"format", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},
+    {"job", required_argument, NULL, 'j'},
+    {"leak", required_argument, NULL, 'L'},
+    {"stacks", no_argument, NULL, 'k'},
+    {"memory", no_argument, NULL, 'M'},
+    {"checkpoint", no_argument, NULL, 'c'},
+    {"sync-events", no_argument, NULL, 'S'},
+    {"list-events", no_argument, NULL, 'E'},
+    {"one-line", no_argument, NULL, '1'},
+    {"pretty", no_argument, NULL, 'y'},
+    {"compact", no_argument, NULL, 'C'},
+    {"indented", no_argument, NULL, 'I'},
+    {"held", required_argument, NULL, 'h' + 128},
+    {"spare", required_argument, NULL, 's' + 128},
+    {"shape", required_argument, NULL, 'H'},
+    {"run-noise", required_argument, NULL, 'N'},
+    {"slow-op", required_argument, NULL, 'O'},
+    {"counters", no_argument, NULL, 'x'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool take(int option, char *text, struct arguments *a)
@@ -271,6 +295,7 @@ static bool take(int option, char *text, struct arguments *a)
     case 'c': a->checkpoint = true; break;
     case 'S': a->sync_events = true; break;
     case 'E': a->list_events = true; break;
+    case 'x': a->counters = true; break;
     case 'p': return parse_plant(text, a);
     case 'w' + 128: return parse_slow(text, a);
     case 'a': return parse_straggler(text, a);

@@ -31,6 +31,11 @@ enum plant {
     PLANT_UNSTABLE_STEPS,
     PLANT_SLOW_CALLS,
     PLANT_OVERRUN,
+    PLANT_PREFETCH,
+    PLANT_UNEVEN_LAYERS,
+    PLANT_GENERATOR,
+    PLANT_PREPROCESSING,
+    PLANT_SMALL_COLLECTIVES,
     PLANT_COUNT
 };
 
@@ -54,7 +59,7 @@ struct arguments {
     int64_t spare_bytes;    // reserved and never allocated
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
-    bool stacks, memory, checkpoint, sync_events, list_events, one_line;
+    bool stacks, memory, checkpoint, sync_events, list_events, one_line, counters;
     enum spacing spacing;
     enum outfile_format format;
     const struct shape *shape; // --shape: synthetic rows instead of a job

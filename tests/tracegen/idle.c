@@ -2,7 +2,7 @@
 // One way to bring about each cause of idle time, as it looks in real traces.
 #include "tests/tracegen/idle.h"
 
-enum { COVER_NS = 400000, GRAPH_KERNELS = 3, GRAPH_KERNEL_NS = 60000 };
+enum { COVER_NS = 400000, GRAPH_GAP_NS = 20000, GRAPH_KERNEL_NS = 30000 };
 
 const char *idle_cause_name(enum idle_cause cause)
 {
@@ -16,7 +16,9 @@ const char *idle_cause_name(enum idle_cause cause)
         [IDLE_EVENT_WAIT] = "event_wait",
         [IDLE_GRAPH_REPLAY] = "graph_replay",
         [IDLE_PROFILER] = "profiler",
+        [IDLE_COLD_START] = "cold_start",
         [IDLE_UNKNOWN] = "unknown",
+        [IDLE_UNRECORDED] = "unrecorded",
     };
     return names[cause];
 }
@@ -98,22 +100,23 @@ static void launch_slowly(struct builder *b, int64_t ns)
     launch(b, &work);
 }
 
-// Launched in time, but the stream waits for an event of another process.
+// Launched in time, but the stream waits for a value that another process writes.
 static void wait_for_event(struct builder *b, int64_t ns)
 {
     struct instruction work = kernel(b, CODE_LAUNCH, IDLE_EVENT_WAIT);
     work.delay_ns = ns;
-    call(b, b->vendor->stream_wait, 0);
+    call(b, b->vendor->value_wait, 0);
     launch(b, &work);
 }
 
-// A graph whose kernels keep a distance. The first follows the kernel before it at once.
+// A graph whose kernels keep a small distance. The first follows the kernel before it at once.
 static void replay_graph(struct builder *b, int64_t ns)
 {
     struct instruction work = kernel(b, CODE_GRAPH, IDLE_GRAPH_REPLAY);
     work.ns = GRAPH_KERNEL_NS;
-    work.delay_ns = ns / (GRAPH_KERNELS - 1);
-    work.kernels = GRAPH_KERNELS;
+    int32_t gaps = (int32_t)(ns / GRAPH_GAP_NS) + 1;
+    work.delay_ns = ns / gaps;
+    work.kernels = gaps + 1;
     builder_work(b, &work);
     idle_cover(b, IDLE_UNTOLD);
 }
@@ -128,9 +131,27 @@ static void profile(struct builder *b, int64_t ns)
     idle_cover(b, IDLE_PROFILER);
 }
 
-// The trace has nothing that says who launched the next kernel.
+// The host loads code before it launches.
+static void start_cold(struct builder *b, int64_t ns)
+{
+    builder_op(b, "aten::add", NULL);
+    call(b, b->vendor->module_load, ns);
+    builder_end(b);
+    idle_cover(b, IDLE_COLD_START);
+}
+
+// Launched in time, and held by a kernel that the trace lacks together with its launch.
+static void lose_work(struct builder *b, int64_t ns)
+{
+    struct instruction work = kernel(b, CODE_LAUNCH, IDLE_UNRECORDED);
+    work.delay_ns = ns;
+    launch(b, &work);
+}
+
+// The host was late, but the trace has nothing that says who launched the next kernel.
 static void lose_launch(struct builder *b, int64_t ns)
 {
+    hold(b, ns);
     struct instruction work = kernel(b, CODE_UNLINKED, IDLE_UNKNOWN);
     work.delay_ns = ns;
     builder_work(b, &work);
@@ -147,6 +168,8 @@ void idle_write(struct builder *b, enum idle_cause cause, int64_t ns)
     case IDLE_EVENT_WAIT: wait_for_event(b, ns); break;
     case IDLE_GRAPH_REPLAY: replay_graph(b, ns); break;
     case IDLE_PROFILER: profile(b, ns); break;
+    case IDLE_COLD_START: start_cold(b, ns); break;
+    case IDLE_UNRECORDED: lose_work(b, ns); break;
     case IDLE_UNKNOWN: lose_launch(b, ns); break;
     case IDLE_UNTOLD:
     case IDLE_COUNT: break;

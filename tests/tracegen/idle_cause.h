@@ -12,7 +12,9 @@ enum idle_cause {
     IDLE_EVENT_WAIT,
     IDLE_GRAPH_REPLAY,
     IDLE_PROFILER,
+    IDLE_COLD_START,
     IDLE_UNKNOWN,
+    IDLE_UNRECORDED,
     IDLE_COUNT
 };
 

@@ -393,6 +393,8 @@ void kineto_step(struct kineto *kineto)
     for (size_t i = 0; i < rank->row_count; i++)
         if (rank->rows[i].gpu_end_ns > 0)
             write_projection(kineto, &rank->rows[i]);
+    if (kineto->machine->arguments->counters)
+        counters_step(kineto);
 }
 
 uint64_t kineto_text_bytes(const struct kineto *kineto)

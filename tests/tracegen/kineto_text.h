@@ -22,7 +22,11 @@ struct kineto {
     const struct layout *layout;
     int32_t pid, device;
     uint64_t event_index;
+    int64_t sample_ns, sample_busy_ns; // of counters: the sample that is being taken
 };
 
 void kineto_head(struct kineto *kineto);
 void kineto_tail(struct kineto *kineto);
+
+// Writes the counters of the machine's last step.
+void counters_step(struct kineto *kineto);

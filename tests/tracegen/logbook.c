@@ -143,9 +143,11 @@ static struct logbook_step sweep(struct logbook *logbook)
         change_open(&open, &edges[i]);
     }
     step.begin_ns = edges[0].at_ns;
-    step.end_ns = step.last_end_ns = edges[count - 1].at_ns;
+    step.end_ns = edges[count - 1].at_ns;
+    if (logbook->spans[edges[count - 1].span].class != LOGBOOK_COMPUTE)
+        outfile_die("found a step that does not end with compute");
     if (logbook->step_count > 0)
-        note_gap(logbook, logbook->steps[logbook->step_count - 1].last_end_ns,
+        note_gap(logbook, logbook->steps[logbook->step_count - 1].end_ns,
                  &logbook->spans[edges[0].span]);
     free(edges);
     count_spans(logbook, &step.times);
@@ -205,14 +207,13 @@ void logbook_close_step(struct logbook *logbook, int32_t number)
     step.transfer_ns = logbook->transfer_ns;
     for (int i = 0; i < PLANT_COUNT; i++)
         step.plant_ns[i] = logbook->plant_ns[i];
-    settle(&step);
     if (logbook->step_count > 0) {
-        struct logbook_step *before = &logbook->steps[logbook->step_count - 1];
-        if (step.begin_ns < before->last_end_ns)
-            outfile_die("step %d begins before all work of the step before has ended", number);
-        before->end_ns = step.begin_ns;
-        settle(before);
+        const struct logbook_step *before = &logbook->steps[logbook->step_count - 1];
+        if (step.begin_ns < before->end_ns)
+            outfile_die("step %d starts before all work of the step before has ended", number);
+        step.begin_ns = before->end_ns;
     }
+    settle(&step);
     logbook->steps =
         grow(logbook->steps, logbook->step_count, &logbook->step_capacity, sizeof *logbook->steps);
     logbook->steps[logbook->step_count++] = step;

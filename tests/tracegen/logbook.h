@@ -20,8 +20,7 @@ struct logbook_times {
 
 struct logbook_step {
     int32_t number;               // N of ProfilerStep#N
-    int64_t begin_ns, end_ns;     // on the device, the last step to its last event's end
-    int64_t last_end_ns;          // of its device events
+    int64_t begin_ns, end_ns;     // from the end of the step before to the end of its last event
     int64_t wait_ns, transfer_ns; // of its collectives
     int64_t plant_ns[PLANT_COUNT];
     struct logbook_times times;
@@ -62,7 +61,8 @@ struct logbook {
 
 void logbook_add(struct logbook *logbook, const struct logbook_span *span);
 
-// Ends the open step. Every span of it must begin at or after the end of all earlier spans.
+// Ends the open step. Its spans must start at or after the end of all earlier ones, and the last to
+// end must be compute, which is where a step ends.
 void logbook_close_step(struct logbook *logbook, int32_t number);
 
 // The sum over all closed steps, from the first event's begin to the last one's end.

@@ -218,6 +218,10 @@ static void launch_kernel(const struct machine *machine, struct rank *rank,
                           const struct instruction *work)
 {
     int64_t ns = noisy(machine, rank, work->ns), busy_ns = busy_until(rank);
+    if (work->turns && (machine->step - FIRST_STEP) % work->turns == work->turn) {
+        ns += work->late_ns;
+        rank->logbook.plant_ns[PLANT_SLOW_CALLS] += work->late_ns;
+    }
     const struct device_row *call = launch(machine, rank, work->kernel->launch, work, ns);
     record(rank, call);
     note_plant(rank, call, busy_ns);
@@ -354,7 +358,9 @@ static void leave(const struct machine *machine, struct rank *rank, const struct
     rank->logbook.wait_ns += latest_ns - call->begin_ns;
     rank->logbook.transfer_ns += end_ns - latest_ns;
     int64_t exposed = end_ns - max_ns(computed_ns, call->begin_ns);
-    if (work->last && machine->arguments->plant_ns[PLANT_EXPOSED_COMM])
+    if (work->plant == PLANT_SMALL_COLLECTIVES)
+        rank->logbook.plant_ns[PLANT_SMALL_COLLECTIVES] += max_ns(exposed, 0);
+    else if (work->last && machine->arguments->plant_ns[PLANT_EXPOSED_COMM])
         rank->logbook.plant_ns[PLANT_EXPOSED_COMM] += exposed;
     else if (rank->logbook.plant_ns[PLANT_LOW_OVERLAP] <
              machine->arguments->plant_ns[PLANT_LOW_OVERLAP]) {
@@ -393,8 +399,7 @@ static void wait_for(const struct machine *machine, struct rank *rank, int32_t s
 
 // --- data, small kernels, throttle --------------------------------------------------------------
 
-// The idle time that a late batch makes lies before the step's first device event and so belongs
-// to the step before.
+// The idle time that a late batch makes lies before the step's first device event.
 static void load_data(const struct machine *machine, struct rank *rank)
 {
     int64_t planted_ns = machine->arguments->plant_ns[PLANT_STARVATION];
@@ -408,8 +413,7 @@ static void note_starvation(const struct machine *machine, struct rank *rank, in
 {
     if (!machine->arguments->plant_ns[PLANT_STARVATION] || rank->logbook.step_count == 0)
         return;
-    struct logbook_step *before = &rank->logbook.steps[rank->logbook.step_count - 1];
-    before->plant_ns[PLANT_STARVATION] += rank->logbook.spans[0].begin_ns - idle_from_ns;
+    rank->logbook.plant_ns[PLANT_STARVATION] += rank->logbook.spans[0].begin_ns - idle_from_ns;
 }
 
 static void run_tiny_op(const struct machine *machine, struct rank *rank, uint64_t i)

@@ -78,7 +78,8 @@ void mesh_open(struct mesh *mesh, const struct mesh_options *o)
         mesh->group_of[i] = outfile_memory(world, sizeof(int32_t));
         memset(mesh->group_of[i], 0xff, world * sizeof(int32_t));
     }
-    add_group(mesh, MESH_WORLD, 0, 1, mesh->world);
+    if (!o->sends_only)
+        add_group(mesh, MESH_WORLD, 0, 1, mesh->world);
     for (int32_t p = 0; p < o->pp; p++)
         add_groups_of_stage(mesh, p);
     for (int32_t i = 0; i < o->tp * o->dp; i++)

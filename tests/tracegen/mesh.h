@@ -5,6 +5,7 @@
 
 #include "tests/tracegen/outfile.h"
 #include "tests/tracegen/splitmix.h"
+#include "tests/tracegen/vendor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,37 @@ enum mesh_cause {
 };
 const char *mesh_cause_name(enum mesh_cause cause);
 
+enum { MESH_CLOCK_FAULTS = 8 };
+
+// A rank's clock that runs fast by that many ppm, or that jumps by so many ns.
+struct mesh_clock_fault {
+    int32_t rank;
+    int64_t amount;
+};
+
+// How what a send or recv moves is known from the trace.
+enum mesh_passing {
+    PASSING_TOLD, // the kernel carries it
+    PASSING_LENT, // the operator around the kernel's launch carries it, of collectives too
+    // batch_isend_irecv: operators that end before the launch; one kernel sends to a neighbour and
+    // receives from it, for which compute waits
+    PASSING_BATCHED
+};
+
+// What some ranks have more of, by so many percent: the time of longer sequences, layers, or tokens
+// for their experts (grouped products, whose shapes do not tell).
+enum mesh_more { MORE_LONGER, MORE_LAYERS, MORE_EXPERTS };
+
+// Ranks first to last, and percent; 0: none.
+struct mesh_some {
+    int32_t first, last, percent;
+};
+
 struct mesh_options {
+    struct mesh_some slow; // devices that are slow
+    struct mesh_some more;
+    enum mesh_more more_of;
+    int64_t later_ns; // all begin so much later
     uint64_t seed;
     int32_t tp, pp, dp, ep; // ranks along each dimension; ep divides dp
     int32_t steps, layers;  // layers of a stage
@@ -41,6 +72,12 @@ struct mesh_options {
     int32_t drop_rank, drop_count; // a trace that lacks so many communications
     int32_t without;               // a rank whose trace is not written, -1 for none
     bool no_sequence, no_metadata;
+    enum mesh_passing passing;
+    bool sends_only;    // no group of all ranks
+    int32_t told_ranks; // so many first ranks have metadata, -1: all
+    enum vendor_flavour flavour;
+    struct mesh_clock_fault drifts[MESH_CLOCK_FAULTS], jumps[MESH_CLOCK_FAULTS];
+    int32_t drift_count, jump_count;
     bool sequence_parallel; // activations are gathered and scattered instead of reduced
     enum outfile_format format;
     const char *out;
@@ -92,21 +129,28 @@ enum mesh_kind {
 
 enum mesh_code { MESH_DO_RUN, MESH_DO_CALL, MESH_DO_AWAIT, MESH_DO_STALL, MESH_DO_PAGEABLE };
 
+// Compute kernels by what they are for.
+enum mesh_kernel { MESH_MIXER, MESH_MLP, MESH_DGRAD, MESH_WGRAD, MESH_EXTRA, MESH_ADAM };
+
 struct mesh_instruction {
+    enum mesh_kernel kernel;
+    int32_t rows; // that a product has
     enum mesh_code code;
     enum mesh_phase phase;
     enum mesh_kind kind;
     enum mesh_dimension dimension;
-    int64_t ns;    // of a kernel, stall or copy
-    int64_t bytes; // of a communication
-    int32_t slot;  // of what is awaited later, -1: compute goes on when it is done
-    int32_t peer;  // stage that is sent to or received from
+    int64_t ns;         // of a kernel, stall or copy
+    int64_t bytes;      // of a communication
+    int32_t slot;       // of what is awaited later, -1: compute goes on when it is done
+    bool joins, joined; // one kernel with the next call, with the call before
+    int32_t peer;       // stage that is sent to or received from
 };
 
 struct mesh_program {
     struct mesh_instruction *at;
     size_t count, capacity;
     int32_t slots;
+    int64_t planted_ns; // per step, of slow devices or of more work
 };
 
 // The step of a rank; the same for all ranks of a stage but for the straggler.
@@ -117,22 +161,39 @@ void mesh_program_build(const struct mesh *mesh, int32_t rank, struct mesh_progr
 struct mesh_event {
     int64_t begin_ns, end_ns, launch_ns; // true time since the job's begin
     int64_t wait_ns, exposed_ns;         // of a communication, among those that traces have
+    int64_t exposed_wait_ns;             // of the exposed time what lies before the wait's end
     int64_t bytes;
     int32_t group, step;
     uint32_t sequence;
     int32_t peer; // rank
-    uint8_t kind, phase;
-    bool last;    // no other rank of the group that is in a trace began later
-    bool dropped; // no trace has it
-    bool matched; // another trace has its part of the same communication
+    uint8_t kind, phase, kernel;
+    int32_t rows;
+    bool last;          // no other rank of the group that is in a trace began later
+    bool dropped;       // no trace has it
+    bool matched;       // another trace has its part of the same communication
+    bool joins, joined; // one kernel with the next event, with the event before
+};
+
+// What passes of communication while a step lasts on the device: from the end of the compute of the
+// one before to the end of its own.
+struct mesh_parts {
+    int64_t done_ns; // the end of its compute
+    int64_t wait_ns, transfer_ns, exposed_wait_ns, exposed_transfer_ns;
 };
 
 struct mesh_rank {
     struct mesh_event *events; // in order of launch
+    struct mesh_parts *parts;  // per step
+    int32_t step_count;
     size_t count, capacity;
     int64_t *step_begin_ns, *step_end_ns; // on the host
-    int64_t clock_ns;                     // its clock minus the true time
+    int64_t clock_ns;                     // its clock minus the true time at the job's begin
+    int64_t drift_ppm;                    // its clock is fast by that
+    int64_t jump_ns, jump_at_ns;          // and jumps by that at this true time
 };
+
+// What the rank's clock shows more than the true time at that time.
+int64_t mesh_clock_at(const struct mesh_rank *rank, int64_t true_ns);
 
 struct mesh_job {
     const struct mesh *mesh;

@@ -36,9 +36,15 @@ struct channel {
     int32_t size;
 };
 
-struct waiting {
+struct part {
     uint32_t event;
     size_t channel, instance;
+};
+
+// A kernel: a communication, or a send and a receive.
+struct waiting {
+    struct part parts[2];
+    int part_count;
     int64_t post_ns;
 };
 
@@ -148,9 +154,25 @@ static void note_head(struct machine *machine, int32_t rank, int32_t stream)
 
 static int32_t stream_of(const struct mesh_event *event, const struct mesh *mesh)
 {
+    bool sends = event->kind == MESH_SEND && mesh->options->passing != PASSING_BATCHED;
     if (event->kind >= MESH_SEND)
-        return event->kind == MESH_SEND ? STREAM_SEND : STREAM_RECV;
+        return sends ? STREAM_SEND : STREAM_RECV;
     return (int32_t)mesh->groups[event->group].dimension;
+}
+
+// Of a kernel that sends and receives: whether the other half is over too, so that both end.
+static bool is_over(struct mesh_event *event)
+{
+    struct mesh_event *other = event->joins ? event + 1 : event - 1;
+    if (!event->joins && !event->joined)
+        return true;
+    if (other->end_ns < 0)
+        return false;
+    int64_t end_ns = other->end_ns > event->end_ns ? other->end_ns : event->end_ns;
+    int64_t wait_ns = other->wait_ns > event->wait_ns ? other->wait_ns : event->wait_ns;
+    event->end_ns = other->end_ns = end_ns;
+    event->wait_ns = other->wait_ns = wait_ns;
+    return true;
 }
 
 static void finish(struct machine *machine, struct member member, int64_t end_ns)
@@ -160,11 +182,14 @@ static void finish(struct machine *machine, struct member member, int64_t end_ns
     int32_t stream = stream_of(event, machine->mesh);
     struct queue *queue = &worker->queues[stream];
     event->end_ns = end_ns;
-    queue->free_ns = end_ns;
+    if (!is_over(event))
+        return;
+    queue->free_ns = end_ns = event->end_ns;
     queue->first++;
     if (queue->first < queue->count)
         note_head(machine, member.rank, stream);
-    if (worker->blocked_on == member.event) {
+    if (worker->blocked_on == member.event ||
+        (event->joins && worker->blocked_on == (int64_t)member.event + 1)) {
         worker->blocked_on = -1;
         machine->ready[machine->ready_count++] = member.rank;
     }
@@ -235,21 +260,29 @@ static struct instance *instance_at(struct channel *channel, size_t index)
     return &channel->at[index];
 }
 
-// The next communication of a stream begins.
-static void begin_head(struct machine *machine, struct head head)
+static void begin_part(struct machine *machine, int32_t rank, const struct part *part,
+                       int64_t begin_ns)
 {
-    struct queue *queue = &machine->workers[head.rank].queues[head.stream];
-    const struct waiting *waiting = &queue->at[queue->first];
-    struct member member = {head.rank, waiting->event};
+    struct member member = {rank, part->event};
     struct mesh_event *event = event_of(machine, member);
-    struct channel *channel = &machine->channels[waiting->channel];
-    struct instance *instance = instance_at(channel, waiting->instance);
-    event->begin_ns = waiting->post_ns > queue->free_ns ? waiting->post_ns : queue->free_ns;
+    struct channel *channel = &machine->channels[part->channel];
+    struct instance *instance = instance_at(channel, part->instance);
+    event->begin_ns = begin_ns;
     instance->members[instance->arrived++] = member;
     if (event->begin_ns > instance->latest_ns)
         instance->latest_ns = event->begin_ns;
     if (instance->arrived == channel->size)
         resolve(machine, channel, instance);
+}
+
+// The next communication of a stream begins.
+static void begin_head(struct machine *machine, struct head head)
+{
+    const struct queue *queue = &machine->workers[head.rank].queues[head.stream];
+    struct waiting waiting = queue->at[queue->first];
+    int64_t begin_ns = waiting.post_ns > queue->free_ns ? waiting.post_ns : queue->free_ns;
+    for (int i = 0; i < waiting.part_count; i++)
+        begin_part(machine, head.rank, &waiting.parts[i], begin_ns);
 }
 
 // --- one rank -----------------------------------------------------------------------------------
@@ -269,7 +302,11 @@ static struct mesh_event *add_event(struct machine *machine, int32_t rank,
                                  .step = worker->step,
                                  .bytes = what->bytes,
                                  .kind = (uint8_t)what->kind,
-                                 .phase = (uint8_t)what->phase};
+                                 .phase = (uint8_t)what->phase,
+                                 .kernel = (uint8_t)what->kernel,
+                                 .rows = what->rows,
+                                 .joins = what->joins,
+                                 .joined = what->joined};
     return event;
 }
 
@@ -340,14 +377,18 @@ static void post(struct machine *machine, int32_t rank, const struct mesh_instru
     event->sequence = worker->counts[count_of(mesh, rank, call)]++;
     int32_t stream = stream_of(event, mesh);
     struct queue *queue = &worker->queues[stream];
-    queue->at = grow(queue->at, queue->count, &queue->capacity, sizeof *queue->at);
-    queue->at[queue->count++] =
-        (struct waiting){index, channel, event->sequence, device_ns(worker)};
-    if (queue->first + 1 == queue->count)
-        note_head(machine, rank, stream);
+    if (!call->joined) {
+        queue->at = grow(queue->at, queue->count, &queue->capacity, sizeof *queue->at);
+        queue->at[queue->count++] = (struct waiting){.part_count = 0};
+        if (queue->first + 1 == queue->count)
+            note_head(machine, rank, stream);
+    }
+    struct waiting *waiting = &queue->at[queue->count - 1];
+    waiting->parts[waiting->part_count++] = (struct part){index, channel, event->sequence};
+    waiting->post_ns = device_ns(worker);
     if (call->slot >= 0)
         worker->slots[call->slot] = index;
-    else
+    else if (!call->joins)
         worker->blocked_on = index;
 }
 
@@ -434,10 +475,30 @@ static void open_worker(struct machine *machine, int32_t rank)
     worker->drop_every = drop_every(o, rank, &worker->program);
     worker->slots = outfile_memory((size_t)worker->program.slots + 1, sizeof *worker->slots);
     worker->rng.state = o->seed * 1000003 + (uint64_t)rank;
+    record->step_count = o->steps;
+    record->parts = outfile_memory((size_t)o->steps, sizeof *record->parts);
     record->step_begin_ns = outfile_memory((size_t)o->steps, sizeof(int64_t));
     record->step_end_ns = outfile_memory((size_t)o->steps, sizeof(int64_t));
     struct splitmix rng = {o->seed * 7919 + (uint64_t)rank};
     record->clock_ns = o->skew_ns ? splitmix_below(&rng, 2 * o->skew_ns + 1) - o->skew_ns : 0;
+    for (int32_t i = 0; i < o->drift_count; i++)
+        record->drift_ppm += o->drifts[i].rank == rank ? o->drifts[i].amount : 0;
+    for (int32_t i = 0; i < o->jump_count; i++)
+        record->jump_ns += o->jumps[i].rank == rank ? o->jumps[i].amount : 0;
+}
+
+// In the middle of the step in the middle.
+static void place_jump(const struct mesh_options *o, struct mesh_rank *record)
+{
+    int32_t step = o->steps / 2;
+    record->jump_at_ns =
+        record->step_begin_ns[step] + (record->step_end_ns[step] - record->step_begin_ns[step]) / 2;
+}
+
+int64_t mesh_clock_at(const struct mesh_rank *rank, int64_t true_ns)
+{
+    return rank->clock_ns + true_ns / 1000 * rank->drift_ppm / 1000 +
+           (rank->jump_ns && true_ns >= rank->jump_at_ns ? rank->jump_ns : 0);
 }
 
 static void open_channels(struct machine *machine)
@@ -511,9 +572,67 @@ static int64_t uncovered(const struct mesh_rank *rank, size_t *next, int64_t beg
     return ns;
 }
 
+static int64_t later_of(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static void find_ends(struct mesh_rank *rank)
+{
+    for (size_t i = 0; i < rank->count; i++) {
+        const struct mesh_event *event = &rank->events[i];
+        int64_t *done_ns = &rank->parts[event->step].done_ns;
+        if (event->kind == MESH_COMPUTE && event->end_ns > *done_ns)
+            *done_ns = event->end_ns;
+    }
+    for (int32_t s = 1; s < rank->step_count; s++)
+        rank->parts[s].done_ns = later_of(rank->parts[s].done_ns, rank->parts[s - 1].done_ns);
+}
+
+// A stretch of time as far as it lies in a step.
+struct stretch {
+    int64_t begin_ns, end_ns;
+};
+
+static struct stretch within(const struct mesh_rank *rank, int32_t step, struct stretch all)
+{
+    int64_t from_ns = step ? rank->parts[step - 1].done_ns : 0;
+    if (all.begin_ns < from_ns)
+        all.begin_ns = from_ns;
+    if (all.end_ns > rank->parts[step].done_ns)
+        all.end_ns = rank->parts[step].done_ns;
+    if (all.end_ns < all.begin_ns)
+        all.end_ns = all.begin_ns;
+    return all;
+}
+
+// Gives each step what passes of a call while it lasts; before from_ns another call is exposed.
+static void part_call(struct mesh_rank *rank, const struct mesh_event *call, int64_t from_ns,
+                      size_t next)
+{
+    int64_t latest_ns = call->begin_ns + call->wait_ns;
+    if (latest_ns > call->end_ns)
+        latest_ns = call->end_ns;
+    for (int32_t s = 0; s < rank->step_count; s++) {
+        struct mesh_parts *parts = &rank->parts[s];
+        struct stretch wait = within(rank, s, (struct stretch){call->begin_ns, latest_ns});
+        struct stretch transfer = within(rank, s, (struct stretch){latest_ns, call->end_ns});
+        parts->wait_ns += wait.end_ns - wait.begin_ns;
+        parts->transfer_ns += transfer.end_ns - transfer.begin_ns;
+        wait.begin_ns = later_of(wait.begin_ns, from_ns);
+        transfer.begin_ns = later_of(transfer.begin_ns, from_ns);
+        if (wait.begin_ns < wait.end_ns)
+            parts->exposed_wait_ns += uncovered(rank, &next, wait.begin_ns, wait.end_ns);
+        if (transfer.begin_ns < transfer.end_ns)
+            parts->exposed_transfer_ns +=
+                uncovered(rank, &next, transfer.begin_ns, transfer.end_ns);
+    }
+}
+
 // An instant belongs to compute, else to the communication that began first.
 static void expose(struct mesh_rank *rank)
 {
+    find_ends(rank);
     struct mesh_event **calls = outfile_memory(rank->count + 1, sizeof(struct mesh_event *));
     size_t count = 0, next = 0;
     for (size_t i = 0; i < rank->count; i++)
@@ -523,8 +642,16 @@ static void expose(struct mesh_rank *rank)
     int64_t owned_until = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
         int64_t from = calls[i]->begin_ns > owned_until ? calls[i]->begin_ns : owned_until;
+        if (!calls[i]->joined)
+            part_call(rank, calls[i], from, next);
         if (calls[i]->end_ns > from) {
-            calls[i]->exposed_ns = uncovered(rank, &next, from, calls[i]->end_ns);
+            int64_t latest_ns = calls[i]->begin_ns + calls[i]->wait_ns;
+            int64_t until_ns = latest_ns < from               ? from
+                               : latest_ns > calls[i]->end_ns ? calls[i]->end_ns
+                                                              : latest_ns;
+            calls[i]->exposed_wait_ns = uncovered(rank, &next, from, until_ns);
+            calls[i]->exposed_ns =
+                calls[i]->exposed_wait_ns + uncovered(rank, &next, until_ns, calls[i]->end_ns);
             owned_until = calls[i]->end_ns;
         }
     }
@@ -547,14 +674,17 @@ void mesh_run(const struct mesh *mesh, struct mesh_job *job)
     }
     run_all(&machine);
     close_machine(&machine);
-    for (int32_t rank = 0; rank < mesh->world; rank++)
+    for (int32_t rank = 0; rank < mesh->world; rank++) {
         expose(&job->ranks[rank]);
+        place_jump(mesh->options, &job->ranks[rank]);
+    }
 }
 
 void mesh_job_free(struct mesh_job *job)
 {
     for (int32_t rank = 0; rank < job->mesh->world; rank++) {
         free(job->ranks[rank].events);
+        free(job->ranks[rank].parts);
         free(job->ranks[rank].step_begin_ns);
         free(job->ranks[rank].step_end_ns);
     }

@@ -16,7 +16,10 @@ static const char usage[] =
     "  [--micro-batches N] [--schedule gpipe|1f1b] [--layers N] [--steps N] [--node-gpus N]\n"
     "  [--seed N] [--noise PPM] [--skew NS] [--jitter NS]\n"
     "  [--straggler RANK=NS_PER_STEP] [--cause WORD] [--slow-link NODE[-NODE]=PERCENT]\n"
-    "  [--drop RANK=COUNT] [--without RANK] [--no-sequence] [--no-metadata]\n"
+    "  [--slow-ranks RANKS=PERCENT] [--more RANKS=longer|layers|experts:PERCENT] [--later NS]\n"
+    "  [--drop RANK=COUNT] [--without RANK] [--no-sequence] [--no-metadata] [--told-ranks N]\n"
+    "  [--passing told|lent|batched] [--sends-only] [--flavour cuda|rocm]\n"
+    "  [--drift RANK=PPM] [--jump RANK=NS]\n"
     "  [--format json|gz|zst] --out DIR\n"
     "causes: compute_slower more_work data_loading host copies\n";
 
@@ -67,6 +70,17 @@ static bool parse_pair(const char *text, int32_t *rank, int64_t *number)
     return parse_i64(end + 1, 1, number);
 }
 
+// "RANK=NUMBER", also a negative one.
+static bool parse_fault(const char *text, struct mesh_clock_fault *faults, int32_t *count)
+{
+    char *end = NULL;
+    long rank = strtol(text, &end, 10);
+    if (end == text || *end != '=' || rank < 0 || rank > 1 << 20 || *count == MESH_CLOCK_FAULTS)
+        return refuse("two numbers around =, eight times at most", text);
+    faults[*count].rank = (int32_t)rank;
+    return parse_i64(end + 1, INT64_MIN, &faults[(*count)++].amount);
+}
+
 // "NODE=PERCENT" or "NODE-NODE=PERCENT".
 static bool parse_link(const char *text, int32_t nodes[2], int64_t *percent)
 {
@@ -89,7 +103,36 @@ static bool parse_word(const char *text, const char *const *words, int count, in
     return refuse("another word", text);
 }
 
+// "RANK=PERCENT" or "RANK-RANK=PERCENT".
+static bool parse_some(const char *text, struct mesh_some *some)
+{
+    int32_t ranks[2] = {-1, -1};
+    int64_t percent = 0;
+    if (!parse_link(text, ranks, &percent))
+        return false;
+    *some = (struct mesh_some){ranks[0], ranks[1] < 0 ? ranks[0] : ranks[1], (int32_t)percent};
+    return (some->last >= some->first && percent <= 1000) || refuse("ranks in order", text);
+}
+
+// "RANKS=WORD:PERCENT".
+static bool parse_more(const char *text, struct mesh_options *o)
+{
+    static const char *const words[] = {"longer", "layers", "experts"};
+    char ranks[32], word[16], some[48];
+    int percent = 0, index = 0;
+    if (sscanf(text, "%31[0-9-]=%15[a-z]:%d", ranks, word, &percent) != 3)
+        return refuse("RANKS=WORD:PERCENT", text);
+    snprintf(some, sizeof some, "%s=%d", ranks, percent);
+    if (!parse_word(word, words, 3, &index) || !parse_some(some, &o->more))
+        return false;
+    o->more_of = (enum mesh_more)index;
+    return true;
+}
+
 static const struct option long_options[] = {
+    {"slow-ranks", required_argument, NULL, 'W'},
+    {"more", required_argument, NULL, 'A'},
+    {"later", required_argument, NULL, 'z'},
     {"tp", required_argument, NULL, 't'},
     {"pp", required_argument, NULL, 'p'},
     {"dp", required_argument, NULL, 'd'},
@@ -109,6 +152,12 @@ static const struct option long_options[] = {
     {"slow-link", required_argument, NULL, 'L'},
     {"drop", required_argument, NULL, 'x'},
     {"without", required_argument, NULL, 'w'},
+    {"passing", required_argument, NULL, 'B'},
+    {"sends-only", no_argument, NULL, 'O'},
+    {"told-ranks", required_argument, NULL, 'T'},
+    {"flavour", required_argument, NULL, 'V'},
+    {"drift", required_argument, NULL, 'R'},
+    {"jump", required_argument, NULL, 'J'},
     {"no-sequence", no_argument, NULL, 'q'},
     {"no-metadata", no_argument, NULL, 'M'},
     {"format", required_argument, NULL, 'f'},
@@ -122,6 +171,8 @@ static bool take_word(int option, const char *text, struct mesh_options *o)
     static const char *const datas[] = {"ddp", "fsdp", "zero1", "zero2", "zero3"};
     static const char *const schedules[] = {"1f1b", "gpipe"};
     static const char *const formats[] = {"json", "gz", "zst"};
+    static const char *const passings[] = {"told", "lent", "batched"};
+    static const char *const flavours[] = {"cuda", "rocm"};
     const char *causes[CAUSE_COUNT];
     int index = 0;
     bool good = false;
@@ -133,6 +184,14 @@ static bool take_word(int option, const char *text, struct mesh_options *o)
     case 'S':
         good = parse_word(text, schedules, 2, &index);
         o->gpipe = index == 1;
+        break;
+    case 'B':
+        good = parse_word(text, passings, 3, &index);
+        o->passing = (enum mesh_passing)index;
+        break;
+    case 'V':
+        good = parse_word(text, flavours, 2, &index);
+        o->flavour = index == 1 ? VENDOR_ROCM : VENDOR_CUDA;
         break;
     case 'f':
         good = parse_word(text, formats, 3, &index);
@@ -166,6 +225,9 @@ static bool take(int option, const char *text, struct mesh_options *o)
     case 'k': return parse_i64(text, 0, &o->skew_ns);
     case 'j': return parse_i64(text, 0, &o->jitter_ns);
     case 'w': return parse_i32(text, 0, &o->without);
+    case 'W': return parse_some(text, &o->slow);
+    case 'A': return parse_more(text, o);
+    case 'z': return parse_i64(text, 0, &o->later_ns);
     case 'a': return parse_pair(text, &o->straggler, &o->delay_ns);
     case 'r':
         good = parse_i64(text, 0, &number);
@@ -179,6 +241,10 @@ static bool take(int option, const char *text, struct mesh_options *o)
         good = parse_pair(text, &o->drop_rank, &number);
         o->drop_count = (int32_t)number;
         break;
+    case 'T': return parse_i32(text, 0, &o->told_ranks);
+    case 'R': return parse_fault(text, o->drifts, &o->drift_count);
+    case 'J': return parse_fault(text, o->jumps, &o->jump_count);
+    case 'O': o->sends_only = true; break;
     case 'q': o->no_sequence = true; break;
     case 'P': o->sequence_parallel = true; break;
     case 'M': o->no_metadata = true; break;
@@ -198,8 +264,13 @@ static bool check(struct mesh_options *o)
         return refuse("--ep that divides --dp", "another --ep");
     if (world < 2 || world > MOST_RANKS)
         return refuse("2 to 65536 ranks", "other --tp, --pp, --dp");
-    if (o->straggler >= world || o->drop_rank >= world || o->without >= world)
+    if (o->straggler >= world || o->drop_rank >= world || o->without >= world ||
+        o->slow.last >= world || o->more.last >= world)
         return refuse("a rank of the job", "a higher one");
+    if (o->passing == PASSING_BATCHED && o->drop_rank >= 0)
+        return refuse("no --drop beside batches", "both");
+    if (o->sends_only && o->pp == 1)
+        return refuse("a pipeline with --sends-only", "--pp 1");
     if (!o->micro_batches)
         o->micro_batches = o->pp > 1 ? 2 * o->pp : 1;
     return true;
@@ -222,6 +293,7 @@ bool mesh_options_parse(int argc, char **argv, struct mesh_options *o)
         .slow_nodes = {-1, -1},
         .drop_rank = -1,
         .without = -1,
+        .told_ranks = -1,
     };
     int option = 0;
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)

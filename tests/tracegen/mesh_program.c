@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define FORWARD_NS   INT64_C(1200000) // of a layer; its backward takes twice that
+#define ROWS         4096             // of a product: some 700 TFLOP/s
 #define OPTIMIZER_NS INT64_C(600000)
 #define EXTRA_NS     INT64_C(100000) // of a kernel of more work
 #define TENSOR_BYTES INT64_C(2097152)
@@ -41,13 +42,49 @@ static bool has(const struct writing *w, enum mesh_dimension dimension)
     return w->mesh->group_of[dimension][w->rank] >= 0;
 }
 
-static void run(struct writing *w, int64_t ns)
+static bool is_some(const struct writing *w, const struct mesh_some *some)
+{
+    return some->percent && w->rank >= some->first && w->rank <= some->last;
+}
+
+// What slow devices and more work add to the time of a kernel.
+static int64_t planted_ns(const struct writing *w, enum mesh_kernel kernel, int64_t ns)
+{
+    const struct mesh_options *o = w->mesh->options;
+    int64_t planted = is_some(w, &o->slow) ? ns * o->slow.percent / 100 : 0;
+    bool more = is_some(w, &o->more) && kernel != MESH_ADAM &&
+                (o->more_of == MORE_LONGER || (o->more_of == MORE_EXPERTS && kernel == MESH_MLP));
+    return planted + (more ? ns * o->more.percent / 100 : 0);
+}
+
+static void run(struct writing *w, enum mesh_kernel kernel, int64_t ns)
 {
     const struct mesh_options *o = w->mesh->options;
     int64_t all_ns = (int64_t)o->micro_batches * o->layers * 3 * FORWARD_NS;
+    int64_t planted = planted_ns(w, kernel, ns);
+    bool longer = is_some(w, &o->more) && o->more_of == MORE_LONGER;
+    int32_t rows = kernel == MESH_EXTRA ? ROWS / 6 : ROWS;
+    rows = rows * (longer ? 100 + o->more.percent : 100) / 100;
     if (w->late && o->cause == CAUSE_COMPUTE_SLOWER && w->phase != MESH_OPTIMIZER)
         ns += (int64_t)((double)ns * (double)o->delay_ns / (double)all_ns);
-    add(w, (struct mesh_instruction){.code = MESH_DO_RUN, .kind = MESH_COMPUTE, .ns = ns});
+    w->program->planted_ns += planted;
+    add(w, (struct mesh_instruction){.code = MESH_DO_RUN,
+                                     .kind = MESH_COMPUTE,
+                                     .kernel = kernel,
+                                     .rows = rows,
+                                     .ns = ns + planted});
+}
+
+// Layers that only some ranks have, of the usual shapes.
+static void run_more_layers(struct writing *w, bool backward)
+{
+    const struct mesh_options *o = w->mesh->options;
+    bool more = is_some(w, &o->more) && o->more_of == MORE_LAYERS;
+    for (int32_t i = 0; more && i < o->layers * o->more.percent / 100; i++) {
+        w->program->planted_ns += backward ? 2 * FORWARD_NS : FORWARD_NS;
+        run(w, backward ? MESH_DGRAD : MESH_MIXER, backward ? FORWARD_NS : FORWARD_NS / 2);
+        run(w, backward ? MESH_WGRAD : MESH_MLP, backward ? FORWARD_NS : FORWARD_NS / 2);
+    }
 }
 
 // Compute goes on when it is done.
@@ -85,15 +122,28 @@ static void await(struct writing *w, int32_t slot)
 
 static void pass_on(struct writing *w, enum mesh_kind kind, int32_t peer)
 {
-    if (peer < 0 || peer >= w->mesh->options->pp)
+    const struct mesh_options *o = w->mesh->options;
+    if (peer < 0 || peer >= o->pp)
         return;
-    int32_t slot = kind == MESH_SEND ? w->program->slots++ : -1;
+    bool sends = kind == MESH_SEND && o->passing != PASSING_BATCHED;
+    int32_t slot = sends ? w->program->slots++ : -1;
     add(w, (struct mesh_instruction){.code = MESH_DO_CALL,
                                      .kind = kind,
                                      .dimension = MESH_PIPELINE,
                                      .bytes = STAGE_BYTES,
                                      .slot = slot,
                                      .peer = peer});
+}
+
+// Sends to a neighbour and receives from it in one kernel.
+static void exchange(struct writing *w, int32_t peer)
+{
+    if (peer < 0 || peer >= w->mesh->options->pp)
+        return;
+    pass_on(w, MESH_SEND, peer);
+    w->program->at[w->program->count - 1].joins = true;
+    pass_on(w, MESH_RECV, peer);
+    w->program->at[w->program->count - 1].joined = true;
 }
 
 // --- parameters that are gathered when they are needed ------------------------------------------
@@ -118,10 +168,10 @@ static void need(struct writing *w, int32_t layer)
 
 // --- layers -------------------------------------------------------------------------------------
 
-static void write_experts(struct writing *w, int64_t ns)
+static void write_experts(struct writing *w, enum mesh_kernel kernel, int64_t ns)
 {
     call(w, MESH_EXPERT, MESH_ALL_TO_ALL, TOKEN_BYTES);
-    run(w, ns);
+    run(w, kernel, ns);
     call(w, MESH_EXPERT, MESH_ALL_TO_ALL, TOKEN_BYTES);
 }
 
@@ -141,8 +191,8 @@ static void write_forward_layer(struct writing *w, int32_t layer)
     need(w, layer);
     ask_for(w, layer + 1);
     join(w, false);
-    run(w, FORWARD_NS / 2);
-    write_experts(w, FORWARD_NS / 2);
+    run(w, MESH_MIXER, FORWARD_NS / 2);
+    write_experts(w, MESH_MLP, FORWARD_NS / 2);
     join(w, true);
 }
 
@@ -163,36 +213,70 @@ static void write_backward_layer(struct writing *w, int32_t layer, bool last)
     need(w, layer);
     ask_for(w, layer - 1);
     join(w, false);
-    write_experts(w, FORWARD_NS);
-    run(w, FORWARD_NS);
+    write_experts(w, MESH_DGRAD, FORWARD_NS);
+    run(w, MESH_WGRAD, FORWARD_NS);
     join(w, true);
     share_gradients(w, last);
 }
 
 // --- micro-batches ------------------------------------------------------------------------------
 
+static void write_forward_layers(struct writing *w)
+{
+    w->phase = MESH_FORWARD;
+    ask_for(w, 0);
+    for (int64_t i = 0; i < w->more_work; i++)
+        run(w, MESH_EXTRA, EXTRA_NS);
+    for (int32_t layer = 0; layer < w->mesh->options->layers; layer++)
+        write_forward_layer(w, layer);
+    run_more_layers(w, false);
+}
+
+static void write_backward_layers(struct writing *w, bool last)
+{
+    int32_t layers = w->mesh->options->layers;
+    w->phase = MESH_BACKWARD;
+    ask_for(w, layers - 1);
+    run_more_layers(w, true);
+    for (int32_t layer = layers; layer-- > 0;)
+        write_backward_layer(w, layer, last);
+}
+
 static void write_forward(struct writing *w)
 {
     w->phase = MESH_FORWARD;
     pass_on(w, MESH_RECV, w->stage - 1);
-    ask_for(w, 0);
-    for (int64_t i = 0; i < w->more_work; i++)
-        run(w, EXTRA_NS);
-    for (int32_t layer = 0; layer < w->mesh->options->layers; layer++)
-        write_forward_layer(w, layer);
+    write_forward_layers(w);
     pass_on(w, MESH_SEND, w->stage + 1);
 }
 
 static void write_backward(struct writing *w, bool last)
 {
-    int32_t layers = w->mesh->options->layers;
     w->phase = MESH_BACKWARD;
-    if (w->stage + 1 < w->mesh->options->pp)
-        pass_on(w, MESH_RECV, w->stage + 1);
-    ask_for(w, layers - 1);
-    for (int32_t layer = layers; layer-- > 0;)
-        write_backward_layer(w, layer, last);
+    pass_on(w, MESH_RECV, w->stage + 1);
+    write_backward_layers(w, last);
     pass_on(w, MESH_SEND, w->stage - 1);
+}
+
+// One forward, one backward, as libraries do it whose sends and receives are batches: what goes to
+// a neighbour and what comes from it meanwhile is one kernel.
+static void write_exchanges(struct writing *w, int32_t ahead)
+{
+    int32_t count = w->mesh->options->micro_batches;
+    w->phase = MESH_FORWARD;
+    if (ahead < count)
+        pass_on(w, MESH_RECV, w->stage - 1);
+    for (int32_t i = 0; i + ahead < count; i++) {
+        write_forward_layers(w);
+        exchange(w, w->stage + 1);
+        write_backward_layers(w, ahead == 0 && i + 1 == count);
+        if (i + ahead + 1 < count)
+            exchange(w, w->stage - 1);
+        else
+            pass_on(w, MESH_SEND, w->stage - 1);
+    }
+    for (int32_t i = count - ahead; i < count; i++)
+        write_backward(w, i + 1 == count);
 }
 
 static void write_micro_batches(struct writing *w)
@@ -204,6 +288,10 @@ static void write_micro_batches(struct writing *w)
     ahead = ahead < count ? ahead : count;
     for (int32_t i = 0; i < ahead; i++)
         write_forward(w);
+    if (o->passing == PASSING_BATCHED && !o->gpipe) {
+        write_exchanges(w, ahead);
+        return;
+    }
     for (int32_t i = 0; i < count; i++) {
         if (i + ahead < count)
             write_forward(w);
@@ -218,7 +306,7 @@ static void write_update(struct writing *w)
         await(w, slot);
     w->phase = MESH_OPTIMIZER;
     call(w, MESH_WORLD, MESH_ALL_REDUCE, 4);
-    run(w, OPTIMIZER_NS);
+    run(w, MESH_ADAM, OPTIMIZER_NS);
     if (o->data == MESH_ZERO1 || o->data == MESH_ZERO2)
         call(w, MESH_DATA, MESH_ALL_GATHER, LAYER_BYTES / 2);
 }

@@ -20,16 +20,15 @@ static const char *const figure_names[FIGURES] = {
 static void count_event(const struct mesh_event *event, int64_t figures[FIGURES])
 {
     int64_t dur_ns = event->end_ns - event->begin_ns;
-    int64_t waited = event->exposed_ns < event->wait_ns ? event->exposed_ns : event->wait_ns;
     if (event->kind == MESH_COMPUTE)
         figures[COMPUTE] += dur_ns;
-    if (event->kind >= MESH_COMPUTE || event->dropped)
+    if (event->kind >= MESH_COMPUTE || event->dropped || event->joined)
         return;
     figures[CALLS]++;
     figures[WAIT] += event->wait_ns;
     figures[TRANSFER] += dur_ns - event->wait_ns;
-    figures[EXPOSED_WAIT] += waited;
-    figures[EXPOSED_TRANSFER] += event->exposed_ns - waited;
+    figures[EXPOSED_WAIT] += event->exposed_wait_ns;
+    figures[EXPOSED_TRANSFER] += event->exposed_ns - event->exposed_wait_ns;
 }
 
 static void say_steps(FILE *out, const struct mesh_job *job, int64_t (*steps)[FIGURES])
@@ -47,6 +46,17 @@ static void clear(const struct mesh_job *job, int64_t (*steps)[FIGURES])
     memset(steps, 0, (size_t)job->mesh->options->steps * sizeof *steps);
 }
 
+// A rank's parts belong to the steps in which they pass, not to those that launched them.
+static void follow_time(const struct mesh_rank *record, int64_t (*steps)[FIGURES])
+{
+    for (int32_t s = 0; s < record->step_count; s++) {
+        steps[s][WAIT] = record->parts[s].wait_ns;
+        steps[s][TRANSFER] = record->parts[s].transfer_ns;
+        steps[s][EXPOSED_WAIT] = record->parts[s].exposed_wait_ns;
+        steps[s][EXPOSED_TRANSFER] = record->parts[s].exposed_transfer_ns;
+    }
+}
+
 static void say_ranks(FILE *out, const struct mesh_job *job, const uint64_t *bytes,
                       int64_t (*steps)[FIGURES])
 {
@@ -58,11 +68,14 @@ static void say_ranks(FILE *out, const struct mesh_job *job, const uint64_t *byt
         clear(job, steps);
         for (size_t i = 0; i < record->count; i++)
             count_event(&record->events[i], steps[record->events[i].step]);
+        follow_time(record, steps);
         fprintf(out,
                 "%s\n{\"rank\": %d, \"stage\": %d, \"node\": %d, \"clock_offset_ns\": %" PRId64
-                ", \"json_bytes\": %" PRIu64 ", \"file\": ",
+                ", \"drift_ppm\": %" PRId64 ", \"jump_ns\": %" PRId64 ", \"json_bytes\": %" PRIu64
+                ", \"file\": ",
                 rank ? "," : "", rank, mesh_stage_of(job->mesh, rank),
-                mesh_node_of(job->mesh, rank), record->clock_ns, bytes[rank]);
+                mesh_node_of(job->mesh, rank), record->clock_ns, record->drift_ppm, record->jump_ns,
+                bytes[rank]);
         if (rank == o->without)
             fprintf(out, "null");
         else
@@ -136,19 +149,23 @@ static struct span span_of_step(const struct mesh_rank *record, int32_t step)
     return span;
 }
 
-static int64_t computed(const struct mesh_rank *record, int32_t step)
+// What the rank computes in the span, its own optimizer too where other stages are not done yet.
+static int64_t computed(const struct mesh_rank *record, int32_t step, struct span span)
 {
     int64_t ns = 0;
     for (size_t i = 0; i < record->count; i++) {
         const struct mesh_event *event = &record->events[i];
-        if (event->step == step && event->kind == MESH_COMPUTE && event->phase != MESH_OPTIMIZER)
-            ns += event->end_ns - event->begin_ns;
+        int64_t from = event->begin_ns > span.begin_ns ? event->begin_ns : span.begin_ns;
+        int64_t to = event->end_ns < span.end_ns ? event->end_ns : span.end_ns;
+        if (event->step == step && event->kind == MESH_COMPUTE && to > from)
+            ns += to - from;
     }
     return ns;
 }
 
 // From the first micro-batch's begin on any stage of one pipeline to the last one's end on any.
-static int64_t interval_of(const struct mesh_job *job, const struct mesh_group *group, int32_t step)
+static struct span interval_of(const struct mesh_job *job, const struct mesh_group *group,
+                               int32_t step)
 {
     struct span all = {INT64_MAX, INT64_MIN};
     for (int32_t i = 0; i < group->size; i++) {
@@ -156,7 +173,7 @@ static int64_t interval_of(const struct mesh_job *job, const struct mesh_group *
         all.begin_ns = own.begin_ns < all.begin_ns ? own.begin_ns : all.begin_ns;
         all.end_ns = own.end_ns > all.end_ns ? own.end_ns : all.end_ns;
     }
-    return all.end_ns - all.begin_ns;
+    return all;
 }
 
 // Over the pipelines: their intervals, or what their ranks of a stage compute in them.
@@ -168,8 +185,9 @@ static int64_t sum_pipelines(const struct mesh_job *job, int32_t stage, int32_t 
         const struct mesh_group *group = &mesh->groups[g];
         if (group->dimension != MESH_PIPELINE)
             continue;
-        sum += computes ? computed(&job->ranks[group->ranks[stage]], step)
-                        : interval_of(job, group, step);
+        struct span span = interval_of(job, group, step);
+        sum += computes ? computed(&job->ranks[group->ranks[stage]], step, span)
+                        : span.end_ns - span.begin_ns;
     }
     return sum;
 }
@@ -223,6 +241,23 @@ static void say_straggler(FILE *out, const struct mesh_job *job)
     fprintf(out, "]}");
 }
 
+// What slow devices, or more work, add to a step of each of those ranks, before noise.
+static void say_planted(FILE *out, const struct mesh_job *job)
+{
+    const struct mesh_options *o = job->mesh->options;
+    const struct mesh_some *some = o->slow.percent ? &o->slow : &o->more;
+    if (!some->percent) {
+        fprintf(out, ",\n\"planted\": null");
+        return;
+    }
+    struct mesh_program program;
+    mesh_program_build(job->mesh, some->first, &program);
+    fprintf(out,
+            ",\n\"planted\": {\"ranks\": [%d, %d], \"percent\": %d, \"ns_per_step\": %" PRId64 "}",
+            some->first, some->last, some->percent, program.planted_ns);
+    free(program.at);
+}
+
 static void say_missing(FILE *out, const struct mesh_options *o)
 {
     if (o->drop_rank < 0)
@@ -256,6 +291,7 @@ void mesh_truth(const struct mesh_job *job, const uint64_t *bytes)
     say_pipeline(out, job);
     say_strategy(out, o);
     say_straggler(out, job);
+    say_planted(out, job);
     say_missing(out, o);
     if (o->slow_nodes[0] < 0)
         fprintf(out, ",\n\"slow_link\": null}\n");

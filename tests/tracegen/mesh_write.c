@@ -20,6 +20,8 @@ struct writer {
     uint64_t correlation;
 };
 
+#define RCCL_KERNEL "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)"
+
 static const struct words {
     const char *name, *kernel, *op;
 } words[] = {
@@ -41,6 +43,19 @@ static const char *const descriptions[DIMENSIONS] = {
     [MESH_EXPERT] = "EXPERT_MODEL_PARALLEL_GROUP",
     [MESH_PIPELINE] = "PIPELINE_MODEL_PARALLEL_GROUP",
 };
+
+// Whether its trace has metadata.
+static bool is_told(const struct writer *w)
+{
+    const struct mesh_options *o = w->mesh->options;
+    return !o->no_metadata && (o->told_ranks < 0 || w->rank < o->told_ranks);
+}
+
+static bool is_batched(const struct writer *w, const struct mesh_event *event)
+{
+    return w->mesh->options->passing == PASSING_BATCHED && event->kind >= MESH_SEND &&
+           event->kind < MESH_COMPUTE;
+}
 
 static char *put_ranks(char *p, const struct mesh_group *group, bool shortens)
 {
@@ -84,13 +99,18 @@ static void write_head(struct writer *w)
     char *p = outfile_reserve(w->out, EVENT_BYTES);
     p = put_text(p, "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [{\"id\": ");
     p = put_i64(p, w->device);
-    p = put_text(p, ", \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 84978434048, "
-                    "\"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}],\n"
-                    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
+    bool rocm = w->mesh->options->flavour == VENDOR_ROCM;
+    p = put_text(p, rocm ? ", \"name\": \"AMD Instinct MI300X\", \"totalGlobalMem\": 205822885888, "
+                           "\"computeMajor\": 9, \"computeMinor\": 4, \"numSms\": 304}],\n"
+                         : ", \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": "
+                           "84978434048, \"computeMajor\": 9, \"computeMinor\": 0, "
+                           "\"numSms\": 132}],\n");
+    p = put_text(p, rocm ? "\"roctracer_version\": 4.1,\n" : "\"cupti_version\": 26,\n");
+    p = put_text(p, "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
     p = put_i64(put_text(put_i64(p, w->rank), ", \"world_size\": "), w->mesh->world);
     p = put_text(p, ", \"nccl_version\": \"2.22.3\", \"pg_config\": [");
     outfile_commit(w->out, p);
-    if (!w->mesh->options->no_metadata)
+    if (is_told(w))
         write_groups(w);
     p = outfile_reserve(w->out, EVENT_BYTES);
     p = put_text(p, "]},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " BASE_TIME_NS
@@ -120,70 +140,71 @@ static char *put_event(const struct writer *w, char *p, const char *cat, const c
     return put_i64(put_text(p, ", \"tid\": "), tid);
 }
 
-static char *put_times(const struct writer *w, char *p, int64_t begin_ns, int64_t end_ns)
-{
-    p = put_us(put_text(p, ", \"ts\": "), START_NS + w->record->clock_ns + begin_ns);
-    return put_us(put_text(p, ", \"dur\": "), end_ns - begin_ns);
-}
-
-// When a host row lasts.
+// When something lasts, in true time.
 struct span {
     int64_t begin_ns, end_ns;
 };
+
+// A device's event keeps its length when the clock of the host jumps meanwhile, a row of the host
+// does not unless it would end before it begins.
+static char *put_times(const struct writer *w, char *p, struct span span, bool device)
+{
+    const struct mesh_rank *record = w->record;
+    int64_t begin = span.begin_ns + mesh_clock_at(record, span.begin_ns);
+    int64_t end = span.end_ns + mesh_clock_at(record, span.end_ns);
+    bool jumps = span.begin_ns < record->jump_at_ns && span.end_ns >= record->jump_at_ns;
+    p = put_us(put_text(p, ", \"ts\": "), START_NS + w->mesh->options->later_ns + begin);
+    return put_us(put_text(p, ", \"dur\": "),
+                  end - begin - (jumps && (device || end < begin) ? record->jump_ns : 0));
+}
 
 static void write_row(struct writer *w, const char *cat, const char *name, int32_t tid,
                       struct span span)
 {
     char *p = outfile_reserve(w->out, EVENT_BYTES);
-    p = put_times(w, put_event(w, p, cat, name, tid), span.begin_ns, span.end_ns);
+    p = put_times(w, put_event(w, p, cat, name, tid), span, false);
     outfile_commit(w->out, put_text(p, "},\n"));
 }
 
 static int32_t thread_of(const struct writer *w, const struct mesh_event *event)
 {
-    return w->pid + (event->phase == MESH_BACKWARD ? AUTOGRAD_TID : 0);
+    return w->pid + (event->phase == MESH_BACKWARD && !is_batched(w, event) ? AUTOGRAD_TID : 0);
 }
 
-static const char *op_of(const struct mesh_event *event)
+static bool is_grouped(const struct writer *w, const struct mesh_event *event)
+{
+    const struct mesh_options *o = w->mesh->options;
+    bool experts = o->ep > 1 || (o->more.percent && o->more_of == MORE_EXPERTS);
+    return experts && event->kernel == MESH_MLP;
+}
+
+static const char *op_of(const struct writer *w, const struct mesh_event *event)
 {
     if (event->kind < MESH_COMPUTE)
         return words[event->kind].op;
     return event->kind == MESH_COPY         ? "aten::copy_"
            : event->phase == MESH_OPTIMIZER ? "aten::_fused_adamw_"
+           : is_grouped(w, event)           ? "aten::_grouped_mm"
                                             : "aten::mm";
 }
 
-static void write_host(struct writer *w, const struct mesh_event *event)
+// The operator of a compute kernel, with its shapes but for the optimizer's.
+static void write_op(struct writer *w, const struct mesh_event *event, struct span span)
 {
-    int32_t tid = thread_of(w, event);
-    int64_t at = event->launch_ns, end = at + 3000;
-    if (event->kind == MESH_COPY)
-        end = event->end_ns;
-    if (event->phase == MESH_BACKWARD)
-        write_row(w, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", tid,
-                  (struct span){at - 1500, end + 600});
-    if (event->phase == MESH_OPTIMIZER && event->kind == MESH_COMPUTE)
-        write_row(w, "user_annotation", "Optimizer.step#AdamW.step", tid,
-                  (struct span){at - 1500, end + 600});
-    write_row(w, "cpu_op", op_of(event), tid, (struct span){at - 1000, end + 300});
+    char shapes[256];
+    bool backward = event->phase == MESH_BACKWARD;
+    int32_t columns = backward ? 14336 : 7168;
+    if (event->kind != MESH_COMPUTE || event->phase == MESH_OPTIMIZER) {
+        write_row(w, "cpu_op", op_of(w, event), thread_of(w, event), span);
+        return;
+    }
+    snprintf(shapes, sizeof shapes,
+             ", \"args\": {\"Input Dims\": [[%d, %d], [%s%d, 7168]], \"Input type\": "
+             "[\"c10::BFloat16\", \"c10::BFloat16\"]}},\n",
+             event->rows, columns, is_grouped(w, event) ? "8, " : "", columns);
     char *p = outfile_reserve(w->out, EVENT_BYTES);
-    p = put_event(w, p, "cuda_runtime",
-                  event->kind == MESH_COPY      ? "cudaMemcpyAsync"
-                  : event->kind == MESH_COMPUTE ? "cudaLaunchKernel"
-                                                : "cudaLaunchKernelExC",
-                  tid);
-    p = put_times(w, p, at, end);
-    p = put_u64(put_text(p, ", \"args\": {\"cbid\": 211, \"correlation\": "), w->correlation);
-    outfile_commit(w->out, put_text(p, "}},\n"));
-}
-
-static int32_t stream_of(const struct writer *w, const struct mesh_event *event)
-{
-    if (event->kind >= MESH_COMPUTE)
-        return COMPUTE_STREAM;
-    if (event->kind >= MESH_SEND)
-        return event->kind == MESH_SEND ? 40 : 44;
-    return 20 + 4 * (int32_t)w->mesh->groups[event->group].dimension;
+    p = put_event(w, p, "cpu_op", op_of(w, event), thread_of(w, event));
+    outfile_commit(w->out, put_text(put_times(w, p, span, false), shapes));
 }
 
 // Elements that a rank gives and gets, of two bytes each; of the loss's sum, four bytes.
@@ -226,15 +247,105 @@ static char *put_metadata(const struct writer *w, char *p, const struct mesh_eve
     return p;
 }
 
-static const char *kernel_of(const struct mesh_event *event)
+static void write_launch(struct writer *w, const struct mesh_event *event, struct span span)
 {
+    static const char *const names[2][3] = {
+        {"cudaLaunchKernelExC", "cudaLaunchKernel", "cudaMemcpyAsync"},
+        {"hipExtLaunchKernel", "hipLaunchKernel", "hipMemcpyAsync"}};
+    bool rocm = w->mesh->options->flavour == VENDOR_ROCM;
+    int what = event->kind < MESH_COMPUTE ? 0 : event->kind == MESH_COPY ? 2 : 1;
+    char *p = outfile_reserve(w->out, EVENT_BYTES);
+    p = put_event(w, p, "cuda_runtime", names[rocm][what], thread_of(w, event));
+    p = put_times(w, p, span, false);
+    p = put_u64(put_text(p, ", \"args\": {\"cbid\": 211, \"correlation\": "), w->correlation);
+    outfile_commit(w->out, put_text(p, "}},\n"));
+}
+
+// The operator that tells what is sent and received.
+static void write_record(struct writer *w, const struct mesh_event *event, struct span span)
+{
+    char *p = outfile_reserve(w->out, EVENT_BYTES);
+    p = put_times(w, put_event(w, p, "cpu_op", "record_param_comms", thread_of(w, event)), span,
+                  false);
+    p = put_text(p, ", \"args\": {\"Record function id\": 0");
+    outfile_commit(w->out, put_text(put_metadata(w, p, event), "}},\n"));
+}
+
+// The launch comes when all scopes have ended.
+static void write_batch_host(struct writer *w, const struct mesh_event *event)
+{
+    int64_t at = event->launch_ns;
+    write_row(w, "cpu_op", op_of(w, event), thread_of(w, event),
+              (struct span){at - 1000, at + 500});
+    if (is_told(w))
+        write_record(w, event, (struct span){at - 700, at + 300});
+    if (!event->joins)
+        write_launch(w, event, (struct span){at + 700, at + 3000});
+}
+
+static void write_host(struct writer *w, const struct mesh_event *event)
+{
+    int32_t tid = thread_of(w, event);
+    int64_t at = event->launch_ns, end = at + 3000;
+    if (event->kind == MESH_COPY)
+        end = event->end_ns;
+    if (event->phase == MESH_BACKWARD)
+        write_row(w, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", tid,
+                  (struct span){at - 1500, end + 600});
+    if (event->phase == MESH_OPTIMIZER && event->kind == MESH_COMPUTE)
+        write_row(w, "user_annotation", "Optimizer.step#AdamW.step", tid,
+                  (struct span){at - 1500, end + 600});
+    write_op(w, event, (struct span){at - 1000, end + 300});
+    if (is_told(w) && w->mesh->options->passing == PASSING_LENT && event->kind < MESH_COMPUTE)
+        write_record(w, event, (struct span){at - 700, end + 100});
+    write_launch(w, event, (struct span){at, end});
+}
+
+static int32_t stream_of(const struct writer *w, const struct mesh_event *event)
+{
+    if (event->kind >= MESH_COMPUTE)
+        return COMPUTE_STREAM;
+    if (event->kind >= MESH_SEND)
+        return event->kind == MESH_SEND && !is_batched(w, event) ? 40 : 44;
+    return 20 + 4 * (int32_t)w->mesh->groups[event->group].dimension;
+}
+
+static const char *const products[2][MESH_WGRAD + 1] = {
+    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize256x128x64",
+     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nn_n_tilesize128x128x64",
+     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x128x64"},
+    {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1",
+     "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x128x64_MI16x16x1",
+     "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1",
+     "Cijk_Ailk_Bjlk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1"}};
+static const char *const grouped[2] = {
+    "void cutlass::device_kernel<at::cuda::detail::GemmUniversal<GroupProblemShape>>",
+    "void ck::kernel_grouped_gemm_xdl_fixed_nk<GridwiseGemm>"};
+
+static const char *kernel_of(const struct writer *w, const struct mesh_event *event)
+{
+    bool rocm = w->mesh->options->flavour == VENDOR_ROCM;
     if (event->kind < MESH_COMPUTE)
-        return words[event->kind].kernel;
+        return rocm ? RCCL_KERNEL : words[event->kind].kernel;
     if (event->kind == MESH_COPY)
         return "Memcpy HtoD (Pageable -> Device)";
-    return event->phase == MESH_OPTIMIZER
-               ? "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>"
-               : "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64";
+    if (event->phase == MESH_OPTIMIZER)
+        return "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>";
+    if (is_grouped(w, event))
+        return grouped[rocm];
+    return products[rocm][event->kernel == MESH_EXTRA ? MESH_MIXER : event->kernel];
+}
+
+// Blocks of 128 by 128 results; a grouped product has as many as fill the device.
+static char *put_grid(const struct writer *w, char *p, const struct mesh_event *event)
+{
+    if (event->phase == MESH_OPTIMIZER)
+        return put_text(p, ", \"grid\": [2048, 1, 1], \"block\": [512, 1, 1]");
+    if (is_grouped(w, event))
+        return put_text(p, ", \"grid\": [132, 1, 1], \"block\": [384, 1, 1]");
+    p = put_i64(put_text(p, ", \"grid\": ["), (event->rows + 127) / 128);
+    return put_text(p, ", 56, 1], \"block\": [384, 1, 1]");
 }
 
 static void write_device(struct writer *w, const struct mesh_event *event)
@@ -242,16 +353,18 @@ static void write_device(struct writer *w, const struct mesh_event *event)
     bool talks = event->kind < MESH_COMPUTE;
     char *p = outfile_reserve(w->out, EVENT_BYTES);
     int32_t stream = stream_of(w, event);
-    p = put_event(w, p, event->kind == MESH_COPY ? "gpu_memcpy" : "kernel", kernel_of(event),
+    p = put_event(w, p, event->kind == MESH_COPY ? "gpu_memcpy" : "kernel", kernel_of(w, event),
                   stream);
-    p = put_times(w, p, event->begin_ns, event->end_ns);
+    p = put_times(w, p, (struct span){event->begin_ns, event->end_ns}, true);
     p = put_i64(put_text(p, ", \"args\": {\"device\": "), w->device);
     p = put_i64(put_text(p, ", \"stream\": "), stream);
     p = put_u64(put_text(p, ", \"correlation\": "), w->correlation);
-    if (talks && !w->mesh->options->no_metadata)
+    if (talks && is_told(w) && w->mesh->options->passing != PASSING_LENT && !is_batched(w, event))
         p = put_metadata(w, p, event);
     if (event->kind == MESH_COPY)
         p = put_text(p, ", \"bytes\": 33554432");
+    if (event->kind == MESH_COMPUTE)
+        p = put_grid(w, p, event);
     outfile_commit(w->out, put_text(p, "}},\n"));
 }
 
@@ -294,10 +407,15 @@ uint64_t mesh_write(const struct mesh_job *job, int32_t rank)
         write_step(&w, step);
     for (size_t i = 0; i < w.record->count; i++) {
         w.correlation++;
-        if (w.record->events[i].dropped)
+        const struct mesh_event *event = &w.record->events[i];
+        if (event->dropped)
             continue;
-        write_host(&w, &w.record->events[i]);
-        write_device(&w, &w.record->events[i]);
+        if (is_batched(&w, event))
+            write_batch_host(&w, event);
+        else
+            write_host(&w, event);
+        if (!event->joins)
+            write_device(&w, event);
     }
     write_tail(&w);
     uint64_t bytes = outfile_text_bytes(w.out);

@@ -16,6 +16,12 @@ enum {
     FLOOR_NS = 2500
 };
 enum { PERIOD = 4, UNSTABLE_OF = 16, UNSTABLE = 3 };
+enum {
+    PREFETCH_BYTES_PER_NS = 50,
+    SMALL_ELEMENTS = 16384,
+    SMALL_COPY_NS = 60000,
+    COPY_BYTES = 360000
+};
 
 // --- work ---------------------------------------------------------------------------------------
 
@@ -192,6 +198,15 @@ static void plant_bad_attention(struct builder *b)
         compute(b, &attention);
 }
 
+// A kernel that is attention by what it is used for.
+static const struct kernel *attending(struct builder *b, enum role role)
+{
+    struct kernel *kernel = builder_table(b, 1, sizeof *kernel);
+    *kernel = b->vendor->kernels[role];
+    kernel->category = CATEGORY_ATTENTION;
+    return kernel;
+}
+
 // One of the two products: memory is what limits it.
 static void multiply_heads(struct builder *b, int64_t heads, bool scores)
 {
@@ -205,7 +220,7 @@ static void multiply_heads(struct builder *b, int64_t heads, bool scores)
                              "\"Concrete Inputs\": [\"\", \"\"], \"Input type\": "
                              "[\"c10::BFloat16\", \"c10::BFloat16\"], \"Input Dims\": %s",
                              dims),
-        .kernel = &b->vendor->kernels[ROLE_GEMM_WGRAD],
+        .kernel = attending(b, ROLE_GEMM_WGRAD),
         .ns = bytes / b->vendor->bytes_per_ns + FLOOR_NS,
     };
     compute(b, &product);
@@ -241,7 +256,7 @@ static void run_middle(struct builder *b, const struct middle *middle, int count
     for (int i = 0; i < count; i++) {
         int64_t ns = scores * middle[i].bytes / b->vendor->bytes_per_ns;
         compute(b, &(struct planted){PLANT_UNFUSED_ATTENTION, middle[i].op, NULL,
-                                     &b->vendor->kernels[middle[i].role], ns, ns});
+                                     attending(b, middle[i].role), ns, ns});
     }
 }
 
@@ -326,7 +341,7 @@ void plants_write_optimizer(struct builder *b)
 static void wait_for_host(struct builder *b, enum plant plant, int64_t idle_ns,
                           const struct instruction *work)
 {
-    builder_op(b, plant == PLANT_LAUNCH_BOUND ? "aten::add" : "checkpoint::write", NULL);
+    builder_op(b, plant == PLANT_PERIODIC_STEPS ? "checkpoint::write" : "aten::add", NULL);
     builder_add(b, &(struct instruction){.code = CODE_HOLD, .idle_ns = idle_ns});
     builder_work(b, work);
     builder_end(b);
@@ -343,13 +358,78 @@ static struct instruction awaited(const struct builder *b, enum plant plant, int
 }
 
 // Kernels shorter than what the host needs for the next one.
+static void launch_slowly(struct builder *b, enum plant plant)
+{
+    struct instruction work = awaited(b, plant, WAITING_NS);
+    int64_t count = wanted_ns(b, plant) / (WAIT_NS + LAUNCHING_NS);
+    for (int64_t i = 0; i < count; i++)
+        wait_for_host(b, plant, WAIT_NS, &work);
+    idle_cover(b, IDLE_UNTOLD);
+}
+
 static void plant_launch_bound(struct builder *b)
 {
-    struct instruction work = awaited(b, PLANT_LAUNCH_BOUND, WAITING_NS);
-    int64_t count = wanted_ns(b, PLANT_LAUNCH_BOUND) / (WAIT_NS + LAUNCHING_NS);
-    for (int64_t i = 0; i < count; i++)
-        wait_for_host(b, PLANT_LAUNCH_BOUND, WAIT_NS, &work);
+    launch_slowly(b, PLANT_LAUNCH_BOUND);
+}
+
+// The same within a generator that hands out what a model computes.
+static void plant_generator(struct builder *b)
+{
+    builder_python(b, "transformers/pipelines/pt_utils.py(124): __next__");
+    launch_slowly(b, PLANT_GENERATOR);
+    builder_python_end(b);
+}
+
+static void copy_to_device(struct builder *b, const struct instruction *copy)
+{
+    builder_op(b, "aten::to", NULL);
+    builder_op(b, "aten::_to_copy", NULL);
+    builder_op(b, "aten::copy_", NULL);
+    builder_add(b, copy);
+    builder_end(b);
+    builder_end(b);
+    builder_end(b);
+}
+
+// The host prepares an input while the device runs dry; the copy of it blocks, but not for long.
+static void plant_preprocessing(struct builder *b)
+{
+    builder_op(b, "aten::sort", NULL);
+    builder_add(
+        b, &(struct instruction){.code = CODE_HOLD, .idle_ns = wanted_ns(b, PLANT_PREPROCESSING)});
+    builder_end(b);
+    copy_to_device(b, &(struct instruction){.code = CODE_COPY,
+                                            .ns = SMALL_COPY_NS,
+                                            .bytes = COPY_BYTES,
+                                            .pageable = true,
+                                            .cause = IDLE_HOST_COMPUTE});
     idle_cover(b, IDLE_UNTOLD);
+}
+
+// --- copies ahead -------------------------------------------------------------------------------
+
+// The next batch, on a stream of its own beside what is computed.
+static void plant_prefetch(struct builder *b)
+{
+    int64_t ns = wanted_ns(b, PLANT_PREFETCH);
+    copy_to_device(b, &(struct instruction){.code = CODE_COPY,
+                                            .ns = ns,
+                                            .bytes = ns * PREFETCH_BYTES_PER_NS,
+                                            .stream = STREAM_SIDE});
+}
+
+// --- gradients ----------------------------------------------------------------------------------
+
+// An all_reduce for each of many parameters, where one for all would do.
+void plants_write_gradients(struct builder *b)
+{
+    int64_t count = wanted_ns(b, PLANT_SMALL_COLLECTIVES) / b->vendor->collective_latency_ns;
+    for (int64_t i = 0; i < count; i++) {
+        size_t from = b->program->count;
+        builder_collective(b, ROLE_ALL_REDUCE, SMALL_ELEMENTS, false);
+        for (; from < b->program->count; from++)
+            b->program->instructions[from].plant = PLANT_SMALL_COLLECTIVES;
+    }
 }
 
 // --- some steps ---------------------------------------------------------------------------------
@@ -402,6 +482,9 @@ void plants_write_model(struct builder *b)
         {PLANT_BAD_ATTENTION, plant_bad_attention},
         {PLANT_UNFUSED_ATTENTION, plant_unfused_attention},
         {PLANT_LAUNCH_BOUND, plant_launch_bound},
+        {PLANT_GENERATOR, plant_generator},
+        {PLANT_PREPROCESSING, plant_preprocessing},
+        {PLANT_PREFETCH, plant_prefetch},
         {PLANT_PERIODIC_STEPS, plant_periodic},
         {PLANT_UNSTABLE_STEPS, plant_unstable},
     };
@@ -420,14 +503,56 @@ static struct instruction *find_first(struct builder *b, enum role role)
     return NULL;
 }
 
+// The model's own activations, by layer.
+static bool is_activation(const struct builder *b, const struct instruction *work)
+{
+    return work->kernel == &b->vendor->kernels[ROLE_GELU] && work->planted_ns == 0;
+}
+
+static int32_t count_activations(const struct builder *b)
+{
+    int32_t count = 0;
+    for (size_t i = 0; i < b->program->count; i++)
+        count += is_activation(b, &b->program->instructions[i]);
+    return count;
+}
+
+// Another layer in each step.
+static void slow_one_layer(struct builder *b)
+{
+    int32_t layer = 0, layers = count_activations(b);
+    for (size_t i = 0; i < b->program->count; i++) {
+        struct instruction *work = &b->program->instructions[i];
+        if (!is_activation(b, work))
+            continue;
+        work->late_ns = wanted_ns(b, PLANT_SLOW_CALLS);
+        work->turn = layer++;
+        work->turns = layers;
+    }
+}
+
+// The same layers in every step: they have more to do, which the shapes do not say.
+static void slow_every_second_layer(struct builder *b)
+{
+    int32_t layer = 0, layers = count_activations(b);
+    for (size_t i = 0; i < b->program->count; i++) {
+        struct instruction *work = &b->program->instructions[i];
+        if (!is_activation(b, work) || layer++ % 2 == 0)
+            continue;
+        int64_t more_ns = wanted_ns(b, PLANT_UNEVEN_LAYERS) / (layers / 2);
+        work->ns += more_ns;
+        work->plant = PLANT_UNEVEN_LAYERS;
+        work->planted_ns = more_ns;
+    }
+}
+
 void plants_change(struct builder *b)
 {
     struct instruction *gelu = find_first(b, ROLE_GELU);
-    if (gelu && wanted_ns(b, PLANT_SLOW_CALLS)) {
-        gelu->ns += wanted_ns(b, PLANT_SLOW_CALLS);
-        gelu->plant = PLANT_SLOW_CALLS;
-        gelu->planted_ns = wanted_ns(b, PLANT_SLOW_CALLS);
-    }
+    if (wanted_ns(b, PLANT_SLOW_CALLS))
+        slow_one_layer(b);
+    if (wanted_ns(b, PLANT_UNEVEN_LAYERS))
+        slow_every_second_layer(b);
     if (gelu && wanted_ns(b, PLANT_OVERRUN))
         gelu->overrun_ns = wanted_ns(b, PLANT_OVERRUN);
     for (size_t i = 0; wanted_ns(b, PLANT_FP8_UNUSED) && i < b->program->count; i++) {

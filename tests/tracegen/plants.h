@@ -10,6 +10,9 @@ void plants_write_model(struct builder *b);
 // What of them comes back behind the backward of the loss.
 void plants_write_backward(struct builder *b);
 
+// Collectives behind the backward.
+void plants_write_gradients(struct builder *b);
+
 // Those that stand within the optimizer's step.
 void plants_write_optimizer(struct builder *b);
 

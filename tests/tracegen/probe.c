@@ -18,7 +18,9 @@ static void idle_of_each_cause(struct builder *b)
     for (int cause = 1; cause < IDLE_COUNT; cause++)
         any = any || wanted_ns[cause];
     for (int cause = 1; cause < IDLE_COUNT; cause++) {
-        int64_t ns = any ? wanted_ns[cause] : PROBE_GAP_NS * cause;
+        // A graph's are many and small.
+        int64_t usual_ns = cause == IDLE_GRAPH_REPLAY ? PROBE_GAP_NS : PROBE_GAP_NS * cause;
+        int64_t ns = any ? wanted_ns[cause] : usual_ns;
         if (ns)
             idle_write(b, (enum idle_cause)cause, ns);
     }

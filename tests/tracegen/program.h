@@ -87,6 +87,8 @@ struct instruction {
                            // GRAPH: time between its kernels
     int32_t kernels;       // GRAPH: how many
     int64_t overrun_ns;    // LAUNCH: how much too long the profiler says it was
+    int64_t late_ns;       // LAUNCH: longer by that in one step of `turns`, the one of its turn
+    int32_t turn, turns;
     enum schedule schedule;
     // What a fault costs.
     enum plant plant;   // LAUNCH: of which this is a part, when one of these is set:

@@ -169,7 +169,9 @@ for shape in standard small args escapes python long_names one_thread one_stream
 done
 mesh_repeats_itself --tp 2 --pp 2 --dp 2 --skew 50000000 --steps 2 --format zst
 mesh_repeats_itself --dp 4 --ep 2 --data fsdp --no-sequence --steps 2
+mesh_repeats_itself --dp 4 --slow-ranks 1-2=12 --more 3=longer:20 --later 5000000000 --steps 2
 mesh_repeats_itself --pp 4 --schedule gpipe --data zero1 --steps 2
+mesh_repeats_itself --pp 4 --passing batched --flavour rocm --sends-only --drift 1=20 --steps 2
 mesh_repeats_itself --tp 4 --sequence-parallel --data zero2 --no-metadata --steps 2
 mesh_lacks_what_was_asked
 mesh_clocks_change_only_times
@@ -220,3 +222,9 @@ refuses_mesh --dp 4 --straggler 2
 refuses_mesh --dp 4 --slow-link 1-2
 refuses_mesh --dp 4 --straggler 4=1000
 refuses_mesh --dp 4 --without 4
+refuses_mesh --dp 4 --slow-ranks 3-1=10
+refuses_mesh --dp 4 --slow-ranks 4=10
+refuses_mesh --dp 4 --more 1=heavier:10
+refuses_mesh --dp 4 --sends-only
+refuses_mesh --pp 4 --passing batched --drop 1=2
+refuses_mesh --dp 4 --drift 20

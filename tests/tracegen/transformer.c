@@ -690,6 +690,7 @@ static void backward(struct model *model)
         else
             layer_backward(model, layer);
     embedding_backward(model);
+    plants_write_gradients(b);
     builder_thread(b, THREAD_MAIN);
     b->phase = PHASE_FORWARD;
     builder_python_end(b);

@@ -115,6 +115,8 @@ static const struct vendor_api cuda_device_sync = {"cudaDeviceSynchronize", 165,
 
 static const struct vendor_api cuda_graph = {"cudaGraphLaunch", 311, false, false, NULL};
 static const struct vendor_api cuda_malloc = {"cudaMalloc", 20, false, false, NULL};
+static const struct vendor_api cuda_value_wait = {"cuStreamWaitValue32_v2", 629, true, false, NULL};
+static const struct vendor_api cuda_module_load = {"cuLibraryLoadData", 671, true, false, NULL};
 
 static const struct vendor_api hip_launch = {"hipLaunchKernel", 107, false, false, NULL};
 static const struct vendor_api hip_launch_ext = {"hipExtLaunchKernel", 62, false, false, NULL};
@@ -132,6 +134,8 @@ static const struct vendor_api hip_stream_sync = {"hipStreamSynchronize", 198, f
 static const struct vendor_api hip_device_sync = {"hipDeviceSynchronize", 48, false, false, NULL};
 static const struct vendor_api hip_graph = {"hipGraphLaunch", 92, false, false, NULL};
 static const struct vendor_api hip_malloc = {"hipMalloc", 125, false, false, NULL};
+static const struct vendor_api hip_value_wait = {"hipStreamWaitValue32", 201, false, false, NULL};
+static const struct vendor_api hip_module_load = {"hipModuleLoadData", 171, false, false, NULL};
 
 // name, category, launch call, registers, shared memory, block, tile
 static const struct kernel cuda_kernels[ROLE_COUNT] = {
@@ -424,6 +428,8 @@ static const struct vendor vendors[] = {
             .device_sync = &cuda_device_sync,
             .graph = &cuda_graph,
             .malloc = &cuda_malloc,
+            .value_wait = &cuda_value_wait,
+            .module_load = &cuda_module_load,
             .blocking_copy_needs_sync = true,
         },
     [VENDOR_ROCM] =
@@ -457,6 +463,8 @@ static const struct vendor vendors[] = {
             .device_sync = &hip_device_sync,
             .graph = &hip_graph,
             .malloc = &hip_malloc,
+            .value_wait = &hip_value_wait,
+            .module_load = &hip_module_load,
             .blocking_copy_needs_sync = false,
         },
 };

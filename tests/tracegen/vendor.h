@@ -84,6 +84,7 @@ struct vendor {
     const struct kernel *kernels; // one per role
     const struct vendor_api *copy, *blocking_copy, *set, *event_record, *stream_wait;
     const struct vendor_api *event_sync, *stream_sync, *device_sync, *graph, *malloc;
+    const struct vendor_api *value_wait, *module_load;
     bool blocking_copy_needs_sync; // a blocking copy is an async one and a stream synchronize
 };
 

@@ -27,6 +27,7 @@ struct job_shape {
     int straggler; // rank
     bool numbered; // calls have sequence numbers
     bool listed;   // groups have lists of ranks
+    bool told;     // by Comms Ids alone: groups have one name and no lists
     bool world;    // one more all_reduce over all ranks per step
     bool beside;   // the straggler's tensor calls begin behind some of the compute that follows
     int marked;    // rank whose steps have other marks and count from one less; 0: none
@@ -37,7 +38,7 @@ struct job_call {
     int64_t recorded_end_ns;  // true time and jitter
     int64_t wait_ns;          // truth
     int64_t before_ns[BEFORE_COUNT];
-    int64_t kernels, sequence;
+    int64_t kernels, sequence, comms_id;
     int32_t op, step;
     bool dropped;
 };
@@ -81,6 +82,15 @@ static inline void job_spend(struct job_rank *rank, enum comm_before what, int64
     rank->now_ns += ns;
 }
 
+// Which of the groups of its operation a rank is in.
+static inline int job_group(const struct job_shape *shape, int r, enum job_op op)
+{
+    int width = shape->tensor * shape->data, stage = r / width;
+    if (op == JOB_TENSOR)
+        return stage * shape->data + r % width / shape->tensor;
+    return op == JOB_GRADIENTS ? stage * shape->tensor + r % shape->tensor : 0;
+}
+
 static inline struct job_call *job_call(struct job *job, int r, enum job_op op, int step,
                                         int64_t end_ns)
 {
@@ -96,6 +106,9 @@ static inline struct job_call *job_call(struct job *job, int r, enum job_op op, 
     if (job->shape.beside && r == job->shape.straggler && op == JOB_TENSOR)
         call->kernels += 2 * (rank->sequences[op] % 4);
     call->sequence = op <= JOB_WORLD ? rank->sequences[op]++ : -1;
+    int64_t group = 1 + op + JOB_OPS * job_group(&job->shape, r, op);
+    if (job->shape.told && op <= JOB_WORLD)
+        call->comms_id = (group << 16 | call->sequence) * 2654435761 & UINT32_MAX;
     call->recorded_end_ns =
         end_ns + (job->shape.jitter_ns ? job_between(job, 0, job->shape.jitter_ns) : 0);
     memcpy(call->before_ns, rank->before_ns, sizeof call->before_ns);
@@ -244,16 +257,16 @@ static inline bool job_add_op(const struct job *job, int r, enum job_op op, stru
     static const char *const kinds[JOB_OPS] = {"all_reduce", "all_reduce", "all_reduce", "send",
                                                "recv"};
     const struct job_shape *shape = &job->shape;
-    int width = shape->tensor * shape->data, data = r % width / shape->tensor;
-    int tensor = r % shape->tensor, stage = r / width;
+    int width = shape->tensor * shape->data, tensor = r % shape->tensor, stage = r / width;
+    int number = shape->listed || shape->told ? 0 : job_group(shape, r, op);
     int first = 0, stride = 1, size = job->count;
     char name[64] = "world", list[8192] = "";
     if (op == JOB_TENSOR) {
         first = r - tensor, size = shape->tensor;
-        snprintf(name, sizeof name, "tp%d", shape->listed ? 0 : stage * shape->data + data);
+        snprintf(name, sizeof name, "tp%d", number);
     } else if (op == JOB_GRADIENTS) {
         first = stage * width + tensor, stride = shape->tensor, size = shape->data;
-        snprintf(name, sizeof name, "dp%d", shape->listed ? 0 : stage * shape->tensor + tensor);
+        snprintf(name, sizeof name, "dp%d", number);
     }
     size_t len = 0;
     for (int i = 0; i < size && len < sizeof list - 16; i++)
@@ -281,6 +294,7 @@ static inline bool job_add_call(const struct job *job, const struct job_call *ca
     struct row row = {0};
     row_i64(&row, call->op);
     row_i64_if(&row, job->shape.numbered && call->sequence >= 0, call->sequence);
+    row_i64_if(&row, call->comms_id, call->comms_id);
     row_i64(&row, call->step);
     row_i64(&row, call->begin_ns);
     row_i64(&row, dur_ns);
@@ -290,7 +304,24 @@ static inline bool job_add_call(const struct job *job, const struct job_call *ca
     row_i64(&row, call->kernels);
     for (int i = BEFORE_MEMORY; i < BEFORE_COUNT; i++)
         row_i64(&row, call->before_ns[i]);
+    row_i64(&row, 0); // unrecorded
+    row_i64(&row, 0);
+    row_null(&row);
+    row_null(&row); // blocked
     return row_end(&row, desc, report, err);
+}
+
+// A step ends where the first call of the next one begins; the last one with its last call.
+static inline int64_t job_step_end(const struct job *job, int r, int step)
+{
+    int64_t end_ns = 0;
+    for (int i = 0; i < job->ranks[r].count; i++) {
+        const struct job_call *call = &job->ranks[r].calls[i];
+        if (call->step > step)
+            return call->begin_ns;
+        end_ns = call->recorded_end_ns > end_ns ? call->recorded_end_ns : end_ns;
+    }
+    return end_ns;
 }
 
 // The tables of one rank that run_comm_add reads; texts live in the report's arena.
@@ -301,11 +332,15 @@ static inline bool job_report(const struct job *job, int r, struct report *repor
     job_set(&row, &table_summary, "window_begin_ns", JOB_EPOCH_NS + job->ranks[r].skew_ns);
     bool ok = row_end(&row, &table_summary, report, err);
     int before = r && r == job->shape.marked;
+    int64_t begin_ns = 0;
     for (int step = 0; ok && step < job->shape.steps; step++) {
         job_row(&row, &table_steps);
         job_set(&row, &table_steps, "step", step - before);
         job_set_text(&row, &table_steps, "name", before ? "Optimizer.step#A" : "ProfilerStep#7");
         job_set(&row, &table_steps, "steady", step > 0);
+        job_set(&row, &table_steps, "begin_ns", begin_ns);
+        job_set(&row, &table_steps, "window_ns", job_step_end(job, r, step) - begin_ns);
+        begin_ns = job_step_end(job, r, step);
         ok = row_end(&row, &table_steps, report, err);
     }
     for (int op = 0; ok && op < JOB_OPS; op++)

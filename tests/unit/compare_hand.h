@@ -126,7 +126,8 @@ static inline void bench_steps(struct bench *bench, int64_t steps, int64_t media
         {"exposed_comm_ns", .i = bench_sum(rank, "exposed_comm")},
         {"exposed_memory_ns", .i = bench_sum(rank, "exposed_memory")},
         {"idle_host_wait_ns", .i = bench_sum(rank, "idle_host_wait")},
-        {"idle_other_ns", .i = bench_sum(rank, "idle_other")}, {"total_comm_ns", .i = 0},
+        {"idle_other_ns", .i = bench_sum(rank, "idle_other")},
+        {"unrecorded_ns", .i = bench_sum(rank, "unrecorded")}, {"total_comm_ns", .i = 0},
         {"total_memory_ns", .i = 0});
     ROW(rank, &table_summary, {"step_median_ns", .i = median_ns}, {"step_count", .i = steps},
         {"steady_steps", .i = steps});

@@ -46,8 +46,9 @@ static inline void busy_host(struct busy *busy, enum event_kind kind, const char
                                               .row = 1});
 }
 
-// An operator of 3 us that launches one kernel; the next thing the device does.
-static inline void busy_run(struct busy *busy, struct busy_work work)
+// An operator of 3 us, with a sequence number but for 0, that launches one kernel; the next thing
+// the device does.
+static inline void busy_run_numbered(struct busy *busy, struct busy_work work, int64_t sequence)
 {
     int64_t begin_ns = busy->now_ns + work.wait_ns;
     if (work.wait_ns)
@@ -61,7 +62,8 @@ static inline void busy_run(struct busy *busy, struct busy_work work)
                                               .row = 1,
                                               .dims = work.dims,
                                               .types = work.types,
-                                              .concrete = work.concrete});
+                                              .concrete = work.concrete,
+                                              .sequence = sequence});
     hand_add(&busy->hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                               .name = "cudaLaunchKernel",
                                               .begin_ns = busy->host_ns + US,
@@ -78,6 +80,11 @@ static inline void busy_run(struct busy *busy, struct busy_work work)
                                               .grid = work.grid});
     busy->host_ns += 3 * US;
     busy->now_ns = begin_ns + work.dur_ns;
+}
+
+static inline void busy_run(struct busy *busy, struct busy_work work)
+{
+    busy_run_numbered(busy, work, 0);
 }
 
 // The same a number of times.

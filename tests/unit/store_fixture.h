@@ -165,6 +165,19 @@ static inline void finish_next(struct fixture *f, int64_t metadata_rank)
     assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
 }
 
+// The same with so many kernels, "k0" to the last.
+static inline void finish_next_wide(struct fixture *f, size_t kernels)
+{
+    struct job job = claim(f);
+    struct report report = {.arena = &f->arena};
+    for (size_t i = 0; i < kernels; i++) {
+        char *name = arena_printf(&f->arena, &f->err, "k%zu", i);
+        add_kernel(f, &report, table_named(trace_tables, "kernels"), name, (int64_t)i);
+    }
+    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
+    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+}
+
 static inline void finish_run(struct fixture *f, const struct job *job)
 {
     struct report report = {.arena = &f->arena};

@@ -4,6 +4,7 @@
 #include "tests/unit/folder.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -177,6 +178,36 @@ static void a_refused_upload_leaves_no_file(void **state)
     assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
 }
 
+// One thread's uploads for a rank that is taken, each of other bytes.
+static void *send_wrong_bytes(void *context)
+{
+    struct service own = {.intake = *(const struct intake *)context};
+    arena_init(&own.arena, NULL);
+    for (int i = 0; i < 25; i++) {
+        char content[64];
+        struct upload upload;
+        snprintf(content, sizeof content, "%d of %p", i, (void *)&own);
+        assert_false(accept(&own, "r", content, 0, &upload));
+        assert_int_equal(own.err.code, ERR_CONFLICT);
+    }
+    arena_free(&own.arena);
+    return NULL;
+}
+
+static void refused_uploads_leave_no_file_however_many_come_at_once(void **state)
+{
+    struct service *s = *state;
+    struct upload upload;
+    pthread_t threads[8];
+    assert_true(accept(s, "r", "abc", 0, &upload));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, send_wrong_bytes, &s->intake), 0);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
+    assert_int_equal(folder_count(s->folder, "spool"), 0);
+}
+
 static void a_deleted_run_takes_its_files_unless_another_needs_them(void **state)
 {
     struct service *s = *state;
@@ -242,6 +273,7 @@ int main(void)
         TEST(a_data_directory_serves_one_process_at_a_time),
         TEST(more_than_the_disk_holds_is_refused_at_once),
         TEST(a_refused_upload_leaves_no_file),
+        TEST(refused_uploads_leave_no_file_however_many_come_at_once),
         TEST(a_deleted_run_takes_its_files_unless_another_needs_them),
         TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
         TEST(a_start_removes_what_no_row_names),

@@ -388,6 +388,15 @@ static void calls_and_time_per_step_are_those_of_steady_steps(void **state)
         add_launch(&hand, begin_ns + 1, i + 1);
         call.correlation = i + 1;
         hand_add(&hand, call);
+        if (i < 3)
+            continue;
+        add_launch(&hand, begin_ns + 2, 10 + i); // what ends the step
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = "k",
+                                            .row = 7,
+                                            .begin_ns = begin_ns + 20,
+                                            .dur_ns = 2,
+                                            .correlation = 10 + i});
     }
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 6);
@@ -523,6 +532,80 @@ static void kernels_without_metadata_keep_rows_of_their_own(void **state)
     row = hand_find(&hand, "comm_sizes", "kernel", "ncclKernel_SendRecv_RING");
     assert_string_equal(hand_word(&hand, "comm_sizes", row, "kind"), "send_recv");
     hand_end(&hand);
+}
+
+// A kernel of 512 ns of an operator that was recorded with its inputs.
+struct described {
+    const char *op, *kernel, *dims, *types, *concrete, *kind;
+    int64_t bytes;
+};
+
+static void add_described(struct hand *hand, const struct described *its)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                       .name = its->op,
+                                       .begin_ns = 1000,
+                                       .dur_ns = 100,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .dims = its->dims,
+                                       .types = its->types,
+                                       .concrete = its->concrete});
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .begin_ns = 1010,
+                                       .dur_ns = 10,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = 3});
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = its->kernel,
+                                       .begin_ns = 2000,
+                                       .dur_ns = 512,
+                                       .row = 7,
+                                       .correlation = 3});
+}
+
+// Symmetric memory and custom all-reduces carry no metadata, but their operators' inputs do.
+static void inputs_of_the_operator_tell_the_message(void **state)
+{
+    (void)state;
+    static const struct described cases[] = {
+        {"symm_mem::one_shot_all_reduce", "one_shot_all_reduce_kernel", "[[4,256],[],[]]",
+         "[\"c10::BFloat16\",\"\",\"\"]", "[\"\",\"sum\",\"0\"]", "all_reduce", 2048},
+        {"symm_mem::one_shot_all_reduce_copy", "one_shot_all_reduce_kernel",
+         "[[8192],[4,256],[],[]]", "[\"c10::BFloat16\",\"c10::BFloat16\",\"\",\"\"]",
+         "[\"\",\"\",\"sum\",\"0\"]", "all_reduce", 2048},
+        {"_C_custom_ar::all_reduce", "void vllm::cross_device_reduce_1stage<half, 8>(x)",
+         "[[],[32,128],[32,128],[],[]]",
+         "[\"Scalar\",\"c10::Half\",\"c10::Half\",\"Scalar\",\"Scalar\"]",
+         "[\"94\",\"\",\"\",\"0\",\"0\"]", "all_reduce", 8192},
+        {"_c10d_functional::all_gather_into_tensor", "ncclDevKernel_AllGather_RING_LL(x)",
+         "[[16,8],[],[]]", "[\"float\",\"Scalar\",\"\"]", "[\"\",\"4\",\"0\"]", "all_gather", 2048},
+        {"vllm::all_gather", "ncclDevKernel_AllGather_RING_LL(x)", "[[16,8],[],[],[]]",
+         "[\"float\",\"Scalar\",\"Scalar\",\"\"]", "[\"\",\"1\",\"4\",\"tp:0\"]", "all_gather",
+         2048},
+        // Here the output comes first.
+        {"sglang::reg_all_gather_into_tensor", "ncclDevKernel_AllGather_RING_LL(x)",
+         "[[64,8],[16,8],[]]", "[\"float\",\"float\",\"\"]", "[\"\",\"\",\"0\"]", "all_gather",
+         2048},
+        {"sglang::reg_reduce_scatter_tensor", "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)",
+         "[[16,8],[64,8],[]]", "[\"float\",\"float\",\"\"]", "[\"\",\"\",\"0\"]", "reduce_scatter",
+         2048},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_described(&hand, &cases[i]);
+        hand_analyse(&hand);
+        assert_string_equal(hand_word(&hand, "comm_sizes", 0, "kind"), cases[i].kind);
+        assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "bytes"), cases[i].bytes);
+        assert_true(hand_cell(&hand, "comm_sizes", 0, "algo_gbps")->f ==
+                    (double)cases[i].bytes / 512);
+        assert_string_equal(hand_word(&hand, "work", 0, "note"),
+                            "communication: its bytes are in the table comm_sizes");
+        hand_end(&hand);
+    }
 }
 
 // record_param_comms [0, 100) around an aten operator [10, 50) with a launch, and one [50, 90) that
@@ -700,6 +783,7 @@ int main(void)
         cmocka_unit_test(barriers_have_a_duration_and_no_size),
         cmocka_unit_test(custom_all_reduce_is_communication_of_the_kind_its_name_says),
         cmocka_unit_test(kernels_without_metadata_keep_rows_of_their_own),
+        cmocka_unit_test(inputs_of_the_operator_tell_the_message),
         cmocka_unit_test(the_innermost_recorded_collective_around_the_launch_lends_its_metadata),
         cmocka_unit_test(the_table_of_collectives_shows_only_what_kernels_carry_themselves),
         cmocka_unit_test(a_kernels_own_metadata_goes_before_that_of_the_operator),

@@ -99,6 +99,25 @@ static void times_before_a_call_part_the_time_up_to_its_begin(void **state)
     hand_end(&hand);
 }
 
+// gemm runs in [100, 110); the all_reduce, launched before, begins at 100,200, and nothing recorded
+// held it.
+static void unrecorded_time_before_a_call_is_not_idle(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_work(&hand, 1, 0, 1);
+    add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 50, 5, 2});
+    hand_add(&hand, all_reduce(100200, 10, 2));
+    hand_analyse(&hand);
+    assert_cell(&hand, 0, "begin_ns", 100100);
+    assert_cell(&hand, 0, "compute_ns", 10);
+    assert_cell(&hand, 0, "host_ns", 0);
+    assert_cell(&hand, 0, "idle_ns", 0);
+    assert_cell(&hand, 0, "unrecorded_ns", 100090);
+    hand_end(&hand);
+}
+
 static void calls_know_their_launch_and_step(void **state)
 {
     (void)state;
@@ -358,7 +377,8 @@ static void a_trace_without_a_backward_tells_no_phase(void **state)
 static void check_real(const struct hand *hand)
 {
     static const char *const times[] = {"compute_ns",      "memory_ns", "comm_ns",
-                                        "data_loading_ns", "host_ns",   "idle_ns"};
+                                        "data_loading_ns", "host_ns",   "idle_ns",
+                                        "unrecorded_ns"};
     int64_t exposed_ns = 0, total_ns = 0, last_ns = 0;
     for (size_t i = 0; i < hand_rows(hand, "comm_calls"); i++) {
         int64_t begin_ns = hand_i64(hand, "comm_calls", i, "begin_ns"), sum_ns = 0;
@@ -388,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_before_a_call_part_the_time_up_to_its_begin),
+        cmocka_unit_test(unrecorded_time_before_a_call_is_not_idle),
         cmocka_unit_test(calls_know_their_launch_and_step),
         cmocka_unit_test(the_window_begins_at_the_files_base_time),
         cmocka_unit_test(calls_past_the_limit_are_left_out_and_said),

@@ -70,6 +70,84 @@ static void repeats_that_lie_apart_are_significant(void **state)
     bench_end(&bench);
 }
 
+// A run of ten steps of 10 ms: products of one shape and a rest that both sides share.
+static void add_work_run(struct bench *bench, const char *dims, int64_t calls)
+{
+    bench_add(bench);
+    bench_part(bench,
+               (struct hand_part){"gemm", "gemm", "aten::mm", dims, NULL, "mm", calls, 70000000});
+    bench_part(bench, (struct hand_part){"other_compute", "elementwise", "aten::add", "[[8]]", NULL,
+                                         "add", 100, 30000000});
+    bench_steps(bench, 10, 10000000);
+    bench_side(bench, 1);
+}
+
+static void add_flops(struct bench *bench, double flops, double time_share)
+{
+    ROW(bench_rank(bench), &table_metrics, {"metric", .text = "model_flops_per_step"},
+        {"value", .f = flops});
+    ROW(bench_rank(bench), &table_metrics, {"metric", .text = "flops_time_share"},
+        {"value", .f = time_share});
+}
+
+// CASES.md: 30 % of the time matches, whether other shapes are multiplied or the same more often.
+static void different_work_has_no_speedup(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        int64_t calls;
+        double flops, share;
+        bool same;
+    } rows[] = {{"[[4,4],[4,4]]", 100, 5e9, 1, true},
+                {"[[2,8],[8,2]]", 100, 9e9, 1, false},
+                {"[[4,4],[4,4]]", 400, 9e9, 1, false},
+                {"[[2,8],[8,2]]", 100, 5.4e9, 1, true},
+                {"[[2,8],[8,2]]", 100, 5e9, 0.4, false},
+                {"[[4,4],[4,4]]", 105, 9e9, 1, true},
+                {NULL, 100, 9e9, 1, true}, // shapes of one side are not recorded
+                {NULL, 200, 9e9, 1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench bench;
+        bench_begin(&bench);
+        add_work_run(&bench, "[[4,4],[4,4]]", 100);
+        add_flops(&bench, 5e9, 1);
+        add_work_run(&bench, rows[i].dims, rows[i].calls);
+        add_flops(&bench, rows[i].flops, rows[i].share);
+        bench_compare(&bench);
+        assert_int_equal(bench_i64(&bench, SUMMARY, 0, "same_work"), rows[i].same);
+        assert_int_equal(bench_cell(&bench, SUMMARY, 0, "speedup")->null, !rows[i].same);
+        struct str text = bench_cell(&bench, SUMMARY, 0, "verdict_text")->s;
+        assert_int_equal(str_starts_with(text, STR("different work, ")), !rows[i].same);
+        if (!rows[i].same)
+            assert_true(text_has(&bench, "match in 30 % of the device time"));
+        assert_int_equal(text_has(&bench, "FLOPs are known for 40 %"), rows[i].share < 0.9);
+        bench_end(&bench);
+    }
+}
+
+// Half of one side's time is work that its recording lacks; the rest is the same.
+static void unrecorded_time_is_no_other_work(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_work_run(&bench, "[[4,4],[4,4]]", 100);
+    bench_add(&bench);
+    bench_part(&bench, (struct hand_part){"gemm", "gemm", "aten::mm", "[[4,4],[4,4]]", NULL, "mm",
+                                          100, 70000000});
+    bench_part(&bench, (struct hand_part){"other_compute", "elementwise", "aten::add", "[[8]]",
+                                          NULL, "add", 100, 30000000});
+    bench_part(&bench, (struct hand_part){"unrecorded", "unrecorded", NULL, NULL, NULL, NULL, 0,
+                                          100000000});
+    bench_steps(&bench, 10, 20000000);
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    assert_int_equal(bench_i64(&bench, SUMMARY, 0, "same_work"), 1);
+    assert_true(bench_f64(&bench, SUMMARY, 0, "same_work_share") == 1);
+    bench_end(&bench);
+}
+
 static void history_tells_the_noise_of_single_runs(void **state)
 {
     (void)state;
@@ -86,6 +164,27 @@ static void history_tells_the_noise_of_single_runs(void **state)
     assert_true(bench_says(&bench, SUMMARY, 0, "verdict", "significant"));
     assert_true(bench_f64(&bench, SUMMARY, 0, "threshold_share") < 0.05);
     assert_true(text_has(&bench, "more than noise"));
+    bench_end(&bench);
+}
+
+// The case of analysis/CASES.md, "Steps": three steps of 10, 10 and 40 ns against three of 12.
+static void the_bridge_leads_from_the_means_to_the_medians(void **state)
+{
+    (void)state;
+    static const int64_t totals[] = {60, 36}, medians[] = {10, 12};
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        bench_add(&bench);
+        bench_part(&bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8,8]]", "", "k", 3,
+                                              totals[side]});
+        bench_steps(&bench, 3, medians[side]);
+        bench_side(&bench, 1);
+    }
+    bench_compare(&bench);
+    assert_int_equal(bench_i64(&bench, SUMMARY, 0, "delta_ns"), 2);
+    assert_int_equal(bench_i64(&bench, SUMMARY, 0, "delta_mean_ns"), -8);
+    assert_int_equal(bench_i64(&bench, SUMMARY, 0, "bridge_ns"), 10);
     bench_end(&bench);
 }
 
@@ -230,6 +329,32 @@ static void settings_that_differ_come_first_and_people_win(void **state)
     assert_int_equal(bench_i64(&bench, "compare_settings", 2, "differs"), 1);
     assert_int_equal(bench_i64(&bench, "compare_settings", 3, "differs"), 0);
     assert_int_equal(bench_table(&bench, "compare_settings")->row_count, 5);
+    bench_end(&bench);
+}
+
+// Where a run was recorded is no setting of it: shown, but never among the differences. What people
+// give under such a name is one.
+static void names_of_hosts_are_no_settings(void **state)
+{
+    (void)state;
+    const struct compare_setting meta[] = {{STR("node"), STR("left")}};
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench, 100);
+    add_setting(&bench, "host_name", "node-1", 2);
+    add_setting(&bench, "node", "n1", 2);
+    bench_side(&bench, 1);
+    add_run(&bench, 100);
+    add_setting(&bench, "host_name", "node-2", 2);
+    add_setting(&bench, "node", "n2", 2);
+    bench_side(&bench, 1);
+    bench.handles[0].meta = meta;
+    bench.handles[0].meta_count = 1;
+    bench_compare(&bench);
+    check_setting(&bench, 0, "node", "left", "n2");
+    assert_int_equal(bench_i64(&bench, "compare_settings", 0, "differs"), 1);
+    check_setting(&bench, 1, "host_name", "node-1", "node-2");
+    assert_int_equal(bench_i64(&bench, "compare_settings", 1, "differs"), 0);
     bench_end(&bench);
 }
 
@@ -536,12 +661,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_run_a_side_never_shows_noise),
         cmocka_unit_test(repeats_that_lie_apart_are_significant),
+        cmocka_unit_test(different_work_has_no_speedup),
+        cmocka_unit_test(unrecorded_time_is_no_other_work),
         cmocka_unit_test(history_tells_the_noise_of_single_runs),
+        cmocka_unit_test(the_bridge_leads_from_the_means_to_the_medians),
         cmocka_unit_test(a_run_against_itself_differs_in_nothing),
         cmocka_unit_test(steps_of_other_sizes_compare_by_their_tokens),
         cmocka_unit_test(per_token_needs_the_tokens_of_both_sides),
         cmocka_unit_test(comparisons_without_runs_or_with_too_many_are_refused),
         cmocka_unit_test(settings_that_differ_come_first_and_people_win),
+        cmocka_unit_test(names_of_hosts_are_no_settings),
         cmocka_unit_test(a_value_given_for_some_repeats_is_told_once),
         cmocka_unit_test(modules_sum_to_the_busy_time_of_a_step),
         cmocka_unit_test(modules_with_broken_numbers_are_refused),

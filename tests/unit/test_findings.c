@@ -215,7 +215,7 @@ static void the_longest_wait_is_named(void **state)
     hand_begin(&hand);
     add_gemm(&hand, 0, 6 * MS, -MS);
     add_gemm(&hand, 2000 * MS, MS, 1999 * MS);
-    add_gemm(&hand, 2002 * MS, MS, 2001 * MS + 1);
+    add_gemm(&hand, 2002 * MS, MS, 2002 * MS - 10 * US);
     hand_analyse(&hand);
     assert_string_equal(hand_word(&hand, "findings", 0, "title"),
                         "the device waits 1995 ms in the whole window for the host (99.6 %) "
@@ -268,12 +268,12 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
     (void)state;
     static const struct {
         const char *copy, *call;
-        int64_t call_ns;
+        int64_t call_ns, wait_ns;
     } cases[] = {
-        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", US}, // staged
-        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS},
-        {"CopyHostToDevice", "hipMemcpyWithStream", 2 * MS},
-        {"Memcpy DtoH (Device -> Host)", "hipMemcpyWithStream", 2 * MS - US}, // clocks differ
+        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", US, US}, // staged
+        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS, 100 * US},
+        {"CopyHostToDevice", "hipMemcpyWithStream", 2 * MS, 100 * US},
+        {"Memcpy DtoH (Device -> Host)", "hipMemcpyWithStream", 2 * MS - US, 100 * US}, // clocks
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
@@ -282,7 +282,38 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
         add_copy(&hand, cases[i].copy, cases[i].call, cases[i].call_ns);
         add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms behind the copy
         hand_analyse(&hand);
-        assert_int_equal(cost_of(&hand, "blocking_copies"), 3 * MS);
+        assert_int_equal(cost_of(&hand, "blocking_copies"), MS + cases[i].wait_ns);
+        hand_end(&hand);
+    }
+}
+
+// CASES.md, "A copy that waits for its batch". The host prepares a batch for 8 ms, copies it for
+// 1 ms, and launches 60 us later.
+static void what_the_host_does_before_a_copy_is_not_the_copys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *range, *rule;
+    } cases[] = {{"aten::sort", "launch_bound"}, {"load_batch", "starved_data_loading"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_gemm(&hand, 0, 2 * MS, -MS);
+        hand_add(&hand, (struct hand_event){.kind = i ? EVENT_ANNOTATION : EVENT_CPU_OP,
+                                            .name = cases[i].range,
+                                            .begin_ns = MS,
+                                            .dur_ns = 8 * MS - 10 * US,
+                                            .pid = 1,
+                                            .row = 1});
+        add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS); // from 9 to 11
+        add_gemm(&hand, 11 * MS + 60 * US, 30 * MS, 11 * MS + 50 * US);
+        hand_analyse(&hand);
+        assert_int_equal(cost_of(&hand, "blocking_copies"), MS + 60 * US);
+        // From 2 ms to 10 ms, of which the call that copies takes the last one.
+        size_t row = hand_find(&hand, "findings", "rule", cases[i].rule);
+        assert_int_equal(hand_i64(&hand, "findings", row, "cost_ns"), 8 * MS + (i ? 0 : 60 * US));
+        assert_int_equal(hand_i64(&hand, "findings", row, "own_cost_ns"),
+                         8 * MS + (i ? 0 : 60 * US));
         hand_end(&hand);
     }
 }
@@ -307,8 +338,7 @@ static void copies_that_do_not_block_are_not_found(void **state)
     }
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 #define GB INT64_C(1000000000)
 
@@ -449,6 +479,7 @@ int main(void)
         cmocka_unit_test(the_longest_wait_is_named),
         cmocka_unit_test(collectives_beside_each_other_hide_nothing),
         cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
+        cmocka_unit_test(what_the_host_does_before_a_copy_is_not_the_copys),
         cmocka_unit_test(copies_that_do_not_block_are_not_found),
         cmocka_unit_test(memory_that_runs_short_lies_free_or_is_fragmented_is_found),
         cmocka_unit_test(a_device_of_unknown_size_is_neither_full_nor_free),

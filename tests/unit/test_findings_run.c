@@ -2,6 +2,7 @@
 // Rules of a run: each finds its case in tables filled by hand, with the right cost, and is silent
 // otherwise; no part of the step is explained twice.
 #include "analysis/findings_run.h"
+#include "analysis/run_links.h"
 #include "analysis/tables.h"
 
 #include <stdarg.h>
@@ -19,6 +20,9 @@ struct hand_run {
     struct report report, own;
     struct parts steady;
     size_t ranks;
+    const struct rank_rate *rates;
+    const struct run_links *links;
+    const struct rank_source *source;
     struct err err;
 };
 
@@ -79,6 +83,9 @@ static void analyse(struct hand_run *run)
         .all_steps = STEPS + 2,
         .steady = &run->steady,
         .ranks = run->ranks,
+        .rates = run->rates,
+        .links = run->links,
+        .source = run->source,
     };
     assert_true(findings_of_run(&of, &run->report, &run->err));
 }
@@ -160,14 +167,15 @@ static void a_straggler_is_named_with_its_reason(void **state)
     assert_int_equal(cost_of(&run, "straggler"), 20 * MS); // 23 ms exposed, 3 on rank 2
     assert_string_equal(word_of(&run, "straggler", "id"), "straggler:2");
     assert_string_equal(word_of(&run, "straggler", "ranks"), "2");
-    assert_non_null(strstr(word_of(&run, "straggler", "title"), "its kernels take longer"));
+    assert_non_null(
+        strstr(word_of(&run, "straggler", "title"), "its kernels take longer for the same work"));
     assert_true(cell_of(&run, "straggler", "rank")->null);
     // What is left of the waits is too little to tell, and one rank alone is no imbalance.
     assert_int_equal(count(&run), 1);
     end(&run);
 }
 
-static void waits_that_no_rank_alone_causes_are_told_as_such(void **state)
+static void waits_that_no_rank_alone_causes_are_reported_as_such(void **state)
 {
     (void)state;
     struct hand_run run;
@@ -217,6 +225,45 @@ static void each_reason_has_its_advice(void **state)
     }
 }
 
+// The late rank's own table of gaps, as a source of ranks gives it.
+static bool load_gaps(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    (void)index;
+    const struct table *gaps = report_find(context, (*known)->name);
+    return report_borrow(report, gaps, err);
+}
+
+// Rank 2 is late by 20 ms in each of 12 steps, 240 ms; of the gaps before its kernels 200 ms lie in
+// save_checkpoint and 30 outside of any range, or the other way round.
+static void the_range_in_which_a_host_is_late_is_named(void **state)
+{
+    (void)state;
+    for (int64_t inside = 30; inside <= 200; inside += 170) {
+        struct hand_run run;
+        struct report gaps;
+        static const int64_t ranks[] = {0, 1, 2, 3};
+        struct rank_source source = {
+            .ranks = ranks, .count = 4, .context = &gaps, .load = load_gaps};
+        begin(&run);
+        gaps = (struct report){.arena = &run.arena};
+        add_straggler(&run, "host");
+        ROW(&gaps, &table_idle_gaps, {"dur_ns", cell_i64(inside * MS)}, {"step", cell_i64(3)},
+            {"cause", word("host_compute")}, {"host_range", word("save_checkpoint")});
+        ROW(&gaps, &table_idle_gaps, {"dur_ns", cell_i64((230 - inside) * MS)},
+            {"step", cell_i64(4)}, {"cause", word("host_compute")},
+            {"host_range", word("ProfilerStep#4")});
+        ROW(&gaps, &table_idle_gaps, {"dur_ns", cell_i64(900 * MS)}, {"step", cell_i64(4)},
+            {"cause", word("data_loading")}, {"host_range", word("fetch")});
+        run.source = &source;
+        analyse(&run);
+        const char *title = word_of(&run, "straggler", "title");
+        assert_non_null(strstr(title, "its host is late to launch"));
+        assert_int_equal(strstr(title, ", in save_checkpoint") != NULL, inside == 200);
+        end(&run);
+    }
+}
+
 static void waits_of_a_pipeline_are_its_bubble(void **state)
 {
     (void)state;
@@ -237,56 +284,29 @@ static void waits_of_a_pipeline_are_its_bubble(void **state)
     end(&run);
 }
 
-// Groups of two ranks that reduce 100 MB in 4 ms per step, exposed; the last needs `slow` ms.
-static void add_groups(struct hand_run *run, int groups, int64_t slow)
-{
-    static const char *const lists[] = {"0,4", "1,5", "2,6", "3,7"};
-    for (int i = 0; i < groups; i++) {
-        int64_t ms = i == groups - 1 ? slow : 4;
-        ROW(&run->report, &table_run_comm_waits, {"process_group", word("dp")},
-            {"kind", word("all_reduce")}, {"ranks", word(lists[i])}, {"group_size", cell_i64(2)},
-            {"calls", cell_i64(STEPS)}, {"bytes", cell_i64(100000000)},
-            {"exposed_transfer_ns", cell_i64(2 * STEPS * ms * MS)},
-            {"transfer_median_ns", cell_i64(ms * MS)}, {"algo_gbps", cell_f64(100.0 / (double)ms)});
-    }
-}
-
-static void a_group_slower_than_others_like_it_has_a_slow_link(void **state)
+static void a_slow_link_costs_the_rank_that_bears_most(void **state)
 {
     (void)state;
-    for (int64_t slow = 5; slow <= 10; slow += 5) {
+    struct slow_link link = {&(struct comm_group){.name = STR("dp")},
+                             KIND_ALL_REDUCE,
+                             100000000,
+                             10 * MS,
+                             4 * MS,
+                             120 * MS};
+    for (int64_t cost = 0; cost <= 6; cost += 3) {
+        struct run_links links = {&link, 1, 1, cost * MS / 3, "3,7"}; // 1 ms is 1 % of the step
         struct hand_run run;
         begin(&run);
         for (int i = 0; i < 8; i++)
-            add_rank(&run, 60, 0, i % 4 == 3 ? slow : 4);
-        add_groups(&run, 4, slow);
+            add_rank(&run, 60, 0, i % 4 == 3 ? 4 : 3);
+        run.links = &links;
         analyse(&run);
-        assert_int_equal(count(&run), slow == 10); // 1.25 times is not slow yet
-        if (slow == 10) {
-            assert_int_equal(cost_of(&run, "slow_link"), 6 * MS);
+        assert_int_equal(count(&run), cost > 0);
+        if (cost > 0) {
+            assert_int_equal(cost_of(&run, "slow_link"), cost * MS / 3);
             assert_string_equal(word_of(&run, "slow_link", "ranks"), "3,7");
+            assert_non_null(strstr(word_of(&run, "slow_link", "title"), "2.5 times slower"));
         }
-        end(&run);
-    }
-}
-
-static void groups_that_move_unknown_sizes_have_no_slow_link(void **state)
-{
-    (void)state;
-    static const char *const kinds[] = {"all_to_all", "all_gather"}; // the latter move alike
-    for (int i = 0; i < 2; i++) {
-        struct hand_run run;
-        begin(&run);
-        for (int r = 0; r < 8; r++)
-            add_rank(&run, 60, 0, r < 6 ? 4 : 10);
-        for (int64_t g = 0; g < 4; g++)
-            ROW(&run.report, &table_run_comm_waits, {"process_group", word("ep")},
-                {"kind", word(kinds[i])}, {"ranks", word(g == 3 ? "6,7" : "0,1")},
-                {"group_size", cell_i64(2)}, {"calls", cell_i64(STEPS)},
-                {"exposed_transfer_ns", cell_i64(2 * STEPS * (g == 3 ? 10 : 4) * MS)},
-                {"transfer_median_ns", cell_i64((g == 3 ? 10 : 4) * MS)});
-        analyse(&run);
-        assert_int_equal(count(&run), i);
         end(&run);
     }
 }
@@ -456,51 +476,74 @@ static void a_bubble_beyond_the_ideal_costs_the_difference(void **state)
     }
 }
 
-static void add_kernel(struct hand_run *run, const char *name, int64_t most_ns, int64_t slowest)
+// Rates of the ranks of a run: those from `first` on need 1.2 times the time, 8 ms more per step.
+static void add_rates(struct hand_run *run, struct rank_rate rates[8], size_t first)
 {
-    const char *category = str_equal(str_of(name), STR("lookup")) ? "embedding/indexing" : "GEMM";
-    ROW(&run->report, &table_run_kernels, {"name", word(name)}, {"category", word(category)},
-        {"class", word("compute")}, {"ranks", cell_i64(4)}, {"rank_median_ns", cell_i64(100 * MS)},
-        {"rank_max_ns", cell_i64(most_ns)}, {"slowest_rank", cell_i64(slowest)});
+    for (size_t i = 0; i < run->ranks; i++)
+        rates[i] = i < first ? (struct rank_rate){.rank = (int64_t)i, .ratio = 1, .sure = true}
+                             : (struct rank_rate){.rank = (int64_t)i,
+                                                  .ratio = 1.2,
+                                                  .slow = true,
+                                                  .sure = true,
+                                                  .slow_ns = (8 + (int64_t)(i - first)) * MS,
+                                                  .kernels = 12,
+                                                  .kernel = STR("gemm"),
+                                                  .call_ns = 1200,
+                                                  .usual_ns = 1000};
+    run->rates = rates;
 }
 
-static void kernels_that_are_slow_on_one_rank_are_summed_up(void **state)
+static void a_rank_that_is_slow_at_the_same_work_is_named(void **state)
 {
     (void)state;
-    static const char *const reasons[] = {"compute_slower", "more_work"};
-    for (int i = 0; i < 2; i++) {
-        struct hand_run run;
-        begin(&run);
-        for (int r = 0; r < 4; r++)
-            add_rank(&run, 60, 0, 0);
-        add_kernel(&run, "gemm", 124 * MS, 3);
-        add_kernel(&run, "norm", 112 * MS, 3);
-        add_kernel(&run, "add", 112 * MS, 1);
-        add_kernel(&run, "lookup", 300 * MS, 3); // as many as it was given
-        add_kernel(&run, "mul", 109 * MS, 3);    // no more than ranks differ
-        ROW(&run.report, &table_run_lateness, {"rank", cell_i64(3)}, {"reason", word(reasons[i])});
-        analyse(&run);
-        assert_int_equal(count(&run), i == 0); // more calls are not slower ones
-        if (i == 0) {
-            assert_int_equal(cost_of(&run, "slow_rank_kernels"), 36 * MS / (STEPS + 2));
-            assert_string_equal(word_of(&run, "slow_rank_kernels", "id"), "slow_rank_kernels:3");
-        }
-        end(&run);
-    }
-}
-
-static void a_rank_with_more_steps_is_not_accused_of_slow_kernels(void **state)
-{
-    (void)state;
+    struct rank_rate rates[8];
     struct hand_run run;
     begin(&run);
     for (int r = 0; r < 4; r++)
-        ROW(&run.report, &table_run_ranks, {"rank", cell_i64((int64_t)run.ranks++)},
-            {"steady_steps", cell_i64(STEPS)}, {"compute_ns", cell_i64(60 * MS)},
-            {"step_count", cell_i64((STEPS + 2) * (r == 3 ? 5 : 1))});
-    add_kernel(&run, "gemm", 5 * 100 * MS, 3);
+        add_rank(&run, r == 3 ? 68 : 60, 0, 0);
+    add_rates(&run, rates, 3);
     analyse(&run);
-    assert_int_equal(count(&run), 0);
+    // Its compute of 68 ms is work of 60, as on the others: no imbalance.
+    assert_int_equal(count(&run), 1);
+    assert_int_equal(cost_of(&run, "slow_rank_kernels"), 8 * MS);
+    assert_string_equal(word_of(&run, "slow_rank_kernels", "id"), "slow_rank_kernels:3");
+    assert_string_equal(word_of(&run, "slow_rank_kernels", "confidence"), "high");
+    assert_non_null(strstr(word_of(&run, "slow_rank_kernels", "title"), "20 % longer on rank 3 "));
+    assert_non_null(strstr(word_of(&run, "slow_rank_kernels", "evidence"), "1.20 us"));
+    end(&run);
+}
+
+// Ranks 4 to 7 are node b and take 8, 9, 10 and 11 ms longer; the others wait 12 ms for them.
+static void ranks_that_are_slow_together_are_one_cause(void **state)
+{
+    (void)state;
+    struct rank_rate rates[8];
+    struct hand_run run;
+    begin(&run);
+    for (int64_t r = 0; r < 8; r++) {
+        ROW(&run.report, &table_run_ranks, {"rank", cell_i64((int64_t)run.ranks++)},
+            {"steady_steps", cell_i64(STEPS)}, {"node", word(r < 4 ? "a" : "b")},
+            {"compute_ns", cell_i64((r < 4 ? 60 : 64 + r) * MS)},
+            {"exposed_wait_ns", cell_i64((r < 4 ? 12 : 7 - r) * MS)},
+            {"exposed_comm_ns", cell_i64((r < 4 ? 12 : 7 - r) * MS)},
+            {"exposed_transfer_ns", cell_i64(0)});
+        ROW(&run.report, &table_run_lateness, {"rank", cell_i64(7 - r)}, {"calls", cell_i64(50)},
+            {"late_calls", cell_i64(r < 4 ? 12 : 0)},
+            {"caused_wait_ns", cell_i64((r < 4 ? 100 - r : 1) * MS)},
+            {"reason", word(r < 4 ? "compute_slower" : "unknown")}, {"reason_share", cell_f64(1)});
+    }
+    add_rates(&run, rates, 4);
+    analyse(&run);
+    assert_int_equal(count(&run), 2);
+    assert_string_equal(word_of(&run, "straggler", "id"), "straggler:4-7");
+    assert_int_equal(cost_of(&run, "straggler"), 12 * MS); // rank 7 has no exposed communication
+    assert_non_null(strstr(word_of(&run, "straggler", "title"), "ranks 4-7 (node b)"));
+    assert_string_equal(word_of(&run, "slow_rank_kernels", "ranks"), "4-7");
+    assert_int_equal(cost_of(&run, "slow_rank_kernels"), 9 * MS); // of 8, 9, 10, 11
+    // Why they are late is no time of its own.
+    assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 12 * MS);
+    assert_int_equal(cell_of(&run, "slow_rank_kernels", "own_cost_ns")->i, 0);
+    assert_string_equal(word_of(&run, "slow_rank_kernels", "overlaps"), "straggler");
     end(&run);
 }
 
@@ -527,8 +570,22 @@ static void missing_ranks_and_defects_of_any_rank_are_told(void **state)
     end(&run);
 }
 
-// ---- joined with the headline rank's
-// -------------------------------------------------------------
+static void of_several_jobs_nothing_is_judged_but_that(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_straggler(&run, "compute_slower");
+    ROW(&run.report, &table_run_quality, {"item", word("several_jobs")},
+        {"severity", word("error")}, {"count", cell_i64(2)}, {"detail", word("by time: 2-3")});
+    analyse(&run);
+    assert_int_equal(count(&run), 1);
+    assert_string_equal(word_of(&run, "several_jobs", "severity"), "high");
+    assert_non_null(strstr(word_of(&run, "several_jobs", "title"), "2 of 4 ranks are of another"));
+    end(&run);
+}
+
+// --- joined with the headline rank's -------------------------------------------------------------
 
 static void add_own(struct hand_run *run, const char *rule, int64_t cost, int64_t own)
 {
@@ -657,6 +714,34 @@ static void a_lone_rank_keeps_its_findings(void **state)
     end(&run);
 }
 
+// CASES.md, "One trace, one cost": the two of them see 50 ms of compute and idle time together, the
+// third all of the compute, and no rule of a run explains any of it.
+static void findings_of_a_trace_keep_their_own_costs(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 4; ranks += 3) {
+        struct hand_run run;
+        begin(&run);
+        for (int i = 0; i < ranks; i++)
+            add_rank(&run, 60, 1, 1);
+        run.steady.bar_ns[BAR_GEMM] = STEPS * 5 * MS; // 65 ms of other parts are explained here
+        run.steady.bar_ns[BAR_OTHER_COMPUTE] = STEPS * 55 * MS;
+        add_own(&run, "launch_bound", 40, 40);
+        ROW(&run.own, &table_findings, {"rule", word("tiny_kernels")},
+            {"cost_ns", cell_i64(30 * MS)}, {"own_cost_ns", cell_i64(20 * MS)},
+            {"overlaps", word("launch_bound")});
+        add_own(&run, "slow_calls", 25, 25);
+        analyse(&run);
+        assert_int_equal(cell_of(&run, "launch_bound", "own_cost_ns")->i, 40 * MS);
+        assert_true(cell_of(&run, "launch_bound", "overlaps")->null);
+        assert_int_equal(cell_of(&run, "tiny_kernels", "own_cost_ns")->i, 20 * MS);
+        assert_string_equal(word_of(&run, "tiny_kernels", "overlaps"), "launch_bound");
+        assert_int_equal(cell_of(&run, "slow_calls", "own_cost_ns")->i, 25 * MS);
+        assert_true(cell_of(&run, "slow_calls", "overlaps")->null);
+        end(&run);
+    }
+}
+
 static void lists_of_ranks_are_counted(void **state)
 {
     (void)state;
@@ -677,12 +762,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_which_nothing_is_wrong_has_no_findings),
         cmocka_unit_test(a_straggler_is_named_with_its_reason),
-        cmocka_unit_test(waits_that_no_rank_alone_causes_are_told_as_such),
+        cmocka_unit_test(waits_that_no_rank_alone_causes_are_reported_as_such),
         cmocka_unit_test(a_straggler_of_a_pipeline_is_compared_with_its_stage),
         cmocka_unit_test(each_reason_has_its_advice),
+        cmocka_unit_test(the_range_in_which_a_host_is_late_is_named),
         cmocka_unit_test(waits_of_a_pipeline_are_its_bubble),
-        cmocka_unit_test(a_group_slower_than_others_like_it_has_a_slow_link),
-        cmocka_unit_test(groups_that_move_unknown_sizes_have_no_slow_link),
+        cmocka_unit_test(a_slow_link_costs_the_rank_that_bears_most),
         cmocka_unit_test(many_small_messages_cost_what_bandwidth_does_not_explain),
         cmocka_unit_test(transfers_that_nothing_hides_are_found),
         cmocka_unit_test(transfers_that_may_be_waits_are_doubted),
@@ -691,15 +776,17 @@ int main(void)
         cmocka_unit_test(an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them),
         cmocka_unit_test(one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells),
         cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
-        cmocka_unit_test(kernels_that_are_slow_on_one_rank_are_summed_up),
-        cmocka_unit_test(a_rank_with_more_steps_is_not_accused_of_slow_kernels),
+        cmocka_unit_test(a_rank_that_is_slow_at_the_same_work_is_named),
+        cmocka_unit_test(ranks_that_are_slow_together_are_one_cause),
         cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_told),
+        cmocka_unit_test(of_several_jobs_nothing_is_judged_but_that),
         cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
         cmocka_unit_test(slow_steps_share_what_they_have_more_of),
         cmocka_unit_test(overlap_can_gain_transfers_only),
         cmocka_unit_test(what_needs_its_result_at_once_has_no_low_overlap),
         cmocka_unit_test(a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late),
         cmocka_unit_test(a_lone_rank_keeps_its_findings),
+        cmocka_unit_test(findings_of_a_trace_keep_their_own_costs),
         cmocka_unit_test(lists_of_ranks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

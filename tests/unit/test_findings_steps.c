@@ -15,8 +15,7 @@ static struct busy_work product(int64_t dur_ns)
                               .dur_ns = dur_ns};
 }
 
-// ---- slow steps
-// ----------------------------------------------------------------------------------
+// --- slow steps ----------------------------------------------------------------------------------
 
 // Steps of one kernel each, which lasts so many tenths of a ms; 0 ends the list. The first step is
 // left out as warm-up.
@@ -125,8 +124,53 @@ static void what_slows_steps_down_is_counted_once(void **state)
     hand_end(&busy.hand);
 }
 
-// ---- slow calls
-// ----------------------------------------------------------------------------------
+// --- odd steps -----------------------------------------------------------------------------------
+
+// Steps of so many tenths of a ms of communication, then 40 ms of compute. The first is left out as
+// warm-up; a negative number ends the list.
+static void run_communicating_steps(struct busy *busy, const int *tenths)
+{
+    busy_begin(busy);
+    for (int i = 0; tenths[i] >= 0; i++) {
+        int64_t mark_ns = busy_step_begin(busy);
+        if (tenths[i])
+            busy_run(busy, (struct busy_work){.op = "c10d::allreduce_",
+                                              .kernel = "ncclDevKernel_AllReduce_Sum",
+                                              .dur_ns = tenths[i] * MS / 10});
+        busy_run(busy, (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 40 * MS});
+        busy_step_end(busy, mark_ns, i);
+    }
+    hand_analyse(&busy->hand);
+}
+
+// CASES.md, "One odd step".
+static void one_odd_step_does_not_stand_for_all(void **state)
+{
+    (void)state;
+    struct busy busy;
+    run_communicating_steps(&busy, (const int[]){596, 596, 596, 1190, -1});
+    const char *rule = "exposed_communication";
+    assert_int_equal(cost_of(&busy.hand, rule), 596 * MS / 10);
+    assert_true(str_starts_with(str_of(finding_word(&busy.hand, rule, "title")),
+                                STR("59.6 ms of communication per step is not hidden by compute "
+                                    "(59.8 %)"))); // of 99.6 ms
+    assert_non_null(strstr(finding_word(&busy.hand, rule, "evidence"),
+                           "not counted: step 3, which has 119 ms of it"));
+    assert_int_equal(hand_i64(&busy.hand, "findings", finding_row(&busy.hand, rule), "own_cost_ns"),
+                     596 * MS / 10);
+    hand_end(&busy.hand);
+}
+
+static void what_comes_again_and_again_is_part_of_the_typical_step(void **state)
+{
+    (void)state;
+    struct busy busy;
+    run_communicating_steps(&busy, (const int[]){0, 0, 0, 0, 400, 0, 0, 0, 400, -1});
+    assert_int_equal(cost_of(&busy.hand, "exposed_communication"), 2 * 40 * MS / 8);
+    hand_end(&busy.hand);
+}
+
+// --- slow calls ----------------------------------------------------------------------------------
 
 static void calls_slower_than_others_of_their_shape_are_found(void **state)
 {
@@ -144,6 +188,111 @@ static void calls_slower_than_others_of_their_shape_are_found(void **state)
     assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
                            "50 % of the slow calls' time has communication beside it"));
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+// Steps of twelve layers whose products take so many us; with `odd` one more takes 300 us in
+// step 4.
+static void run_layers(struct busy *busy, const int *us, bool odd)
+{
+    busy_begin(busy);
+    for (int step = 0; step < 6; step++) {
+        int64_t mark_ns = busy_step_begin(busy);
+        for (int layer = 0; layer < 12; layer++)
+            busy_run(busy, product((odd && step == 4 && layer == 1 ? 300 : us[layer]) * US));
+        busy_step_end(busy, mark_ns, step);
+    }
+    hand_analyse(&busy->hand);
+}
+
+// CASES.md, "Same place, same time".
+static void layers_that_differ_in_every_step_have_no_slow_calls(void **state)
+{
+    (void)state;
+    static const int alternating[] = {200, 300, 200, 300, 200, 300, 200, 300, 200, 300, 200, 300};
+    static const int some[] = {300, 200, 200, 300, 200, 200, 200, 200, 300, 200, 200, 200};
+    struct busy busy;
+    run_layers(&busy, alternating, false);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+    run_layers(&busy, some, false);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+    run_layers(&busy, some, true); // 100 us more in one of five steps of 2.7 ms
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0); // less than 1 %
+    hand_end(&busy.hand);
+}
+
+static void a_call_slower_than_its_place_is_slow(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int step = 0; step < 6; step++) {
+        int64_t mark_ns = busy_step_begin(&busy);
+        for (int layer = 0; layer < 4; layer++) { // in steps 1 to 4 another layer each
+            int usual = layer % 2 ? 300 : 200;
+            busy_run(&busy, product((step == layer + 1 ? 500 : usual) * US));
+        }
+        busy_step_end(&busy, mark_ns, step);
+    }
+    hand_analyse(&busy.hand);
+    assert_int_equal(cost_of(&busy.hand, "slow_calls"), (2 * 300 + 2 * 200) * US / 5);
+    hand_end(&busy.hand);
+}
+
+static void layers_that_alternate_in_one_forward_have_no_slow_calls(void **state)
+{
+    (void)state;
+    static const int periods[] = {2, 6, 8};
+    for (size_t p = 0; p < sizeof periods / sizeof *periods; p++) {
+        struct busy busy;
+        busy_begin(&busy);
+        for (int layer = 0; layer < 24; layer++)
+            busy_run(&busy, product((layer % periods[p] == periods[p] - 1 ? 400 : 200) * US));
+        hand_analyse(&busy.hand);
+        assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+        hand_end(&busy.hand);
+    }
+}
+
+// Of 24 layers the ninth and the seventeenth are slow, eight apart, but the first is not: two calls
+// always have some distance, and it takes more of them to make a period.
+static void two_slow_calls_are_no_period(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int layer = 0; layer < 24; layer++)
+        busy_run(&busy, product((layer == 8 || layer == 16 ? 400 : 200) * US));
+    hand_analyse(&busy.hand);
+    assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 200 * US);
+    hand_end(&busy.hand);
+}
+
+// Four launches of a graph, each with twelve kernels of which the third takes twice as long.
+static void places_of_a_replay_are_compared_with_themselves(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int replay = 0; replay < 4; replay++) {
+        struct busy_work first = product(200 * US);
+        int64_t correlation = 1 + busy.now_ns;
+        busy_run(&busy, first);
+        for (int i = 1; i < 12; i++) {
+            int64_t dur_ns = (i == 2 || (replay == 3 && i == 5) ? 400 : 200) * US;
+            hand_add(&busy.hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                                     .name = first.kernel,
+                                                     .begin_ns = busy.now_ns,
+                                                     .dur_ns = dur_ns,
+                                                     .row = 7,
+                                                     .correlation = correlation});
+            busy.now_ns += dur_ns;
+        }
+    }
+    hand_analyse(&busy.hand);
+    assert_int_equal(cost_of(&busy.hand, "slow_calls"), 200 * US); // of the last replay alone
     hand_end(&busy.hand);
 }
 
@@ -180,8 +329,7 @@ static void calls_without_recorded_shapes_are_not_compared(void **state)
     hand_end(&busy.hand);
 }
 
-// ---- graphs
-// --------------------------------------------------------------------------------------
+// --- graphs --------------------------------------------------------------------------------------
 
 // Six steps of so many kernels of 30 us, before each of which the device waits; more: kernels that
 // each step has more than the one before.
@@ -240,8 +388,7 @@ static void a_long_wait_is_none_that_a_graph_saves(void **state)
     hand_end(&busy.hand);
 }
 
-// ---- optimizer
-// -----------------------------------------------------------------------------------
+// --- optimizer -----------------------------------------------------------------------------------
 
 // 10 ms of products, and an optimizer of ten parameters that runs these operators for each.
 static void run_optimizer(struct busy *busy, const char *mark, const struct busy_work *works)
@@ -293,8 +440,7 @@ static void fused_optimizers_and_other_phases_are_not_found(void **state)
     hand_end(&busy.hand);
 }
 
-// ---- recomputation
-// -------------------------------------------------------------------------------
+// --- recomputation -------------------------------------------------------------------------------
 
 static void repeated_forwards_are_their_own_cost(void **state)
 {
@@ -317,8 +463,7 @@ static void repeated_forwards_are_their_own_cost(void **state)
     }
 }
 
-// ---- together
-// ------------------------------------------------------------------------------------
+// --- together ------------------------------------------------------------------------------------
 
 static void own_costs_never_exceed_the_step(void **state)
 {
@@ -353,7 +498,14 @@ int main(void)
         cmocka_unit_test(slow_steps_now_and_then_are_unstable),
         cmocka_unit_test(steps_that_jitter_are_not_slow),
         cmocka_unit_test(what_slows_steps_down_is_counted_once),
+        cmocka_unit_test(one_odd_step_does_not_stand_for_all),
+        cmocka_unit_test(what_comes_again_and_again_is_part_of_the_typical_step),
         cmocka_unit_test(calls_slower_than_others_of_their_shape_are_found),
+        cmocka_unit_test(layers_that_differ_in_every_step_have_no_slow_calls),
+        cmocka_unit_test(a_call_slower_than_its_place_is_slow),
+        cmocka_unit_test(layers_that_alternate_in_one_forward_have_no_slow_calls),
+        cmocka_unit_test(two_slow_calls_are_no_period),
+        cmocka_unit_test(places_of_a_replay_are_compared_with_themselves),
         cmocka_unit_test(calls_of_other_shapes_or_grids_are_not_compared),
         cmocka_unit_test(calls_without_recorded_shapes_are_not_compared),
         cmocka_unit_test(steps_that_launch_the_same_again_could_be_graphs),

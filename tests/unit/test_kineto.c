@@ -190,6 +190,32 @@ static void names_of_any_length_are_kept_or_cut_at_64_kib(void **state)
     }
 }
 
+// Each that cannot be read is one row of the trust report; null and quoted numbers are none.
+static void numbers_among_the_args_that_are_none_are_counted(void **state)
+{
+    (void)state;
+    static const char *const args[] = {"\"correlation\":\"x\"",
+                                       "\"registers per thread\":[3]",
+                                       "\"bytes\":nan,\"correlation\":1e400",
+                                       "\"correlation\":null",
+                                       "\"bytes\":\"12\"",
+                                       "\"stream\":\"main\"",
+                                       "\"bytes\":12.5"};
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_putc(&text, '[');
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
+        buf_printf(&text,
+                   "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":%zu,\"dur\":1,"
+                   "\"args\":{%s}},",
+                   10 * i, args[i]);
+    buf_puts(&text, EVENT "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->repairs[REPAIR_BAD_NUMBER].count, 3);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
 static void nesting_of_any_depth_is_passed_over(void **state)
 {
     (void)state;
@@ -515,6 +541,7 @@ int main(void)
         cmocka_unit_test(what_counts_cannot_be_less_than_none),
         cmocka_unit_test(host_events_of_over_a_day_count_with_no_length),
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
+        cmocka_unit_test(numbers_among_the_args_that_are_none_are_counted),
         cmocka_unit_test(nesting_of_any_depth_is_passed_over),
         cmocka_unit_test(a_list_within_a_member_that_is_whole_is_the_members_own),
         cmocka_unit_test(a_swallowed_list_is_found_or_not_however_it_arrives),

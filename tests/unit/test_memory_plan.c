@@ -53,6 +53,41 @@ static void adam_in_mixed_precision_takes_16_bytes_of_each_parameter(void **stat
     assert_int_equal(four.gpus, 4);
 }
 
+static void eight_bits_and_weights_alone_take_their_own_bytes_of_each_parameter(void **state)
+{
+    (void)state;
+    // Weight, gradient, master copy, two states; 16-bit weights with two copies in 8 bits.
+    static const struct {
+        enum plan_precision precision;
+        enum plan_optimizer optimizer;
+        int bytes;
+    } cases[] = {
+        {PLAN_FP8, PLAN_ADAM, 4 + 2 + 4 + 8},    {PLAN_FP8_WEIGHTS, PLAN_ADAM, 2 + 2 + 4 + 8},
+        {PLAN_FP8_WEIGHTS, PLAN_SGD, 2 + 2 + 4}, {PLAN_FP32, PLAN_NO_OPTIMIZER, 4},
+        {PLAN_MIXED_BF16, PLAN_NO_OPTIMIZER, 2}, {PLAN_FP8, PLAN_NO_OPTIMIZER, 1},
+    };
+    struct plan_model model = {.parameters = 7e9};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan_job job = {.precision = cases[i].precision, .optimizer = cases[i].optimizer};
+        assert_int_equal(plan_of(model, job).bytes_per_parameter, cases[i].bytes);
+    }
+}
+
+static void products_in_eight_bits_keep_the_inputs_of_linear_layers_in_eight(void **state)
+{
+    (void)state;
+    struct plan_model model = {
+        .parameters = 7e9, .layers = 32, .hidden = 4096, .heads = 32, .seq_len = 4096};
+    struct plan_job job = {.precision = PLAN_MIXED_BF16, .flash_attention = true};
+    const int64_t sbh = (int64_t)4096 * 4096;
+    assert_int_equal(part_bytes(model, job, PLAN_ACTIVATIONS), 32 * sbh * 34);
+    // Of the 34 bytes 14 are inputs of the four linear layers: 2, 2, 2 and 8.
+    job.precision = PLAN_FP8;
+    assert_int_equal(part_bytes(model, job, PLAN_ACTIVATIONS), 32 * sbh * (34 - 14 / 2));
+    job.optimizer = PLAN_NO_OPTIMIZER;
+    assert_int_equal(part_bytes(model, job, PLAN_ACTIVATIONS), 0);
+}
+
 // Table 1 of the ZeRO paper: GB per GPU by degree of data parallelism, as printed there.
 struct zero_row {
     int64_t dp;
@@ -343,6 +378,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adam_in_mixed_precision_takes_16_bytes_of_each_parameter),
+        cmocka_unit_test(eight_bits_and_weights_alone_take_their_own_bytes_of_each_parameter),
+        cmocka_unit_test(products_in_eight_bits_keep_the_inputs_of_linear_layers_in_eight),
         cmocka_unit_test(the_table_of_the_zero_paper_comes_out),
         cmocka_unit_test(bytes_per_parameter_follow_precision_and_optimizer),
         cmocka_unit_test(megatrons_distributed_optimizer_comes_out),

@@ -182,15 +182,20 @@ static void no_slot_means_no_watch(void **state)
     close_pair(&pair);
 }
 
-static void the_socket_of_a_peer_is_found(void **state)
+static void the_peer_of_a_socket_is_told(void **state)
 {
     (void)state;
     struct pair pair;
+    char address[NI_MAXHOST];
+    int port = 0;
     open_pair(&pair);
-    assert_int_equal(pace_find_socket("127.0.0.1", pair.client_port, pair.server_port),
-                     pair.server);
-    assert_int_equal(pace_find_socket("127.0.0.2", pair.client_port, pair.server_port), -1);
-    assert_int_equal(pace_find_socket("127.0.0.1", pair.client_port, 1), -1);
+    unsigned own_port = (unsigned)pair.server_port;
+    assert_true(pace_peer(pair.server, own_port, address, &port));
+    assert_string_equal(address, "127.0.0.1");
+    assert_int_equal(port, pair.client_port);
+    assert_false(pace_peer(pair.client, own_port, address, &port));
+    assert_false(pace_peer(pair.listener, own_port, address, &port));
+    assert_false(pace_peer(0, own_port, address, &port));
     close_pair(&pair);
 }
 
@@ -201,9 +206,10 @@ static void a_reader_over_ipv6_is_found_and_cut_like_others(void **state)
     struct err err = {0};
     if (!open_pair_6(&pair))
         skip();
-    int fd = pace_find_socket("::1", pair.client_port, pair.server_port);
-    assert_int_equal(fd, pair.server);
-    assert_int_equal(pace_find_socket("::2", pair.client_port, pair.server_port), -1);
+    int fd = pair.server, port = 0;
+    char address[NI_MAXHOST];
+    assert_true(pace_peer(fd, (unsigned)pair.server_port, address, &port));
+    assert_string_equal(address, "::1");
     assert_true(fill(fd) > 0);
     struct pace *pace = pace_start(&quick, &err);
     int slot = pace_enter(pace, fd, PACE_ANSWER);
@@ -222,7 +228,7 @@ int main(void)
         cmocka_unit_test(a_client_that_does_not_take_its_answer_is_cut),
         cmocka_unit_test(an_answer_that_we_are_slow_to_make_is_not_held_against_a_client),
         cmocka_unit_test(no_slot_means_no_watch),
-        cmocka_unit_test(the_socket_of_a_peer_is_found),
+        cmocka_unit_test(the_peer_of_a_socket_is_told),
         cmocka_unit_test(a_reader_over_ipv6_is_found_and_cut_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

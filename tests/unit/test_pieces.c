@@ -195,13 +195,13 @@ static void disk_is_held_for_bytes_that_come_and_no_longer(void **state)
     struct fixture *f = *state;
     assert_int_equal(held_bytes(f), 0);
     struct pieces *pieces = open_at(f, 0);
-    check(f, pieces_reserve(pieces, UINT64_MAX, &f->err));
-    bool can_reserve = held_bytes(f) >= TOTAL;
-    if (!can_reserve)
-        print_message("NOTE: this filesystem reserves nothing\n");
     write_blocks(f, pieces, 1);
+    int64_t held = held_bytes(f);
+    if (held < 2 * BLOCK)
+        print_message("NOTE: this filesystem reserves nothing\n");
+    assert_true(held < TOTAL); // though so much was announced
     pieces_close(pieces);
-    assert_true(held_bytes(f) < TOTAL);
+    assert_true(held_bytes(f) < 2 * BLOCK);
     assert_offset(f, 0, BLOCK);
 }
 

@@ -110,8 +110,12 @@ static void what_was_sent_counts_and_not_what_was_announced(void **state)
     struct sent sent;
     begin(&sent, quota, "k_1", 90);
     assert_int_equal(admit(&sent), 200);
-    assert_int_equal(try_length(quota, "k_1", 20), 429); // while it is under way
-    leave(&sent, 10);                                    // the connection broke
+    assert_int_equal(try_length(quota, "k_1", 100), 200); // nothing came yet
+    sent.body.received = 10;
+    assert_true(quota_grow(&sent.request, &sent.response, &sent.err));
+    assert_int_equal(try_length(quota, "k_1", 90), 200); // while it is under way
+    assert_int_equal(try_length(quota, "k_1", 91), 429);
+    leave(&sent, 10); // the connection broke
     end(&sent);
     assert_int_equal(try_length(quota, "k_1", 90), 200);
     assert_int_equal(try_length(quota, "k_1", 91), 429);
@@ -144,9 +148,10 @@ static void bytes_stored_are_507_until_a_run_goes(void **state)
     struct sent sent;
     begin(&sent, quota, "k_1", 100);
     assert_int_equal(admit(&sent), 200);
-    struct upload upload = add_by(f, "k_1", "r", 'a');
-    assert_int_equal(try_length(quota, "k_1", 1), 507);
     sent.body.received = 100;
+    assert_true(quota_grow(&sent.request, &sent.response, &sent.err));
+    struct upload upload = add_by(f, "k_1", "r", 'a');
+    assert_int_equal(try_length(quota, "k_1", 51), 507);
     quota_settle(&sent.request, 100);
     assert_int_equal(try_length(quota, "k_1", 50), 200); // also before it leaves
     leave(&sent, 100);
@@ -215,29 +220,41 @@ static void a_body_of_unknown_length_ends_where_no_more_may_be_stored(void **sta
     quota_free(quota);
 }
 
-static void begin_in_pieces(struct fixture *f, const char *who, uint64_t bytes)
+static struct resumable begin_in_pieces(struct fixture *f, const char *who, uint64_t bytes)
 {
     struct resumable added;
     struct resumable_request request = {
         .owner = str_of(who), .bytes = bytes, .expires_ns = INT64_MAX};
     assert_ok(f, store_add_resumable(f->store, &request, &f->arena, &added, &f->err));
+    return added;
 }
 
-static void uploads_in_pieces_count_as_stored_from_their_announcement_on(void **state)
+static void uploads_in_pieces_count_as_stored_as_far_as_they_came(void **state)
 {
     struct fixture *f = *state;
     struct quota *quota = open_quota(f, 0, 100, 0);
-    struct sent piece;
-    begin_in_pieces(f, "k_1", 80);
-    assert_int_equal(try_length(quota, "k_1", 21), 507);
-    begin(&piece, quota, "k_1", 80);
-    assert_true(quota_admit_piece(&piece.request, &piece.response, &piece.err));
-    assert_int_equal(try_length(quota, "k_1", 20), 200); // the piece's bytes count once
-    assert_int_equal(try_length(quota, "k_1", 21), 507);
+    struct resumable resumable = begin_in_pieces(f, "k_1", 80);
+    assert_int_equal(try_length(quota, "k_1", 100), 200); // announced is not stored
+    assert_ok(f, store_extend_resumable(f->store, resumable.id, 30, INT64_MAX, &f->err));
+    assert_int_equal(try_length(quota, "k_1", 70), 200);
+    assert_int_equal(try_length(quota, "k_1", 71), 507);
     assert_int_equal(try_length(quota, "k_2", 100), 200);
-    leave(&piece, 80);
-    end(&piece);
-    assert_int_equal(try_length(quota, "k_1", 20), 200);
+    quota_free(quota);
+}
+
+static void what_is_only_compared_is_not_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct quota *quota = open_quota(f, 200, 100, 0);
+    struct sent sent;
+    add_by(f, "k_1", "r", 'a');
+    assert_int_equal(try_length(quota, "k_1", 1), 507);
+    begin(&sent, quota, "k_1", 100);
+    assert_true(quota_admit_repeat(&sent.request, &sent.response, &sent.err));
+    sent.body.received = 100;
+    assert_true(quota_grow(&sent.request, &sent.response, &sent.err));
+    leave(&sent, 100);
+    end(&sent);
     quota_free(quota);
 }
 
@@ -270,7 +287,8 @@ int main(void)
         TEST(bytes_stored_are_507_until_a_run_goes),
         TEST(bodies_of_unknown_length_share_what_is_left_and_no_more),
         TEST(a_body_of_unknown_length_ends_where_no_more_may_be_stored),
-        TEST(uploads_in_pieces_count_as_stored_from_their_announcement_on),
+        TEST(uploads_in_pieces_count_as_stored_as_far_as_they_came),
+        TEST(what_is_only_compared_is_not_stored),
         TEST(a_token_may_have_limits_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,9 +78,10 @@ static void errors_become_problems_with_their_status(void **state)
 {
     (void)state;
     const int expected[] = {
-        [ERR_USAGE] = 400, [ERR_NOT_FOUND] = 404, [ERR_CONFLICT] = 409,    [ERR_FORMAT] = 422,
-        [ERR_LIMIT] = 413, [ERR_MEMORY] = 503,    [ERR_UNSUPPORTED] = 415, [ERR_BUSY] = 503,
-        [ERR_SPACE] = 507, [ERR_IO] = 500,        [ERR_CANCELLED] = 408,   [ERR_INTERNAL] = 500};
+        [ERR_USAGE] = 400,   [ERR_NOT_FOUND] = 404, [ERR_CONFLICT] = 409,    [ERR_FORMAT] = 422,
+        [ERR_LIMIT] = 413,   [ERR_MEMORY] = 503,    [ERR_UNSUPPORTED] = 415, [ERR_BUSY] = 503,
+        [ERR_SPACE] = 507,   [ERR_DENIED] = 403,    [ERR_IO] = 503,          [ERR_CANCELLED] = 408,
+        [ERR_INTERNAL] = 500};
     for (int code = ERR_USAGE; code <= ERR_INTERNAL; code++) {
         assert_int_equal(problem_status((enum err_code)code), expected[code]);
         assert_string_not_equal(response_phrase(expected[code]), "Error");

@@ -1,118 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of jobs whose truth is known: matches, clocks, waits, and who kept the others
 // waiting.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "tests/unit/comm_job.h"
-
-#define OFFSET_NS 20000 // clocks are found within this
-#define MS        1000000
-
-// A job and what was made of it.
-struct solved {
-    struct job job;
-    struct budget budget;
-    struct run_comm comm;
-    struct arena arena;
-    struct report report;
-    struct err err;
-};
-
-static void solve(struct solved *solved)
-{
-    if (!job_solve(&solved->job, &solved->comm, &solved->budget, &solved->err))
-        fail_msg("%s", solved->err.msg);
-    arena_init(&solved->arena, NULL);
-    solved->report.arena = &solved->arena;
-    assert_true(run_clocks_add(&solved->comm, &solved->report, &solved->err));
-    assert_true(run_waits_add(&solved->comm, &solved->report, &solved->err));
-    assert_true(run_lateness_add(&solved->comm, &solved->report, &solved->err));
-    assert_true(run_clocks_judge(&solved->comm, &solved->report, &solved->err));
-}
-
-static void begin(struct solved *solved, const struct job_shape *shape)
-{
-    *solved = (struct solved){0};
-    job_begin(&solved->job, shape);
-}
-
-static void end(struct solved *solved)
-{
-    run_comm_close(&solved->comm);
-    arena_free(&solved->arena);
-    job_end(&solved->job);
-    assert_int_equal(solved->budget.used, 0);
-}
-
-static int64_t cell(const struct solved *solved, const char *table, size_t row, const char *column)
-{
-    const struct table *found = report_find(&solved->report, table);
-    assert_non_null(found);
-    assert_true(row < found->row_count);
-    return table_cell(found, row, column)->i;
-}
-
-static struct str text(const struct solved *solved, const char *table, size_t row,
-                       const char *column)
-{
-    const struct cell *found = table_cell(report_find(&solved->report, table), row, column);
-    return found->null ? STR("") : found->s;
-}
-
-static void assert_text(struct str found, const char *expected)
-{
-    if (!str_equal(found, str_of(expected)))
-        fail_msg("found \"%.*s\", expected \"%s\"", (int)found.len, found.at, expected);
-}
-
-static void assert_near(int64_t found, int64_t expected, int64_t apart)
-{
-    if (found - expected > apart || expected - found > apart)
-        fail_msg("found %lld, expected %lld within %lld", (long long)found, (long long)expected,
-                 (long long)apart);
-}
-
-static void check_clocks(const struct solved *solved)
-{
-    for (int r = 0; r < solved->job.count; r++) {
-        const struct comm_rank *rank = &solved->comm.ranks[r];
-        int64_t expected_ns = solved->job.ranks[0].skew_ns - solved->job.ranks[r].skew_ns;
-        assert_int_equal(rank->component, 0);
-        assert_near(rank->offset_ns, expected_ns, OFFSET_NS);
-        assert_true(rank->error_ns >= 0 && rank->error_ns <= OFFSET_NS);
-    }
-    assert_int_equal(solved->comm.component_count, 1);
-}
-
-static int64_t sum(const struct solved *solved, const char *table, const char *column)
-{
-    const struct table *found = report_find(&solved->report, table);
-    int64_t total = 0;
-    for (size_t i = 0; found && i < found->row_count; i++)
-        total += table_cell(found, i, column)->i;
-    return total;
-}
-
-static void check_waits(struct solved *solved)
-{
-    job_sum(&solved->job);
-    int64_t wait_ns = solved->job.total_wait_ns, transfer_ns = solved->job.total_transfer_ns;
-    int64_t found_ns = sum(solved, "comm_waits", "wait_ns");
-    assert_near(found_ns, wait_ns, wait_ns / 100);
-    assert_near(sum(solved, "comm_waits", "transfer_ns"), transfer_ns, transfer_ns / 100);
-    assert_int_equal(sum(solved, "comm_waits", "total_ns"),
-                     found_ns + sum(solved, "comm_waits", "transfer_ns"));
-    int64_t by_rank_ns = 0;
-    for (int r = 0; r < solved->job.count; r++)
-        by_rank_ns += solved->comm.ranks[r].steady.wait_ns;
-    assert_int_equal(by_rank_ns, found_ns);
-    assert_int_equal(sum(solved, "comm_waits", "unmatched_calls"), 0);
-}
+#include "tests/unit/solved_job.h"
 
 static void clocks_and_waits_are_those_of_the_job(void **state)
 {
@@ -125,6 +14,8 @@ static void clocks_and_waits_are_those_of_the_job(void **state)
         {.tensor = 2, .data = 4, .pipeline = 2, .buckets = 3, .listed = true, .world = true},
         {.tensor = 4, .data = 4, .pipeline = 4, .buckets = 2, .listed = true, .world = true},
         {.tensor = 8, .data = 8, .pipeline = 1, .buckets = 2, .numbered = true},
+        {.tensor = 4, .data = 2, .pipeline = 2, .buckets = 2, .world = true, .told = true},
+        {.tensor = 4, .data = 4, .pipeline = 1, .buckets = 2, .told = true, .numbered = true},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct job_shape shape = shapes[i];
@@ -346,34 +237,6 @@ static void sends_are_matched_even_when_one_is_missing(void **state)
     end(&solved);
 }
 
-static void ranks_that_no_collective_joins_are_not_compared(void **state)
-{
-    (void)state;
-    struct solved solved;
-    begin(&solved, &(struct job_shape){.tensor = 2,
-                                       .data = 1,
-                                       .pipeline = 2,
-                                       .steps = 4,
-                                       .layers = 4,
-                                       .listed = true,
-                                       .skew_ns = 50 * MS});
-    solve(&solved);
-    assert_int_equal(solved.comm.component_count, 2);
-    assert_int_equal(solved.comm.ranks[1].component, 0);
-    assert_int_equal(solved.comm.ranks[2].component, 1);
-    assert_int_equal(solved.comm.ranks[2].offset_ns, 0);
-    assert_near(solved.comm.ranks[3].offset_ns,
-                solved.job.ranks[2].skew_ns - solved.job.ranks[3].skew_ns, OFFSET_NS);
-    assert_text(text(&solved, "quality", 0, "item"), "clocks_not_comparable");
-    assert_int_equal(cell(&solved, "quality", 0, "count"), 2);
-    for (uint32_t m = 0; m < solved.comm.match_count; m++) {
-        const struct comm_match *match = &solved.comm.matches[m];
-        bool p2p = run_comm_is_p2p(solved.comm.ops[match->op].kind);
-        assert_int_equal(match->latest_rank == RUN_NONE, p2p);
-    }
-    end(&solved);
-}
-
 static void the_straggler_is_named_with_its_cause(void **state)
 {
     (void)state;
@@ -426,6 +289,34 @@ static void slow_compute_beside_communication_is_not_more_work(void **state)
         solve(&solved);
         assert_int_equal(cell(&solved, "lateness", 0, "rank"), 3);
         assert_text(text(&solved, "lateness", 0, "reason"), words[cause]);
+        end(&solved);
+    }
+}
+
+// Rank 3 takes a third longer. By 1.1 over all steps a tenth of that is slower and the rest more
+// work; when its kernels tell that it takes 4 / 3.3 of that in these steps, all is slower.
+static void a_rank_slow_in_some_steps_does_no_more_work(void **state)
+{
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        struct solved solved;
+        begin(&solved, &(struct job_shape){.tensor = 1,
+                                           .data = 4,
+                                           .pipeline = 1,
+                                           .steps = 6,
+                                           .layers = 8,
+                                           .buckets = 3,
+                                           .cause = JOB_SLOWER,
+                                           .straggler = 3});
+        assert_true(job_solve(&solved.job, &solved.comm, &solved.budget, &solved.err));
+        for (uint32_t r = 0; r < 4; r++)
+            solved.comm.ranks[r].work_ratio = r == 3 ? 1.1 : 1;
+        for (uint32_t i = 0; told && i < solved.comm.ranks[3].step_count; i++)
+            solved.comm.ranks[3].steps[i].ratio = 4 / 3.3;
+        arena_init(&solved.arena, NULL);
+        solved.report.arena = &solved.arena;
+        assert_true(run_lateness_add(&solved.comm, &solved.report, &solved.err));
+        assert_text(text(&solved, "lateness", 0, "reason"), told ? "compute_slower" : "more_work");
         end(&solved);
     }
 }
@@ -695,9 +586,9 @@ int main(void)
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
         cmocka_unit_test(a_rank_with_other_marks_is_matched_by_order),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
-        cmocka_unit_test(ranks_that_no_collective_joins_are_not_compared),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
         cmocka_unit_test(slow_compute_beside_communication_is_not_more_work),
+        cmocka_unit_test(a_rank_slow_in_some_steps_does_no_more_work),
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
         cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
         cmocka_unit_test(ranks_of_a_ring_can_be_late),

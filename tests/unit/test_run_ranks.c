@@ -86,6 +86,8 @@ static void add(struct ranks *ranks, const struct table_desc *desc, const struct
 // What a rank of one steady step of 100 us did in it, on a clock that is ahead.
 struct rank_like {
     int64_t number, compute_ns, ahead_ns, world;
+    int64_t step;    // its number in its mark; 0: 7, without a mark
+    int64_t says_it; // the rank that its trace says it is, plus 1; 0: none
     const char *gpu, *device, *host, *version;
 };
 
@@ -95,7 +97,8 @@ static void add_parts(struct ranks *ranks, const struct table_desc *desc, const 
                       const struct rank_like *like)
 {
     const struct set sets[] = {
-        {scope ? "scope" : "step", scope ? cell_text(str_of(scope)) : cell_i64(7)},
+        {scope ? "scope" : "step",
+         scope ? cell_text(str_of(scope)) : cell_i64(like->step ? like->step : 7)},
         {scope ? "steps" : "steady", cell_i64(1)},
         {"window_ns", cell_i64(STEP_NS)},
         {"compute_ns", cell_i64(like->compute_ns)},
@@ -104,6 +107,7 @@ static void add_parts(struct ranks *ranks, const struct table_desc *desc, const 
         {"total_comm_ns", cell_i64(STEP_NS - like->compute_ns)},
         {"busy_ns", cell_i64(STEP_NS)},
         {scope ? "scope" : "begin_ns", scope ? cell_text(str_of(scope)) : cell_i64(0)},
+        {!scope && like->step ? "name" : NULL, cell_text(STR("ProfilerStep#"))},
         {0}};
     add(ranks, desc, sets);
 }
@@ -117,6 +121,7 @@ static void add_rank(struct ranks *ranks, const struct rank_like *like)
     ADD(ranks, &table_summary, {"steady_steps", cell_i64(1)}, {"step_count", cell_i64(1)},
         {"step_median_ns", cell_i64(STEP_NS)}, {"gpu", cell_text(str_of(gpu))},
         {"world_size", like->world ? cell_i64(like->world) : cell_null()},
+        {"rank", like->says_it ? cell_i64(like->says_it - 1) : cell_null()},
         {"window_begin_ns", cell_i64(1700000000000000000 + like->ahead_ns)});
     add_parts(ranks, &table_breakdown, "trace", like);
     add_parts(ranks, &table_breakdown, "steady", like);
@@ -124,8 +129,10 @@ static void add_rank(struct ranks *ranks, const struct rank_like *like)
     if (like->device)
         ADD(ranks, &table_breakdown, {"scope", cell_text(STR("device"))},
             {"device", cell_text(str_of(like->device))});
+    // host_name is Kineto's word for it.
+    struct str key = like->number % 2 ? STR("host_name") : STR("hostname");
     if (like->host)
-        ADD(ranks, &table_environment, {"key", cell_text(STR("hostname"))},
+        ADD(ranks, &table_environment, {"key", cell_text(key)},
             {"value", cell_text(str_of(like->host))});
     if (like->version)
         ADD(ranks, &table_environment, {"key", cell_text(STR("pytorch_version"))},
@@ -139,11 +146,12 @@ static void add_all_reduce(struct ranks *ranks, const struct rank_like *like, co
     ADD(ranks, &table_comm_ops, {"process_group", cell_text(STR("0"))},
         {"group_ranks", cell_text(str_of(members))}, {"group_size", cell_i64(2)},
         {"kind", cell_text(STR("all_reduce"))}, {"bytes", cell_i64(1 << 20)});
-    ADD(ranks, &table_comm_calls, {"op", cell_i64(0)}, {"step", cell_i64(7)},
-        {"begin_ns", cell_i64(like->compute_ns)}, {"dur_ns", cell_i64(dur_ns)},
-        {"exposed_ns", cell_i64(dur_ns)}, {"compute_ns", cell_i64(like->compute_ns)},
-        {"kernels", cell_i64(5)}, {"memory_ns", cell_i64(0)}, {"comm_ns", cell_i64(0)},
-        {"data_loading_ns", cell_i64(0)}, {"host_ns", cell_i64(0)}, {"idle_ns", cell_i64(0)});
+    ADD(ranks, &table_comm_calls, {"op", cell_i64(0)},
+        {"step", cell_i64(like->step ? like->step : 7)}, {"begin_ns", cell_i64(like->compute_ns)},
+        {"dur_ns", cell_i64(dur_ns)}, {"exposed_ns", cell_i64(dur_ns)},
+        {"compute_ns", cell_i64(like->compute_ns)}, {"kernels", cell_i64(5)},
+        {"memory_ns", cell_i64(0)}, {"comm_ns", cell_i64(0)}, {"data_loading_ns", cell_i64(0)},
+        {"host_ns", cell_i64(0)}, {"idle_ns", cell_i64(0)});
 }
 
 static const struct cell *cell_of(const struct ranks *ranks, const char *table, size_t row,
@@ -243,6 +251,46 @@ static void exposed_communication_parts_into_wait_and_transfer(void **state)
     end(&ranks);
 }
 
+// Steps end at 100 and 200 us. An all_reduce launched in the second starts at 90 us on rank 0 and
+// at 70 us on rank 1, where 70 to 80 and 95 to 120 are exposed. Both end at 120, so rank 1 waits to
+// 90: 10 us of that are exposed; of its transfer 5 us lie in the first step and 20 us in the
+// second.
+static void parts_lie_in_the_steps_in_which_they_run(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t begin_ns;
+        const char *exposed_at;
+        int64_t exposed_ns, parts_ns[2][2];
+    } calls[] = {{90000, NULL, 30000, {{0, 10000}, {0, 20000}}},
+                 {70000, "0+10000 25000+25000", 35000, {{10000, 5000}, {0, 20000}}}};
+    struct ranks ranks;
+    begin(&ranks);
+    for (int64_t r = 0; r < 2; r++) {
+        const char *at = calls[r].exposed_at;
+        add_rank(&ranks, &(struct rank_like){.number = r, .compute_ns = 80000});
+        ADD(&ranks, &table_steps, {"step", cell_i64(8)}, {"steady", cell_i64(1)},
+            {"begin_ns", cell_i64(STEP_NS)}, {"window_ns", cell_i64(STEP_NS)});
+        ADD(&ranks, &table_comm_ops, {"process_group", cell_text(STR("0"))},
+            {"group_ranks", cell_text(STR("[0, 1]"))}, {"group_size", cell_i64(2)},
+            {"kind", cell_text(STR("all_reduce"))}, {"bytes", cell_i64(1 << 20)});
+        ADD(&ranks, &table_comm_calls, {"op", cell_i64(0)}, {"step", cell_i64(8)},
+            {"begin_ns", cell_i64(calls[r].begin_ns)},
+            {"dur_ns", cell_i64(120000 - calls[r].begin_ns)},
+            {"exposed_ns", cell_i64(calls[r].exposed_ns)},
+            {"exposed_at", at ? cell_text(str_of(at)) : cell_null()});
+    }
+    join(&ranks);
+    for (size_t row = 0; row < 4; row++) {
+        const int64_t *parts_ns = calls[row / 2].parts_ns[row % 2];
+        expect_i64(&ranks, "rank_steps", row, "exposed_wait_ns", parts_ns[0]);
+        expect_i64(&ranks, "rank_steps", row, "exposed_transfer_ns", parts_ns[1]);
+        expect_i64(&ranks, "rank_steps", row, "wait_ns", row == 2 ? 20000 : 0);
+    }
+    expect_i64(&ranks, "comm_waits", 0, "exposed_wait_ns", 10000);
+    end(&ranks);
+}
+
 static void a_group_lies_where_its_ranks_do(void **state)
 {
     (void)state;
@@ -320,6 +368,110 @@ static void waits_that_nobody_can_know_are_left_empty(void **state)
     assert_true(isnan(efficiency_of(&ranks, "transfer_efficiency")));
     assert_true(fabs(efficiency_of(&ranks, "parallel_efficiency") - 0.6) < 1e-12);
     end(&ranks);
+}
+
+// --- several jobs -------------------------------------------------------------------------------
+
+// Ranks 0 to 3 of one job, 4 to 6 of another: on other devices, of another size, two hours later.
+// Within each job rank 0, or 4, is waited for.
+static void across_jobs_nothing_is_judged_and_it_is_said_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu, *signs;
+        int64_t world, later_ns;
+    } cases[] = {
+        {"A100", "by device", 0, 0},
+        {"H10", "by device", 0, 0}, // not a short name of H100
+        {NULL, "by number of ranks", 16, 0},
+        {NULL, "by time", 0, INT64_C(7200000000000)},
+        {"MI300X", "by device, number of ranks, time", 16, INT64_C(7200000000000)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ranks ranks;
+        begin(&ranks);
+        for (int64_t r = 0; r < 7; r++) {
+            bool other = r >= 4;
+            struct rank_like like = {.number = r,
+                                     .compute_ns = r % 4 == 0 ? 80000 : 40000,
+                                     .world = other && cases[i].world ? cases[i].world : 8,
+                                     .gpu = other ? cases[i].gpu : NULL,
+                                     .ahead_ns = other ? cases[i].later_ns : 0};
+            add_rank(&ranks, &like);
+            add_all_reduce(&ranks, &like, "[0, 1, 2, 3, 4, 5, 6, 7]");
+        }
+        join(&ranks);
+        expect_text(&ranks, "quality", 0, "item", "several_jobs");
+        expect_text(&ranks, "quality", 0, "severity", "error");
+        expect_quality(&ranks, "several_jobs", 3, "4-6");
+        assert_non_null(strstr(cell_of(&ranks, "quality", 0, "detail")->s.at, cases[i].signs));
+        expect_text(&ranks, "findings", 0, "rule", "several_jobs");
+        assert_null(report_find(&ranks.run, "efficiency"));
+        expect_i64(&ranks, "clocks", 3, "component", 0);
+        expect_i64(&ranks, "clocks", 4, "component", 1);
+        for (size_t r = 0; r < 7; r++) // each waits for the late one of its own job
+            expect_i64(&ranks, "ranks", r, "exposed_wait_ns", r % 4 == 0 ? 0 : 40000);
+        assert_true(cell_of(&ranks, "summary", 0, "headline_rank")->i < 4);
+        end(&ranks);
+    }
+}
+
+// Four ranks, of which the last two are recorded later, at other steps, or say something else.
+struct apart {
+    int64_t later_ns, step[2], says_it[2][2];
+    const char *job, *recording; // who is of another job, who was recorded apart
+};
+
+static void check_apart(const struct apart *its)
+{
+    struct ranks ranks;
+    begin(&ranks);
+    for (int64_t r = 0; r < 4; r++) {
+        bool other = r >= 2;
+        struct rank_like like = {.number = r,
+                                 .compute_ns = r % 2 ? 40000 : 80000,
+                                 .ahead_ns = other ? its->later_ns : 0,
+                                 .world = 4,
+                                 .step = its->step[other],
+                                 .says_it = its->says_it[other][r % 2]};
+        add_rank(&ranks, &like);
+        add_all_reduce(&ranks, &like, "[0, 1, 2, 3]");
+    }
+    join(&ranks);
+    size_t row;
+    assert_true((its->job != NULL) == (quality_row(&ranks, "several_jobs", &row) != NULL));
+    assert_true((its->recording != NULL) == (quality_row(&ranks, "recorded_apart", &row) != NULL));
+    if (its->job)
+        expect_quality(&ranks, "several_jobs", 2, its->job);
+    if (its->recording)
+        expect_quality(&ranks, "recorded_apart", 2, its->recording);
+    bool together = !its->job && !its->recording;
+    expect_i64(&ranks, "clocks", 1, "component", 0);
+    expect_i64(&ranks, "clocks", 2, "component", !together);
+    assert_true((report_find(&ranks.run, "efficiency") != NULL) == !its->job);
+    end(&ranks);
+}
+
+// In turn: all say rank 0; the profiler of each counts steps of its own; steps 1,000 to 10 in the
+// same minute; 7,200 s after step 10 of 100 us comes step 72,000,010, or step 1,000; all say rank
+// 0, once and ten seconds later; two of each rank at a time; both ranks again, ten seconds later.
+static void ranks_recorded_apart_are_no_other_job(void **state)
+{
+    (void)state;
+    const int64_t s = 1000000000;
+    const struct apart cases[] = {
+        {0, {7, 7}, {{1, 1}, {1, 1}}, NULL, NULL},
+        {50000, {10, 400}, {{1, 2}, {3, 4}}, NULL, NULL},
+        {s, {1000, 10}, {{1, 2}, {3, 4}}, NULL, "2-3"},
+        {7200 * s, {10, 72000010}, {{1, 2}, {3, 4}}, NULL, "2-3"},
+        {7200 * s, {10, 1000}, {{1, 2}, {3, 4}}, "2-3", NULL},
+        {10 * s, {0, 0}, {{1, 1}, {1, 1}}, NULL, "2-3"},
+        {0, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3"},
+        {10 * s, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3"},
+        {10 * s, {7, 7}, {{1, 2}, {3, 4}}, NULL, NULL}, // clocks that differ
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_apart(&cases[i]);
 }
 
 // --- who is there -------------------------------------------------------------------------------
@@ -465,10 +617,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exposed_communication_parts_into_wait_and_transfer),
+        cmocka_unit_test(parts_lie_in_the_steps_in_which_they_run),
         cmocka_unit_test(a_group_lies_where_its_ranks_do),
         cmocka_unit_test(calls_that_nothing_matches_count_as_transfer),
         cmocka_unit_test(efficiency_is_a_product_of_its_causes),
         cmocka_unit_test(waits_that_nobody_can_know_are_left_empty),
+        cmocka_unit_test(across_jobs_nothing_is_judged_and_it_is_said_first),
+        cmocka_unit_test(ranks_recorded_apart_are_no_other_job),
         cmocka_unit_test(ranks_that_are_missing_or_do_not_fit_are_named),
         cmocka_unit_test(nodes_follow_from_the_numbers_of_devices),
         cmocka_unit_test(ranks_that_see_one_device_each_have_no_known_place),

@@ -216,8 +216,7 @@ static void names_tell_of_values(void **state)
     buf_free(&out);
 }
 
-// ---- the first sieve
-// -------------------------------------------------------------------------
+// --- the first sieve -----------------------------------------------------------------------------
 
 static const char *const anchors[] = {"hf_", "aki", "asi", "abi", "cca",  "a3t", "ghp", "gho",
                                       "ghu", "ghs", "ghr", "hub", "lpa",  "sk-", "vap", "xox",

@@ -372,6 +372,50 @@ static void nine_of_ten_changes_of_three_percent_are_told_at_their_place(void **
     assert_true(told * 10 >= SERIES * 9);
 }
 
+// --- two runs -----------------------------------------------------------------------------------
+
+static struct series_evidence pair_of(struct history *h, size_t a, size_t b)
+{
+    struct series_evidence evidence;
+    struct err err = {0};
+    if (!series_judge_pair(&h->state, a, b, &h->arena, &evidence, &err))
+        fail_msg("%s", err.msg);
+    return evidence;
+}
+
+// Five runs and six 10 % slower: too few for a fence, enough for a change of level.
+static void a_comparison_says_what_the_alert_says(void **state)
+{
+    struct history *h = *state;
+    run(h, 5, 1);
+    run(h, 6, 1.1);
+    judge_and_store(h);
+    check_alert(h, 0, 5, ALERT_CHANGE, ALERT_NEW);
+    struct series_evidence evidence = pair_of(h, 4, 5);
+    assert_true(evidence.known && evidence.changed && evidence.p_value <= 0.005);
+    assert_true(isnan(evidence.fence_share));
+    assert_true(pair_of(h, 8, 1).changed);
+    assert_false(pair_of(h, 6, 9).changed);
+    h->alerts[0].status = ALERT_NOISE;
+    assert_false(pair_of(h, 4, 5).changed);
+}
+
+static void outliers_differ_from_their_neighbours(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.5);
+    run(h, 3, 1);
+    judge_and_store(h);
+    check_alert(h, 0, 12, ALERT_OUTLIER, ALERT_FIXED);
+    struct series_evidence evidence = pair_of(h, 11, 12);
+    assert_true(evidence.changed && isnan(evidence.p_value) && evidence.runs == 12);
+    assert_true(evidence.fence_share > 0.01 && evidence.fence_share < 0.1);
+    assert_true(pair_of(h, 12, 14).changed && !pair_of(h, 11, 14).changed);
+    run_on(h, "A100", 1);
+    assert_false(pair_of(h, 11, 16).known);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -392,6 +436,8 @@ int main(void)
         CASE(a_series_without_points_says_nothing),
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
         CASE(nine_of_ten_changes_of_three_percent_are_told_at_their_place),
+        CASE(a_comparison_says_what_the_alert_says),
+        CASE(outliers_differ_from_their_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

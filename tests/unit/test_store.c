@@ -547,6 +547,34 @@ static void results_read_back_as_they_were_written(void **state)
     assert_true(table_cell(kernels, 1, "op")->null);
 }
 
+static void a_long_table_comes_whole_and_in_parts(void **state)
+{
+    enum { ROWS = 2 * STORE_PART_ROWS + 3 };
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next_wide(f, ROWS);
+    struct report whole = {.arena = &f->arena};
+    struct run run;
+    assert_ok(f, store_load_trace_report(f->store, upload.traces[0].id, &whole, &f->err));
+    assert_ok(f, store_find_run(f->store, upload.run_id, &f->arena, &run, &f->err));
+    const struct table *kernels = report_find(&whole, "kernels");
+    struct table_place place = {run.id, run.revision, upload.traces[0].id, kernels->desc};
+    bool more = true;
+    size_t row = 0;
+    assert_int_equal(kernels->row_count, ROWS);
+    for (uint64_t number = 0; more; number++) {
+        struct report part = {.arena = &f->arena};
+        assert_ok(f, store_read_part(f->store, &place, number, &part, &more, &f->err));
+        size_t count = part.table_count ? part.tables[0].row_count : 0;
+        assert_true(count <= STORE_PART_ROWS);
+        for (size_t i = 0; i < count; i++, row++) {
+            assert_int_equal(table_cell(&part.tables[0], i, "total_ns")->i, row);
+            assert_int_equal(table_cell(kernels, row, "total_ns")->i, row);
+        }
+    }
+    assert_int_equal(row, ROWS);
+}
+
 static void what_the_disk_spoiled_is_not_blamed_on_the_client(void **state)
 {
     struct fixture *f = *state;
@@ -701,6 +729,7 @@ int main(void)
         TEST(a_job_put_back_does_not_count_its_attempt),
         TEST(reanalysis_queues_every_trace_of_a_run),
         TEST(results_read_back_as_they_were_written),
+        TEST(a_long_table_comes_whole_and_in_parts),
         TEST(what_the_disk_spoiled_is_not_blamed_on_the_client),
         TEST(a_table_is_the_same_in_sql_and_in_memory),
         TEST(a_query_for_unknown_columns_or_values_is_refused),

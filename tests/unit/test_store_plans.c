@@ -9,7 +9,7 @@
 
 #include <dirent.h>
 
-enum { MAX_STATEMENTS = 2048 };
+enum { MAX_STATEMENTS = 4096 };
 
 // Every statement that any connection has run, once each.
 struct seen {
@@ -139,6 +139,32 @@ static void find_runs_in_every_way(struct fixture *f, struct upload *upload)
     assert_ok(f, store_names_trace(f->store, row.id.at, &open, &f->err));
 }
 
+// Each table of the run, and one of a trace, from its first part on.
+static void read_parts(struct fixture *f, struct upload *upload)
+{
+    struct run run;
+    bool more;
+    assert_ok(f, store_find_run(f->store, upload->run_id, &f->arena, &run, &f->err));
+    struct table_place place = {run.id, run.revision, STR(""), NULL};
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
+        struct report part = {.arena = &f->arena};
+        place.desc = *desc;
+        assert_ok(f, store_read_part(f->store, &place, 0, &part, &more, &f->err));
+    }
+    place.trace_id = upload->traces[0].id;
+    place.desc = table_named(trace_tables, "kernels");
+    for (uint64_t number = 0; number < 2; number++) {
+        struct report part = {.arena = &f->arena};
+        assert_ok(f, store_read_part(f->store, &place, number, &part, &more, &f->err));
+        assert_int_equal(more, number == 0);
+        assert_int_equal(part.table_count, number == 0);
+    }
+    struct report none = {.arena = &f->arena};
+    place.revision++;
+    assert_false(store_read_part(f->store, &place, 0, &none, &more, &f->err));
+    assert_int_equal(f->err.code, ERR_BUSY);
+}
+
 static void read_reports(struct fixture *f, struct upload *upload)
 {
     struct report whole = {.arena = &f->arena}, part = whole, run = whole;
@@ -154,6 +180,7 @@ static void read_reports(struct fixture *f, struct upload *upload)
     assert_ok(f, store_load_trace_tables(f->store, trace, steps, &run, &f->err));
     assert_int_equal(run.table_count, 0);
     assert_ok(f, store_load_run_report(f->store, upload->run_id, &run, &f->err));
+    read_parts(f, upload);
     assert_ok(f, store_done_ranks(f->store, upload->run_id, &f->arena, &ranks, &count, &f->err));
 }
 
@@ -368,10 +395,26 @@ static void begin_in_pieces(struct fixture *f, const char *key, struct resumable
     assert_ok(f, store_add_resumable(f->store, &request, &f->arena, resumable, &f->err));
 }
 
+static void add_to_a_run_of_others(struct fixture *f, struct str run_id)
+{
+    struct trace_part part = {abc_sha256, 3, STR("x"), 9};
+    struct upload_request request = {
+        .run = {.name = run_id, .world_size = STORE_ANY, .adds_only = true},
+        .parts = &part,
+        .count = 1};
+    struct upload upload;
+    struct run made;
+    assert_false(store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_int_equal(f->err.code, ERR_DENIED);
+    request.run = (struct run_request){.name = STR("empty"), .world_size = STORE_ANY};
+    assert_ok(f, store_create_run(f->store, &request.run, &f->arena, &made, &f->err));
+}
+
 static void send_in_pieces(struct fixture *f)
 {
     struct resumable one, other;
-    const struct upload_key key = {STR("1"), 7}, other_request = {STR("1"), 8};
+    const struct upload_key key = {STR("1"), 7};
+    struct keyed_upload found;
     struct upload upload;
     bool is_there;
     begin_in_pieces(f, "1", &one);
@@ -392,10 +435,8 @@ static void send_in_pieces(struct fixture *f)
     assert_ok(f, store_add_upload(store, &request, &f->arena, &upload, &f->err));
     assert_ok(f, store_find_resumable(store, one.id, &f->arena, &one, &f->err));
     assert_text(one.upload_id, upload.id.at);
-    assert_false(
-        store_find_upload_of_key(store, STR("me"), &other_request, &f->arena, &upload, &f->err));
-    assert_int_equal(f->err.code, ERR_CONFLICT);
-    assert_ok(f, store_find_upload_of_key(store, STR("me"), &key, &f->arena, &upload, &f->err));
+    assert_ok(f, store_find_upload_of_key(store, STR("me"), key.text, &f->arena, &found, &f->err));
+    assert_int_equal(found.request, 7);
     assert_ok(f, store_drop_expired(store, INT64_MAX, &is_there, &f->err));
     assert_true(is_there);
     assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
@@ -417,6 +458,10 @@ static void work_in_vain(struct fixture *f, struct str run_id)
 static void live_a_life(struct fixture *f)
 {
     track_a_series(f);
+    add(f, "wide", 'f', 0, "u.json");
+    finish_next_wide(f, STORE_PART_ROWS + 1);
+    struct job wide = claim(f);
+    finish_run(f, &wide);
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'a', STORE_NO_RANK, "x.json");
     add(f, "r", 'b', STORE_NO_RANK, "y.json");
@@ -443,6 +488,7 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_fail_job(f->store, &job, "cut", &f->err));
     struct queue_state queue;
     assert_ok(f, store_queue_state(f->store, &queue, &f->err));
+    assert_ok(f, store_probe(f->store, &f->err));
     list_runs_in_every_way(f);
     read_tables_in_every_way(f, upload.run_id);
     find_runs_in_every_way(f, &upload);
@@ -451,6 +497,7 @@ static void live_a_life(struct fixture *f)
     pin_and_describe_a_run(f, upload.run_id);
     guard_a_service(f);
     send_in_pieces(f);
+    add_to_a_run_of_others(f, upload.run_id);
     look_after_a_run(f, &upload);
     assert_ok(f, store_finalize_run(f->store, upload.run_id, &f->err));
     struct str name = STR("other");
@@ -463,6 +510,7 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     assert_true(garbage_count(f) > 0);
     struct garbage item = {GARBAGE_BLOB, STR("x")};
+    assert_ok(f, store_note_garbage(f->store, &item, &f->err));
     assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
 }
 

@@ -382,6 +382,60 @@ static void reductions_of_a_job_that_does_not_train_are_tensor_parallel(void **s
     job_end(&job);
 }
 
+// Behind a graph's launch neither phases nor turns are known. One reduction per step is of no
+// layer's activations; with kernels of an optimizer all are of gradients.
+static void reductions_within_a_graph_are_not_tensor_parallel(void **state)
+{
+    (void)state;
+    for (int trains = 0; trains < 2; trains++) {
+        struct job job;
+        job_begin(&job, 4);
+        add_all(&job, (struct members){0, 1, 4},
+                (struct what){KIND_ALL_REDUCE, NULL, 680 * MIB, trains ? 8 : 1});
+        for (uint32_t r = 0; r < 4; r++)
+            job.passes.ranks[r].count = 0;
+        job.passes.trains = trains;
+        if (trains) {
+            assert_overall(&job, "DDP4");
+        } else {
+            assert_true(strategy_add(&job.comm, &job.passes, &job.report, &job.err));
+            assert_null(report_find(&job.report, "strategy"));
+        }
+        job_end(&job);
+    }
+}
+
+// An optimizer that a compiler has made has a name that says nothing, but a backward has not.
+static void kernels_of_a_backward_show_that_a_job_trains(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        bool trains;
+    } cases[] = {
+        {"triton_for_fused_0", false},
+        {"void vectorized_layer_norm_kernel<float>()", false},
+        {"triton_red_fused_native_layer_norm_backward_12", true},
+        {"void at::native::(anonymous namespace)::layer_norm_grad_input_kernel<float>()", true},
+        {"sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32", true},
+        {"void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<x>()", true},
+        {"sm80_xmma_dgrad_implicit_gemm_indexed_tf32f32", false}, // a transposed convolution
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job job;
+        job_begin(&job, 1);
+        struct cell row[TABLE_MAX_COLUMNS];
+        for (unsigned c = 0; c < table_kernels.column_count; c++)
+            row[c] = cell_null();
+        row[table_column(&table_kernels, "name")] = cell_text(str_of(cases[i].kernel));
+        assert_true(report_add(&job.report, &table_kernels, row, &job.err));
+        job.passes.count = 0;
+        assert_true(run_passes_add(&job.passes, &job.report, &job.err));
+        assert_int_equal(job.passes.trains, cases[i].trains);
+        job_end(&job);
+    }
+}
+
 static void tokens_that_change_ranks_are_expert_parallel(void **state)
 {
     (void)state;
@@ -694,6 +748,8 @@ int main(void)
         cmocka_unit_test(activations_reduced_in_both_passes_are_tensor_parallel),
         cmocka_unit_test(activations_scattered_in_the_forward_are_tensor_parallel_too),
         cmocka_unit_test(reductions_of_a_job_that_does_not_train_are_tensor_parallel),
+        cmocka_unit_test(reductions_within_a_graph_are_not_tensor_parallel),
+        cmocka_unit_test(kernels_of_a_backward_show_that_a_job_trains),
         cmocka_unit_test(tokens_that_change_ranks_are_expert_parallel),
         cmocka_unit_test(data_passed_round_in_both_passes_is_context_parallel),
         cmocka_unit_test(ranks_that_send_in_a_row_are_a_pipeline),

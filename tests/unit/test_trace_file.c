@@ -20,7 +20,8 @@ static const char text[] =
     "{\"schemaVersion\": 1, \"traceEvents\": ["
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":2,"
     "\"args\":"
-    "{\"correlation\":9,\"grid\":[4,2,1],\"Collective name\":\"allreduce\",\"In msg nelems\":8}},"
+    "{\"correlation\":9,\"grid\":[4,2,1],\"Collective name\":\"allreduce\",\"In msg nelems\":8,"
+    "\"Comms Id\":18446744073709551615}},"
     "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1,\"tid\":\"t\",\"ts\":1,"
     "\"dur\":1,\"args\":{\"bytes\":\"256\",\"kind\":\"2\"}},"
     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":2,\"ts\":1.5,\"dur\":9,"
@@ -203,6 +204,7 @@ static const uint32_t *index_of(const struct trace *trace, size_t number)
         &in->module,
         &trace->device_args[0].shape,
         &trace->device_args[0].collective,
+        &trace->comms_ids[0].args,
         &trace->launch_args[0].copy,
         &trace->copy_calls[0].direction,
         &trace->op_args[0].inputs,
@@ -251,7 +253,7 @@ static void every_index_that_points_nowhere_is_refused(void **state)
         if (load_changed(place, trace) != ERR_FORMAT)
             fail_msg("index %zu points nowhere and was loaded", refused);
     }
-    assert_int_equal(refused, 20 + 2 * 5);
+    assert_int_equal(refused, 21 + 2 * 5);
 }
 
 static void a_copy_of_less_than_nothing_is_refused(void **state)

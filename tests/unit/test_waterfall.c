@@ -228,7 +228,7 @@ static void a_side_without_anything_leaves_all_unmatched(void **state)
     assert_true(bench_f64(&bench, "compare_summary", 0, "unmatched_share") == 1.0);
     bench_end(&bench);
     compare_parts(&bench, none, 0, none, 0);
-    assert_int_equal(bench_table(&bench, FALL)->row_count, 7);
+    assert_int_equal(bench_table(&bench, FALL)->row_count, 8);
     assert_true(bench_cell(&bench, "compare_summary", 0, "unmatched_share")->null);
     bench_end(&bench);
 }
@@ -243,8 +243,8 @@ static void time_that_no_part_tells_is_a_part(void **state)
         ROW(bench_rank(&bench), &table_breakdown, {"scope", .text = "steady"}, {"steps", .i = 3},
             {"gemm_ns", .i = 100 + side}, {"attention_ns", .i = 0}, {"other_compute_ns", .i = 0},
             {"exposed_comm_ns", .i = 0}, {"exposed_memory_ns", .i = 0},
-            {"idle_host_wait_ns", .i = 0}, {"idle_other_ns", .i = 50}, {"total_comm_ns", .i = 0},
-            {"total_memory_ns", .i = 0});
+            {"idle_host_wait_ns", .i = 0}, {"idle_other_ns", .i = 50}, {"unrecorded_ns", .i = 0},
+            {"total_comm_ns", .i = 0}, {"total_memory_ns", .i = 0});
         bench_side(&bench, 1);
     }
     bench_compare(&bench);
@@ -284,7 +284,8 @@ static void refuse(int64_t calls, int64_t ns)
     ROW(bench_rank(&bench), &table_breakdown, {"scope", .text = "steady"}, {"steps", .i = 1},
         {"gemm_ns", .i = ns}, {"attention_ns", .i = 0}, {"other_compute_ns", .i = 0},
         {"exposed_comm_ns", .i = 0}, {"exposed_memory_ns", .i = 0}, {"idle_host_wait_ns", .i = 0},
-        {"idle_other_ns", .i = 0}, {"total_comm_ns", .i = 0}, {"total_memory_ns", .i = 0});
+        {"idle_other_ns", .i = 0}, {"unrecorded_ns", .i = 0}, {"total_comm_ns", .i = 0},
+        {"total_memory_ns", .i = 0});
     bench_side(&bench, 1);
     bench_side(&bench, 1);
     assert_false(bench_try(&bench));

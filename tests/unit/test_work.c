@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-// --- formulas
-// -------------------------------------------------------------------------------------
+// --- formulas ------------------------------------------------------------------------------------
 
 struct inputs {
     const char *dims, *types, *strides, *concrete;
@@ -335,6 +334,35 @@ static void norms_tell_training_by_the_text_of_the_flag(void **state)
           -1, (48 + 8 + 8 + 48) * 2 + 2 * 6 * 4);
 }
 
+static void engines_operators_move_what_their_schemas_say(void **state)
+{
+    (void)state;
+    // (out, input, weight); (input, weight) that gives its output; (input, residual, weight), both
+    // of which it changes
+    check("_C::rms_norm",
+          (struct inputs){"[[6,8],[6,8],[8]]", "[" BF16 "," BF16 "," BF16 "]", "", ""}, -1,
+          (48 + 48 + 8) * 2);
+    check("aiter::rms_norm", (struct inputs){"[[6,8],[8]]", "[" BF16 "," BF16 "]", "", ""}, -1,
+          (48 + 48 + 8) * 2);
+    check("sgl_kernel::fused_add_rmsnorm",
+          (struct inputs){"[[6,8],[6,8],[8]]", "[" BF16 "," BF16 "," BF16 "]", "", ""}, -1,
+          (2 * 48 + 2 * 48 + 8) * 2);
+    check("flashinfer::silu_and_mul",
+          (struct inputs){"[[6,8],[6,16]]", "[" BF16 "," BF16 "]", "", ""}, -1, (48 + 96) * 2);
+    // 6 positions, 4 heads of 8 and 2 of them, tables of 4: half of each head turns
+    check("_C::rotary_embedding",
+          (struct inputs){"[[6],[6,32],[6,16],[],[100,4],[]]",
+                          "[\"long int\"," BF16 "," BF16 ",\"Scalar\"," BF16 ",\"Scalar\"]", "",
+                          "[\"\",\"\",\"\",\"8\",\"\",\"True\"]"},
+          -1, 6 * 8 + 2 * (192 + 96) * 2 / 2 + 6 * 4 * 2);
+    // 5 of 6 rows have a slot; the cache has a byte for each element
+    check("_C_cache_ops::reshape_and_cache_flash",
+          (struct inputs){"[[6,2,8],[6,2,8],[9,16,2,8],[9,16,2,8],[5]]",
+                          "[" BF16 "," BF16 ",\"unsigned char\",\"unsigned char\",\"long int\"]",
+                          "", ""},
+          -1, 2 * 5 * 16 * (2 + 1) + 5 * 8);
+}
+
 static void softmax_and_lookups_move_what_they_touch(void **state)
 {
     (void)state;
@@ -366,8 +394,7 @@ static void precision_of_fp32_products_is_told_by_the_kernel(void **state)
     assert_int_equal(precision_of_kernel(STR("gemm_of_nobody")), PRECISION_NONE);
 }
 
-// --- the tables
-// -----------------------------------------------------------------------------------
+// --- the tables ----------------------------------------------------------------------------------
 
 #define H100 "[{\"name\":\"NVIDIA H100 80GB HBM3\",\"numSms\":132,\"totalGlobalMem\":85018279936}]"
 
@@ -725,6 +752,7 @@ int main(void)
         cmocka_unit_test(elementwise_operators_move_what_they_read_and_write),
         cmocka_unit_test(reductions_write_what_is_left),
         cmocka_unit_test(norms_tell_training_by_the_text_of_the_flag),
+        cmocka_unit_test(engines_operators_move_what_their_schemas_say),
         cmocka_unit_test(softmax_and_lookups_move_what_they_touch),
         cmocka_unit_test(precision_of_fp32_products_is_told_by_the_kernel),
         cmocka_unit_test(rows_stand_against_the_roofline),

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVG fills of the seven parts: plain for work, hatched for idle, so that colour is not all.
+// SVG fills of the eight parts: plain for work, hatched for idle and the other way for unrecorded
+// work, so that colour is not all.
 import { html } from "../ui.mjs";
 import { PARTS } from "../parts.mjs";
 
-/** Patterns for the idle parts. @param {{id: string}} props a prefix unique in the document */
+/**
+ * Patterns for the parts in which nothing recorded ran.
+ * @param {{id: string}} props a prefix unique in the document
+ */
 export function Hatches({ id }) {
   return html`<defs>${PARTS.filter((part) => part.idle).map(
-    ({ key }) => html`<pattern key=${key} id="${id}-${key}" width="5" height="5"
-        patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+    ({ key, lacking }) => html`<pattern key=${key} id="${id}-${key}" width="5" height="5"
+        patternUnits="userSpaceOnUse" patternTransform="rotate(${lacking ? -45 : 45})">
       <rect width="5" height="5" class="fill-${key}" />
       <rect width="1.6" height="5" class="hatch-line" /></pattern>`,
   )}</defs>`;

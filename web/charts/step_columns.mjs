@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stacked column per step. Seven paths hold all columns, so any number of steps draws quickly.
+// One stacked column per step. Eight paths hold all columns, so any number of steps draws quickly.
 import { html, useId, useMemo, useState } from "../ui.mjs";
 import { PARTS } from "../parts.mjs";
 import { ms, ms_unit } from "../format.mjs";

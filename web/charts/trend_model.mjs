@@ -5,7 +5,7 @@ import { PARTS } from "../parts.mjs";
 /**
  * @typedef {{run: string, name: string, created: string, commit: string|null,
  *            step_median_ns: number, step_ci_low_ns: number|null, step_ci_high_ns: number|null,
- *            outlier?: boolean}} Point a run with a step time, and the seven parts of its step
+ *            outlier?: boolean}} Point a run with a step time, and the eight parts of its step
  * @typedef {{run: string, previous_run: string, before_ns: number, after_ns: number,
  *            change_share: number, p_value: number|null}} Change
  */

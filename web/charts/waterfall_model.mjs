@@ -123,19 +123,43 @@ function folded(columns) {
   return [...ranked.slice(0, MOST_COLUMNS - 1), other];
 }
 
+/** Only recordings that lack something have unrecorded time. @param {Row} row */
+const is_shown = ({ bar, base_ns, cand_ns }) => bar !== "unrecorded" || base_ns !== 0
+  || cand_ns !== 0;
+
 const bar_place = ({ bar }) => PARTS.findIndex(({ key }) => key === bar);
 
 /**
- * The columns between base and candidate at a place.
+ * From the means, to which the parts sum, to the medians, of which the verdict speaks; null where
+ * they are the same.
+ * @param {{base_step_ns: number, cand_step_ns: number, base_mean_ns: number,
+ *          cand_mean_ns: number, bridge_ns: number|null}|undefined} summary
+ * @returns {Column|null}
+ */
+function bridge_of(summary) {
+  if (summary?.bridge_ns == null) return null;
+  const base_ns = summary.base_step_ns - summary.base_mean_ns;
+  const cand_ns = summary.cand_step_ns - summary.cand_mean_ns;
+  if (base_ns === 0 && cand_ns === 0) return null;
+  return { key: "bridge", label: "Odd steps", full: "Odd steps: from the mean to the median step",
+    part: "bridge", base_ns, cand_ns, delta_ns: summary.bridge_ns, opens: null };
+}
+
+/**
+ * The columns between base and candidate at a place. At the top they lead from one median step to
+ * the other, the last one over the bridge from mean to median.
  * @param {ReturnType<typeof tree_of>} tree @param {Place} place
+ * @param {Parameters<typeof bridge_of>[0]} [summary] of the comparison
  * @returns {{columns: Column[], path: Row[], base_ns: number, cand_ns: number, delta_ns: number}}
  */
-export function waterfall_level(tree, place) {
+export function waterfall_level(tree, place, summary) {
   const path = path_to(tree, place);
   const rows = tree.below.get(path.at(-1)?.id ?? null) ?? [];
   const ordered = path.length > 0 ? rows
     : [...rows].sort((a, b) => bar_place(a) - bar_place(b));
-  const all = ordered.map((row) => column_of(tree, row));
+  const shown = path.length > 0 ? ordered : ordered.filter(is_shown);
+  const bridge = path.length === 0 && rows.length > 0 ? bridge_of(summary) : null;
+  const all = [...shown.map((row) => column_of(tree, row)), ...(bridge ? [bridge] : [])];
   const columns = path.length > 0 ? folded(all) : all;
   return { columns, path, base_ns: sum(all, "base_ns"), cand_ns: sum(all, "cand_ns"),
     delta_ns: sum(all, "delta_ns") };

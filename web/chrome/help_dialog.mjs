@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help: what the seven parts are, how to read the pages, the keys.
+// Help: what the eight parts are, how to read the pages, the keys.
 import { html, useState } from "../ui.mjs";
 import { Dialog } from "../widgets.mjs";
 import { PARTS } from "../parts.mjs";
@@ -28,7 +28,7 @@ function ShortcutSwitch() {
 
 export function HelpDialog({ onclose }) {
   return html`<${Dialog} title="Help" onclose=${onclose} className="wide">
-    <h3>The seven parts of a step</h3>
+    <h3>The eight parts of a step</h3>
     <p>Every nanosecond of a step belongs to exactly one part, so the parts sum to the step.</p>
     <dl class="definitions">${PARTS.map((part) => html`<div key=${part.key}>
       <dt><span class="swatch bar-${part.key}"></span>${part.label}</dt><dd>${part.help}</dd>

@@ -502,6 +502,11 @@ class Gate:
         """The figures behind it: shift, interval, p-value, method."""
         return self.info["judgement"]
 
+    @property
+    def anytime(self) -> Dict[str, Any]:
+        """The sequential test, valid after every run: result, evidence, runs still expected."""
+        return self.info["anytime"]
+
     def __bool__(self) -> bool:
         return self.passed
 
@@ -784,7 +789,7 @@ class Hub:
         """Whether the candidate's step is at most `max_regression` (a share) longer.
 
         undecided: "pass" or "fail", for when there is too little to decide on. options as for
-        compare. The answer is true when the candidate may pass; `.check()` raises when not.
+        compare, and sequential="true" when the gate is asked again after every run. The answer is true when the candidate may pass; `.check()` raises when not.
         """
         query = {"base": _side(base), "cand": _side(cand), "max_regression": float(max_regression),
                  "undecided": undecided, **options}

@@ -151,12 +151,12 @@ export function unknowns({ ranks, world, waits, clocks, has_comm }) {
   if (ranks < 2) {
     return [`Who waits for whom needs the recordings of several ranks, and ${
       world > 1 ? `only one of ${count(world)} has` : "only one has"} come: how much of the `
-      + "exposed communication is waiting cannot be told."];
+      + "exposed communication is waiting is not known."];
   }
   const unmatched = sum_of(waits, "unmatched_calls");
   if (matched_calls(waits) === 0) {
     return ["No collective of one rank could be matched with one of another, so that waiting "
-      + `and transfer cannot be told apart${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
+      + `and transfer cannot be separated${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
       }. Process groups and sizes in the recording make it possible.`];
   }
   const unnamed = waits.filter(({ process_group }) => !process_group).length;
@@ -166,7 +166,7 @@ export function unknowns({ ranks, world, waits, clocks, has_comm }) {
       + "for them counts as transfer."] : []),
     ...(unnamed > 0 ? [`${plural(unnamed, "row")} without a process group: the recording does not `
       + "name it, and calls are matched by their order alone."] : []),
-    ...(unsized > 0 ? [`${plural(unsized, "row")} without a size: no bandwidth can be told.`]
+    ...(unsized > 0 ? [`${plural(unsized, "row")} without a size: no bandwidth is known.`]
       : []),
     ...(unmatched > 0 ? [`${plural(unmatched, "call")} of single ranks match no call of another `
       + "rank and are left out of waiting and transfer."] : []),

@@ -47,7 +47,7 @@ function sections_of({ data, query, one, candidate, waterfall }) {
   return [
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />`],
     ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
-      names=${names} floor_ns=${floor_ns} />`],
+      names=${names} summary=${candidate.summary} />`],
     ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
       place=${waterfall.place} onall=${() => waterfall.go({})} />`],
     ["modules", "Modules", html`<${Modules} query=${one} floor_ns=${floor_ns} />`],

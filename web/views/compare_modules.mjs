@@ -49,7 +49,7 @@ export function Modules({ query, floor_ns }) {
   const { resource, frame, rows, links } = use_compare_table(query, "modules");
   const tree = useMemo(() => module_tree(rows), [rows]);
   return html`<${Card} title="Modules" flush=${true} actions=${html`<${ExportLinks}
-      links=${links} />`} note="owned time per step, with all modules below; largest change first">
+      links=${links} />`} note="device time per step, with all modules below; largest change first">
     <${Loaded} resource=${resource}>${() => (tree ? html`<${Tree} root=${tree.root}
       first=${tree.first} known=${tree.known} base="" sort="" label="Modules of both sides"
       columns=${columns_of(scale_of(tree), floor_ns)} help=${frame.help}

@@ -19,9 +19,10 @@ function Value({ value, source }) {
 function Setting({ row }) {
   const text = (value) => setting_text(row.key, value);
   const base = html`<${Value} value=${text(row.base)} source=${row.base_source} />`;
+  const both = row.differs || row.base !== cand_value(row); // names of hosts differ in nothing
   return html`<div class=${row.differs ? "" : "equal"}>
     <dt>${label_of(row.key)}</dt>
-    <dd>${base}${row.differs && html` <span class="to" aria-label="to">→</span>${" "}
+    <dd>${base}${both && html` <span class="to" aria-label="to">→</span>${" "}
       <${Value} value=${text(cand_value(row))} source=${row.cand_source} />`}</dd></div>`;
 }
 

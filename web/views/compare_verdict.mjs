@@ -5,7 +5,7 @@ import { run_path } from "../address.mjs";
 import { plural, sentence } from "../format.mjs";
 import { Command, Help } from "../widgets.mjs";
 import { repeat_command, side_name } from "./side_model.mjs";
-import { biggest, evidence, headline, verdict_chip } from "./verdict_model.mjs";
+import { biggest, different_work, evidence, headline, verdict_chip } from "./verdict_model.mjs";
 
 function SideName({ runs }) {
   const name = side_name(runs);
@@ -15,6 +15,11 @@ function SideName({ runs }) {
 
 function Line({ base, cand, summary, per }) {
   const { words, share } = headline(summary, per);
+  const other = different_work(summary);
+  if (other) {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> and${" "}
+      <${SideName} runs=${base} /> <strong>${other}</strong></p>`;
+  }
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
   const measured = html`<strong>${words}</strong>${share && ` (${share})`}`;
@@ -49,7 +54,8 @@ function MoreRepeats({ base, cand, summary }) {
  */
 export function Verdict({ base, candidate, bars, thresholds, per }) {
   const { summary, runs } = candidate;
-  const tone = summary.verdict === "within noise" ? "same" : headline(summary).tone;
+  const is_alike = summary.verdict === "within noise" || summary.same_work === false;
+  const tone = is_alike ? "same" : headline(summary).tone;
   return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <p>${biggest(bars, summary.relevant_from_ns ?? 0)}</p>

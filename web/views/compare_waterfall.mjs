@@ -41,10 +41,10 @@ function Path({ path, go }) {
         row_label(row)}</span>`}</span>`)}</nav>`;
 }
 
-function Level({ waterfall, names, floor_ns }) {
+function Level({ waterfall, names, summary }) {
   const { tree, place, go } = waterfall;
-  const asked = useMemo(() => waterfall_level(tree, place), [tree, place.bar, place.cat,
-    place.node]);
+  const asked = useMemo(() => waterfall_level(tree, place, summary), [tree, place.bar, place.cat,
+    place.node, summary]);
   const last = useRef(asked);
   // Until the parts of a column are here, the level above stays, and with it the focus.
   if (asked.columns.length > 0 || !waterfall.inside.loading) last.current = asked;
@@ -54,8 +54,8 @@ function Level({ waterfall, names, floor_ns }) {
     go(to);
     announce(to.bar ? `Parts of ${to.cat || part_of(to.bar).label}` : "All parts");
   };
-  const scope = path.length > 0 ? ` in ${row_label(path.at(-1))}` : "";
-  const caption = `Mean step${scope}: ${ms_unit(level.base_ns, 4)} to ${
+  const scope = path.length > 0 ? `Mean step in ${row_label(path.at(-1))}` : "Median step";
+  const caption = `${scope}: ${ms_unit(level.base_ns, 4)} to ${
     ms_unit(level.cand_ns, 4)}. The columns sum to ${ms_signed(level.delta_ns, 4)} ms exactly.`;
   const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
   return html`<${Path} path=${path} go=${move} />
@@ -63,20 +63,21 @@ function Level({ waterfall, names, floor_ns }) {
       role="status">Loading…</p>`}
     ${columns.length === 0 ? !is_late && html`<p class="empty-line">Nothing below this.</p>`
       : html`<${Waterfall} level=${level} caption=${caption}
-      names=${names} floor_ns=${floor_ns} onopen=${move}
+      names=${names} floor_ns=${summary.relevant_from_ns ?? 0} onopen=${move}
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
 }
 
 /**
  * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string],
- *          floor_ns: number}} props
+ *          summary: any}} props `summary` of the comparison
  */
-export function WaterfallCard({ waterfall, names, floor_ns }) {
+export function WaterfallCard({ waterfall, names, summary }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
   return html`<${Card} title="Where the time went" actions=${links}
       note="milliseconds per step; open a column for what it is made of">
     <${Loaded} resource=${waterfall.resource}>${() =>
-      html`<${Level} waterfall=${waterfall} names=${names} floor_ns=${floor_ns} />`}<//>
-    <p class="chart-foot">Medians do not add up, so this stands on means over the steady steps of
-      the rank that stands for each run.</p><//>`;
+      html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
+    <p class="chart-foot">Medians do not add up, so the parts are means over the steady steps of
+      the rank that stands for each run. “Odd steps” leads from the mean to the median step: what a
+      few unusual steps move in one but not in the other.</p><//>`;
 }

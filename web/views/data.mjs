@@ -132,8 +132,9 @@ const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops",
   "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
   "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
-  "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues", "launch_delays", "memory",
-  "memory_timeline", "memory_peak", "copies", "process_groups", "comm_sizes", "recording"];
+  "phases", "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues",
+  "launch_delays", "memory", "memory_timeline", "memory_peak", "copies", "process_groups",
+  "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
 
 function Downloads({ run, rank }) {
   const links = (name) => {

@@ -13,10 +13,18 @@ export function own_share({ cost_ns, own_cost_ns, cost_share }) {
   return (cost_share ?? 0) * ((own_cost_ns ?? cost_ns) / cost_ns);
 }
 
-const by_cost = (a, b) => own_cost(b) - own_cost(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+/** What forbids to judge the rest is said first, though it costs nothing. */
+const leads = ({ rule }) => rule === "several_jobs";
 
-const is_small = (finding) =>
-  (finding.cost_share ?? 0) < SMALL_SHARE && finding.severity !== "high";
+const by_cost = (a, b) =>
+  leads(b) - leads(a) || own_cost(b) - own_cost(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+
+// What costs no time is not small by its cost: leaks, a recording that lacks the device.
+const costs_no_time = ({ rule, severity, cost_ns }) =>
+  !cost_ns && (severity !== "info" || String(rule).startsWith("memory_"));
+
+const is_small = (finding) => (finding.cost_share ?? 0) < SMALL_SHARE &&
+  finding.severity !== "high" && !costs_no_time(finding);
 
 /**
  * Findings with the dismissal of each, parted into those that count, small ones and dismissed ones.
@@ -32,6 +40,20 @@ export function part_findings(findings, dismissals) {
     small: active.filter(is_small),
     dismissed: all.filter(({ dismissal }) => dismissal),
   };
+}
+
+/**
+ * What a recording lacks that findings need, with their names in words.
+ * @param {any[]} rows of the table recording
+ */
+export function unjudged(rows) {
+  const lacking = rows.filter(({ state, silent_rules }) => silent_rules && state !== "present");
+  const all = lacking.filter(({ silent_rules }) => silent_rules === "all");
+  return (all.length > 0 ? all : lacking).map(({ item, state, how, silent_rules }) => ({
+    item, how, partial: state === "partial", lacks: item.replaceAll("_", " "),
+    rules: silent_rules === "all" ? ["everything"]
+      : silent_rules.split(", ").map((rule) => rule.replaceAll("_", " ")),
+  }));
 }
 
 /** What findings cost together, no time twice. @param {any[]} findings */

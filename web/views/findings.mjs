@@ -8,7 +8,9 @@ import { ms_unit, percent, plural } from "../format.mjs";
 import { Card, ExportLinks, Loaded, ProblemNotice } from "../widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
-import { part_findings, saving_of } from "./finding_model.mjs";
+import { part_findings, saving_of, unjudged } from "./finding_model.mjs";
+import { GUIDE } from "./lacks.mjs";
+import { use_rank_table } from "./rank_data.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 
 function Saving({ findings }) {
@@ -28,6 +30,18 @@ function Fold({ label, ...props }) {
     <${FindingList} ...${props} /></details>`;
 }
 
+/** What no rule could look at, so that silence is not taken for health. */
+function Unjudged({ run }) {
+  const { data } = use_rank_table(run, "recording", "");
+  const gaps = unjudged(rows_of(frame_of(data)));
+  if (gaps.length === 0) return null;
+  return html`<${Card} title="Not judged" note="what this recording lacks">
+    <ul class="notes">${gaps.map(({ item, lacks, how, partial, rules }) => html`<li key=${item}>${
+      partial ? "Only some" : "No"} ${lacks}: ${rules.join(", ")} may stay silent. <span
+      class="lacks-how">To record: ${how}</span></li>`)}</ul>
+    <p><a href=${GUIDE}>How to record it</a></p><//>`;
+}
+
 function AllFindings({ run, reply, dismissals, links }) {
   const { items, resource } = dismissals;
   const { large, small, dismissed } = useMemo(() =>
@@ -43,7 +57,8 @@ function AllFindings({ run, reply, dismissals, links }) {
       <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
-        ...${of} /><//>`;
+        ...${of} /><//>
+    <${Unjudged} run=${run} />`;
 }
 
 function Content({ run }) {

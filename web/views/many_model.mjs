@@ -4,7 +4,7 @@ import { part_of } from "../parts.mjs";
 import { side_name } from "./side_model.mjs";
 import { is_comparable, matched } from "./verdict_model.mjs";
 
-/** The seven parts of one side in the columns that stacks read. @param {any[]} bars */
+/** The eight parts of one side in the columns that stacks read. @param {any[]} bars */
 function parts_row(bars, side) {
   return Object.fromEntries(bars.map((row) => [part_of(row.bar).column, row[side]]));
 }

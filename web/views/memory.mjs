@@ -9,6 +9,7 @@ import { MemoryLine } from "../charts/memory_line.mjs";
 import { points_of } from "../charts/memory_model.mjs";
 import { ShareBar } from "../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../widgets.mjs";
+import { Counters } from "./counters.mjs";
 import { Lacks } from "./lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
 import { fullest_device } from "./memory_model.mjs";
@@ -155,7 +156,8 @@ function Content({ run, rank }) {
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply}
       run=${run} rank=${rank} />`}<//>
     <${RankTableCard} run=${run} rank=${rank} name="copies" title="Copies"
-      note="by direction and kind of host memory" view=${COPIES} />`;
+      note="by direction and kind of host memory" view=${COPIES} />
+    <${Counters} run=${run} rank=${rank} />`;
 }
 
 export default function MemoryPage({ route }) {

@@ -42,7 +42,7 @@ const Legend = ({ root }) => html`<ul class="legend pass-legend">${passes_of(roo
 export default function Modules({ route }) {
   return html`<${RankPage} route=${route} title="Modules">${(run, rank) => html`
     <${TreeCard} run=${run} table="modules" rank=${rank} title="Modules"
-      note="owned time; a module's own and its children's sum to it exactly"
+      note="device time counted once; a module's own and its children's sum to it exactly"
       view=${{
         label: "Modules",
         columns: columns_of,

@@ -120,7 +120,7 @@ function Content({ run, rank }) {
   return html`<div class="view-bar">${views}</div>
     ${shown === "tree"
       ? html`<${TreeCard} run=${run} table="op_tree" rank=${rank} title=${TITLES.tree}
-          note="owned time; a node's own and its children's sum to it exactly"
+          note="device time counted once; a node's own and its children's sum to it exactly"
           view=${{ label: "Call tree", columns: tree_columns, empty: none }} />`
       : html`<${RankTableCard} key=${shown} run=${run} rank=${rank} title=${TITLES[shown]}
           name=${shown === "table" ? "operators" : "op_shapes"}

@@ -17,10 +17,13 @@ import { KernelRows } from "./kernel_rows.mjs";
 import { fullest_device } from "./memory_model.mjs";
 import { ends_early } from "./quality_model.mjs";
 import { use_rank_table } from "./rank_data.mjs";
+import { Phases } from "./phases.mjs";
 import { NoResult } from "./rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
 import { run_api, RunFrame } from "./run_frame.mjs";
 import { ThroughputFigure } from "./throughput.mjs";
+
+const UNRECORDED_TOLD = 0.01; // of the window
 
 function stat(step_stats, metric) {
   return step_stats?.find((row) => row.metric === metric);
@@ -70,20 +73,21 @@ function Figures({ data, run, ranks }) {
   const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
+  const whole = row?.unrecorded_ns > 0 ? "recorded time" : "the step";
   return html`<dl class="kpis">
     <${StepFigure} summary=${summary} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
-      help="Share of the steady steps in which anything ran on the device">
+      help="Share of the steady steps in which anything ran on the device, of recorded time">
       of the steady steps<//>
     <${Figure} label="Exposed comm" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication per step while no compute kernel ran">
-      ${percent(summary.exposed_comm_share)} of the step, ${
+      ${percent(summary.exposed_comm_share)} of ${whole}, ${
         row?.overlap_share === null || row?.overlap_share === undefined
           ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
-    <${Figure} label="Idle" value=${ms(per_step("idle_ns"))} unit="ms"
-      help="Time per step in which nothing ran on the device">
-      ${percent(summary.idle_share)} of the step, ${
+    <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
+      help="Time per step in which nothing ran on the device, without work the recording lacks">
+      ${percent(summary.idle_share)} of ${whole}, ${
         ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
     <${PeakFigure} run=${run} />
@@ -91,6 +95,15 @@ function Figures({ data, run, ranks }) {
       help="Kernels, copies and fills of the headline rank, and how many have a known launch">
       ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
   </dl>`;
+}
+
+/** What the recording lacks goes before the figures that leave it out. */
+function Lacking({ breakdown }) {
+  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
+  return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
+    steps of the headline rank (${ms_unit(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
+    step) the GPU ran work that was not recorded. Shares below are of the recorded time.</p>`;
 }
 
 const SCOPES = [["run_median", "Headline rank"], ["run_slowest", "Slowest rank"]];
@@ -163,8 +176,10 @@ function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
-  return html`<${Figures} data=${data} run=${run} ranks=${ranks} />
+  return html`<${Lacking} breakdown=${breakdown} />
+    <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
+    <${Phases} run=${run} />
     <div class=${has_spread(summary) ? "columns-2" : ""}>
       <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
       ${has_spread(summary) && html`<${RanksCard} run=${run} summary=${summary}

@@ -80,7 +80,7 @@ function PartTable({ shown }) {
     </tbody></table></div>`;
 }
 
-/** The problems of all setups, each told once. */
+/** The problems of all setups, each once. */
 function Problems({ replies }) {
   const problems = replies.map(({ problem }) => problem).filter(Boolean);
   const first = problems.filter((problem, i) =>

@@ -6,10 +6,12 @@ import { preset_of, PRESETS, strategy_label } from "./plan_model.mjs";
 
 const WORDS = {
   precision: [["mixed_bf16", "bf16, fp32 master"], ["mixed_fp16", "fp16, fp32 master"],
-    ["bf16", "bf16 alone"], ["fp32", "fp32"]],
+    ["bf16", "bf16 alone"], ["fp8", "fp8 products, bf16 weights"],
+    ["fp8_weights", "fp8 weights and products"], ["fp32", "fp32"]],
   gradients: [["same", "as the weights"], ["fp32", "added up in fp32"]],
   optimizer: [["adamw", "AdamW"], ["adam", "Adam"], ["adam_8bit", "Adam, 8 bit"],
-    ["lion", "Lion"], ["sgd_momentum", "SGD, momentum"], ["sgd", "SGD"]],
+    ["lion", "Lion"], ["sgd_momentum", "SGD, momentum"], ["sgd", "SGD"],
+    ["none", "none: weights only"]],
   attention: [["flash", "flash"], ["standard", "standard"]],
   recompute: [["none", "nothing"], ["selective", "the attention"], ["full", "whole layers"]],
   sequence_parallel: [["true", "yes"], ["false", "no"]],

@@ -93,7 +93,7 @@ export const PARTS = {
 export function verdict_of(plan) {
   const { fits, headroom_bytes: free } = plan.gpus[0];
   if (fits === false) return { tone: "bad", text: `does not fit: ${bytes(-free)} too much` };
-  if (fits === null) return { tone: "warn", text: "not told: the layers are not known" };
+  if (fits === null) return { tone: "warn", text: "not known: the layers are not given" };
   return { tone: "good", text: `fits, ${bytes(free)} free` };
 }
 

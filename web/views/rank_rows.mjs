@@ -51,6 +51,7 @@ const MORE = [
   { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 5 },
   { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 3, width_px: 102 },
   { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 4, width_px: 102 },
+  { key: "unrecorded_ns", label: "Unrecorded", kind: "ms", priority: 5, width_px: 108 },
   { key: "steady_steps", label: "Steps", kind: "count", priority: 4 },
   { key: "gpu", label: "GPU", priority: 5, width_px: 170, className: "clip" },
 ];

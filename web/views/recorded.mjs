@@ -30,7 +30,7 @@ function columns_of(rows) {
   ];
 }
 
-/** What is there needs no advice: a line of names, each with what it tells. */
+/** What is there needs no advice: a line of names, each with what it shows. */
 function Held({ rows }) {
   if (rows.length === 0) return null;
   return html`<div class="table-foot held"><span class="status status-good">recorded in full</span>

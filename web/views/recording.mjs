@@ -88,7 +88,7 @@ const OPTIONS = [
   ["record_shapes", "FLOPs, bytes, roofline, operators by shape.",
     "About 190 bytes per operator, 10 to 15 % of the file. A little host time. Inputs are kept "
     + "alive a moment longer, which can raise the peak of memory."],
-  ["with_stack", "The line of Python behind launches and idle time; time by nn.Module.",
+  ["with_stack", "The line of Python that launches and idle time come from; time by nn.Module.",
     "About 230 bytes per Python call, a fifth to half of the file. It slows Python down: idle time "
     + "that waits for the host grows. Record it in a run of its own."],
   ["with_modules", "Modules of TorchScript models. Modules of others come with with_stack.",
@@ -117,7 +117,7 @@ function Schedule() {
     <li><code>warmup</code> runs the profiler and throws away what it sees. Starting it takes time,
       and that time would otherwise be in the first step. Use one at least; two are safe.</li>
     <li><code>active</code> is recorded: eight steps or more give a confidence interval after the
-      first is left out. A trace of a few seconds tells as much as one of minutes.</li>
+      first is left out. A trace of a few seconds shows as much as one of minutes.</li>
     <li><code>repeat=1</code> ends it. Without it the cycle begins again, and a file of the same
       name is overwritten.</li>
     <li>Call <code>prof.step()</code> once per optimizer step, after all micro-batches.</li>

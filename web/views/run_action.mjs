@@ -12,7 +12,7 @@ const ACTIONS = {
 };
 
 /**
- * A button with what went wrong behind it; nothing for those who may not.
+ * A button with what went wrong next to it; nothing for those who may not.
  * @param {{run: {id: string}, action: "cancel" | "reanalyse"}} props
  */
 export function RunAction({ run, action }) {

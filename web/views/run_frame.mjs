@@ -97,7 +97,7 @@ function Tabs({ run, page, findings }) {
         findings=${findings} />`)}</ul>`)}</div></nav>`;
 }
 
-/** Missing ranks are told by the strip about them. */
+/** Missing ranks are reported by the strip about them. */
 const is_missing_ranks = ({ item }) => item === "missing_ranks";
 
 function trust_text({ detail, effect, count: n, ranks }, { received }) {

@@ -112,7 +112,7 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
       cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 2,
       width_px: 320,
-      help: "Shares of the seven parts in a step of the headline rank",
+      help: "Shares of the eight parts in a step of the headline rank",
       cell: (row) => html`<${StepParts} run=${at(row)} none="–" />` },
     { key: "busy_share", label: "GPU busy", kind: "share", priority: 3,
       help: "Share of the steady steps in which anything ran on the device" },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which settings of two sides are told first: those without which a comparison says little; pure.
+// Which settings of two sides come first: those without which a comparison says little; pure.
 import { bytes } from "../format.mjs";
 
 const FIRST = ["gpu", "ranks", "world_size", "precision", "batch_size", "seq_len",

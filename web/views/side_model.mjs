@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sides of a comparison as the address has them: keys of runs, repeats behind commas, all runs
+// The sides of a comparison as the address has them: keys of runs, repeats after commas, all runs
 // of a series as NAME@*; pure.
 import { quoted } from "./gate_model.mjs";
 

@@ -76,7 +76,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
       <p class="footnote">${plural(all, "event")}${rest > 0 ? `, ${plural(rest, "more name")}` : ""
       }. Sums of all lanes: what runs at the same time counts each time${
         of_device ? "" : ", and a call counts within its callers, too"}.${merged > 0 ? ` ${
-        count(merged)} of the events are too short to be told apart here and count under the ${
+        count(merged)} of the events are too short to be shown apart here and count under the ${
         ""}longest of their neighbours; zoom in for exact sums.` : ""}${
         is_whole ? "" : " Parts of the span are not loaded."}</p>`}<//>`;
 }

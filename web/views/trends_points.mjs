@@ -56,7 +56,7 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
     { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
     { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 4,
-      width_px: 260, help: "The seven parts of a step, all runs on one scale",
+      width_px: 260, help: "The eight parts of a step, all runs on one scale",
       cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
         label="${rows[row].name}: " />` },
     { key: "gpu", label: "GPU", priority: 5 },

@@ -7,6 +7,7 @@ import { part_of } from "../parts.mjs";
 const METHODS = {
   mann_whitney: "exact Mann-Whitney test over runs",
   history: "spread of the base's earlier runs",
+  series: "alerts of the series that both runs belong to",
   equal: "both sides hold the very same times",
   none: "none, for lack of runs",
 };
@@ -42,7 +43,8 @@ export function verdict_chip({ verdict, relevant }) {
 }
 
 /** What the interval is called: a fence of past runs holds no confidence. @param {number} alpha */
-export const interval_label = (method, alpha) => (method === "history" ? "With the usual noise"
+export const interval_label = (method, alpha) => (["history", "series"].includes(method)
+  ? "With the usual noise"
   : `${number(100 * (1 - alpha), 2)} % interval`);
 
 /** The interval of the relative difference, or null. */
@@ -72,10 +74,29 @@ export function evidence(summary, thresholds = {}) {
     ["Relevant from", has(summary.relevant_from_ns) ? ms_unit(summary.relevant_from_ns) : null,
       "Smaller differences per step are not worth a look."],
     ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
+    ["Same work", has(summary.same_work_share)
+      ? `${percent(summary.same_work_share)} of device time` : null,
+    "Device time in rows whose operator, shapes, types and calls per step match. Below 80 % the "
+      + "sides did different work, unless their FLOPs per step agree."],
+    ["FLOPs known for", flops_text(summary), "Part of the time of matrix products, attention and "
+      + "convolutions that has its operations worked out: base and candidate."],
     ["Speedup", has(summary.speedup) ? `${summary.speedup.toFixed(3)}×` : null,
       "Base by candidate; above 1 the candidate is faster."],
   ];
   return facts.filter(([, text]) => text);
+}
+
+const known_share = (share) => (has(share) ? percent(share) : "none");
+
+function flops_text({ base_flops_time_share: base, cand_flops_time_share: cand }) {
+  return has(base) || has(cand)
+    ? `${known_share(base)} and ${known_share(cand)} of the time` : null;
+}
+
+/** What stands in place of a headline where neither side can be faster, or null. */
+export function different_work({ same_work, same_work_share }) {
+  return same_work === false ? `did different work: ${percent(same_work_share)} of the device time `
+    + "matches by operator, shapes and calls per step" : null;
 }
 
 function times_noise({ shift_share, delta_share, threshold_share }) {

@@ -9,7 +9,7 @@ function group_by(items, key) {
 
 /** The lower median, and any quantile by nearest rank. */
 const quantile = (values, q) =>
-  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(q * values.length) - 1)];
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(q * values.length) - 1)];
 
 /** The calls that launched something: each with its first device event. */
 function launches_of(events) {
@@ -68,7 +68,7 @@ export function queues_of(events) {
     const linked = launches_of(group);
     const edges = linked.flatMap((event) => [[event.call_begin_ns, 1], [event.begin_ns, -1]]);
     let [length, max] = [0, 0];
-    for (const [, change] of edges.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    for (const [, change] of [...edges].sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
       length += change;
       max = Math.max(max, length);
     }

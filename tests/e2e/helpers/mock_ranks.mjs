@@ -16,7 +16,8 @@ function rank_row(rank, late) {
     steady_steps: 9, step_median_ns: 100 * MS, step_p95_ns: 101 * MS, window_ns: 100 * MS,
     compute_ns: is_late ? 70 * MS : 60 * MS, exposed_comm_ns: is_late ? 30 * MS : 40 * MS,
     exposed_memory_ns: 0, idle_ns: 0, gemm_ns: is_late ? 70 * MS : 60 * MS, attention_ns: 0,
-    other_compute_ns: 0, idle_host_wait_ns: 0, idle_other_ns: 0, headline: rank === 0,
+    other_compute_ns: 0, idle_host_wait_ns: 0, idle_other_ns: 0, unrecorded_ns: 0,
+    headline: rank === 0,
     exposed_wait_ns: is_late ? 0 : 10 * MS, exposed_transfer_ns: 30 * MS,
     lateness_ns: is_late ? 10 * MS : (rank % 7) * 1000, clock_offset_ns: rank };
 }

@@ -47,6 +47,24 @@ export async function mesh(args) {
   return { args, truth, found, steady };
 }
 
+/**
+ * Ranks of several meshes as one run: of each the first rank, the last one and the arguments.
+ * @param {[number, number, string][]} parts
+ */
+export async function meshes_as_one(parts) {
+  const folders = [], files = [];
+  for (const [first, last, args] of parts) {
+    const folder = temporary("mesh", fast_tmpdir());
+    await run_program(tracegen_bin(),
+      ["mesh", ...CLOCKS_OFF, ...args.split(" "), "--format", "zst", "--out", folder]);
+    folders.push(folder);
+    for (let rank = first; rank <= last; rank++) files.push(join(folder, `rank${rank}.json.zst`));
+  }
+  const found = await run_tables(files);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  return { found };
+}
+
 /** Sum over the steady steps of a figure of the truth, which has one per step from 1 on. */
 export const in_steady = ({ steady }, values) => sum(steady.map((step) => values[step - 1]));
 

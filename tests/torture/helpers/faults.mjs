@@ -12,7 +12,7 @@ const KINDS = ["none", "open", "read", "write", "sync", "name", "reserve", "remo
   "memory", "map"];
 
 /** What a call can fail with: errno of Linux, or half of what was asked for. */
-export const ACTIONS = { EINTR: 4, EIO: 5, ENOMEM: 12, ENOSPC: 28, short: -1 };
+export const ACTIONS = { EPERM: 1, EINTR: 4, EIO: 5, ENOMEM: 12, ENOSPC: 28, short: -1 };
 
 const AT = { recording: 0, kind: 4, action: 8, lasting: 12, fired: 16, after: 20, site: 24,
   site_count: 32, folder: 48, sites: 512 };

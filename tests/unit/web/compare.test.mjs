@@ -18,8 +18,8 @@ import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side
   with_candidate } from "../../../web/views/side_model.mjs";
 import { median } from "../../../web/charts/trend_model.mjs";
 import { strips_of } from "../../../web/views/strip_model.mjs";
-import { biggest, evidence, headline, interval_text, is_comparable, matched, p_text, verdict_chip }
-  from "../../../web/views/verdict_model.mjs";
+import { biggest, different_work, evidence, headline, interval_text, is_comparable, matched, p_text,
+  verdict_chip } from "../../../web/views/verdict_model.mjs";
 
 const MS = 1_000_000;
 const run = (name, more = {}) => ({ id: `r_${name}`, name, project: "default",
@@ -88,6 +88,13 @@ test("the headline says direction, size and share, by the shift where there is o
   assert.equal(headline({ ...summary, delta_share: -0.0004 }).share, "less than 0.1 %");
   assert.equal(headline({ ...summary, base_tokens: 8192 }, "token").words,
     "10.00 ms per 8,192 tokens faster");
+});
+
+test("different work has no headline of its own speed", () => {
+  assert.equal(different_work({ same_work: true, same_work_share: 0.3 }), null);
+  assert.equal(different_work({}), null);
+  assert.match(different_work({ same_work: false, same_work_share: 0.28 }),
+    /^did different work: 28/);
 });
 
 test("the verdict's chip tells significance from relevance", () => {

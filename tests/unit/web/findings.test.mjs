@@ -2,7 +2,8 @@
 // Findings: their order, the sum that counts no time twice, what is said of overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { affected_text, cost_text, facts_of, overlap_text, own_share, part_findings, saving_of }
+import { affected_text, cost_text, facts_of, overlap_text, own_share, part_findings, saving_of,
+  unjudged }
   from "../../../web/views/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -24,6 +25,28 @@ test("findings come by what each costs by itself; small ones fold away", () => {
   assert.deepEqual(rules(large), ["straggler", "bubble", "waiting"]);
   assert.deepEqual(rules(small), ["tiny", "fp8"]);
   assert.deepEqual(dismissed, []);
+});
+
+test("what costs no time does not fold away as small", () => {
+  const leak = { ...info, rule: "memory_leak", severity: "low" };
+  const headroom = { ...info, rule: "memory_headroom" };
+  const bare = { ...info, rule: "no_device_events", severity: "medium" };
+  const { large, small } = part_findings([leak, headroom, bare, info], []);
+  assert.deepEqual(rules(large), ["memory_leak", "memory_headroom", "no_device_events"]);
+  assert.deepEqual(rules(small), ["fp8"]);
+});
+
+test("what a recording lacks is told with the findings that need it", () => {
+  const row = (item, state, silent_rules) => ({ item, state, how: "x", silent_rules });
+  const told = unjudged([row("shapes", "missing", "slow_calls, gemm_precision"),
+    row("memory", "present", "memory_leak"), row("occupancy", "missing", null),
+    row("launch_shapes", "partial", "slow_calls")]);
+  assert.deepEqual(told.map(({ lacks, partial, rules: of }) => [lacks, partial, of]), [
+    ["shapes", false, ["slow calls", "gemm precision"]], ["launch shapes", true, ["slow calls"]]]);
+  const bare = unjudged([row("device_events", "missing", "all"),
+    row("shapes", "missing", "slow_calls")]);
+  assert.deepEqual(bare.map(({ rules: of }) => of), [["everything"]]);
+  assert.deepEqual(unjudged([]), []);
 });
 
 test("a small one of high severity stays in sight", () => {

@@ -7,7 +7,7 @@ import {
 } from "../../../web/charts/waterfall_model.mjs";
 
 const BARS = ["gemm", "attention", "other_compute", "exposed_comm", "exposed_memory",
-  "idle_host_wait", "idle_other"];
+  "idle_host_wait", "idle_other", "unrecorded"];
 const LEVELS = ["bar", "category", "op", "shape", "kernel"];
 
 /** A small linear congruential generator, so that failures repeat. */
@@ -64,7 +64,7 @@ test("at every place the columns sum to the place's own figures, folded ones inc
       assert.equal(level.delta_ns, row.cand_ns - row.base_ns);
     }
     const top = waterfall_level(tree, TOP_PLACE);
-    assert.equal(top.columns.length, 7);
+    assert.equal(top.columns.length, 8);
     assert.equal(top.delta_ns, total(rows.filter(({ level }) => level === "bar"), "cand_ns") -
       total(rows.filter(({ level }) => level === "bar"), "base_ns"));
   }
@@ -131,4 +131,20 @@ test("the axis is cut only when differences would be too small to see from zero"
   assert.ok(axis_of([512, 448]).low > 0 && axis_of([512, 448]).low < 448);
   assert.deepEqual([axis_of([10, 2]).low, axis_of([10, 2]).is_cut], [0, false]);
   assert.deepEqual([axis_of([0, 0]).low, axis_of([0, 0]).high], [0, 1]);
+});
+
+test("at the top a bridge leads from the means to the medians of the verdict", () => {
+  const tree = tree_of(rows_of(1));
+  const { base_ns, cand_ns } = waterfall_level(tree, TOP_PLACE);
+  const summary = { base_mean_ns: base_ns, cand_mean_ns: cand_ns, base_step_ns: base_ns - 5,
+    cand_step_ns: cand_ns + 2, bridge_ns: 7 };
+  const level = waterfall_level(tree, TOP_PLACE, summary);
+  assert.equal(level.columns.at(-1).key, "bridge");
+  assert.equal(level.columns.at(-1).delta_ns, 7);
+  assert.equal(level.base_ns, summary.base_step_ns);
+  assert.equal(level.cand_ns, summary.cand_step_ns);
+  const same = { ...summary, base_step_ns: base_ns, cand_step_ns: cand_ns, bridge_ns: 0 };
+  assert.ok(waterfall_level(tree, TOP_PLACE, same).columns.every(({ key }) => key !== "bridge"));
+  const below = waterfall_level(tree, { bar: "gemm", cat: "", node: "" }, summary);
+  assert.ok(below.columns.every(({ key }) => key !== "bridge"));
 });

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that holds no event is refused with what it is instead.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/golden/trace_dump.h"
+
+#define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}"
+
+static struct trace *read_all(const char *text, size_t step, struct budget *budget, struct err *err)
+{
+    *err = (struct err){.code = ERR_NONE};
+    return dump_read(str_of(text), step, budget, err);
+}
+
+static void assert_refused(const char *text, const char *says)
+{
+    static const size_t steps[] = {0, 1, 7};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct budget budget = {0};
+        struct err err;
+        assert_null(read_all(text, steps[i], &budget, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        if (!strstr(err.msg, says))
+            fail_msg("%s: expected \"%s\", found \"%s\"", text, says, err.msg);
+        assert_int_equal(budget.used, 0);
+    }
+}
+
+static void a_log_is_no_trace_though_it_begins_with_a_bracket(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {
+        "[2026-01-01 12:00:00] INFO step 1, loss 2.3\n[2026-01-01 12:00:01] INFO step 2\n",
+        "[rank0]: Traceback (most recent call last):\n",
+        "[INFO] started \"run\n",
+        "[1/3] Building CXX object\n",
+        "[0]: NCCL version 2.27.3\n",
+        "{'loss': 2.3, 'step': 1}\n",
+        "{{ template }}",
+    };
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
+        assert_refused(logs[i], "found text that is not JSON, perhaps a log, expected a trace");
+}
+
+static void json_without_an_event_is_named_by_what_it_holds(void **state)
+{
+    (void)state;
+    assert_refused("[]", "found an empty list");
+    assert_refused(" [ ] \n", "found an empty list");
+    assert_refused("{}", "found an empty JSON object");
+    assert_refused("[1, 2.5e3, -1]", "found a list of numbers");
+    assert_refused("[\"a\", \"b\"]", "found a list of texts");
+    assert_refused("[[1, 2], [3]]", "found a list of lists");
+    assert_refused("[{\"step\": 1, \"loss\": {\"ph\": 2}}, {\"lr\": 2}]",
+                   "found a list of objects that are not events, perhaps metrics, with the members "
+                   "step, loss, expected");
+    assert_refused("[{\"ph\": \"?\"}, {\"ph\": 7.2}, {}]", "with the members ph, expected");
+    assert_refused("{\"step\": 1}\n{\"step\": 2}\n",
+                   "found lines of JSON objects, perhaps a log, with the members step");
+    assert_refused("{\"lr\": 0.1, \"layers\": {\"a\": 1}, \"x\": [{\"y\": 1}]}",
+                   "found a JSON object with the members lr, layers, x, expected");
+    assert_refused("{\"model_type\": \"llama\"}", "found settings of a model");
+    assert_refused("{\"version\": \"2.10\", \"pg_config\": {}, \"entries\": []}",
+                   "found a Flight Recorder dump");
+    assert_refused("{\"schema\": \"1.1.1\", \"nodes\": [{\"id\": 1}]}", "found an execution trace");
+    assert_refused("{\"schemaVersion\": 1, \"deviceProperties\": []}",
+                   "found the head of a trace without its events");
+}
+
+static void what_members_are_called_is_repeated_only_if_it_is_a_name(void **state)
+{
+    (void)state;
+    assert_refused("{\"a\\nb\": 1, \"<b>\": 2, \"ok\": 3}", "object with the members ok, expected");
+    assert_refused("{\"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\": 1}",
+                   "found a JSON object, expected");
+}
+
+static void an_empty_recording_says_that_nothing_was_recorded(void **state)
+{
+    (void)state;
+    assert_refused("{\"traceEvents\": []}", "no events were recorded");
+    assert_refused("{\"schemaVersion\": 1, \"traceEvents\": [], \"traceName\": \"t\"}",
+                   "no events were recorded");
+    assert_refused("{\"traceEvents\": 5}", "found traceEvents that is no list");
+    assert_refused("{\"traceEvents\": {\"ph\": \"X\"}, \"b\": 1}", "traceEvents that is no list");
+}
+
+static void a_trace_that_is_cut_before_its_first_event_says_so(void **state)
+{
+    (void)state;
+    assert_refused("{\"schemaVersion\": 1, \"traceEvents\": [", "ends at byte 37 before its first");
+    assert_refused("{\"schemaVersion\": 1, \"tra", "before its first event");
+    assert_refused("[{\"ph\": \"X\", \"na", "ends at byte 16 before its first event");
+}
+
+static void one_event_makes_a_trace_whatever_stands_around_it(void **state)
+{
+    (void)state;
+    static const char *const traces[] = {
+        "[" EVENT,
+        "[1, " EVENT "]",
+        "[INFO] {\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}",
+        "{\"traceEvents\": [{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1}]}",
+        "{\"traceEvents\": [{\"ph\": \"i\", \"name\": \"Record Window End\", \"ts\": 1}, ",
+    };
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        struct budget budget = {0};
+        struct err err;
+        struct trace *trace = read_all(traces[i], 0, &budget, &err);
+        if (!trace)
+            fail_msg("%s: %s", traces[i], err.msg);
+        trace_free(trace);
+    }
+}
+
+static void bytes_that_are_no_text_are_named(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err;
+    assert_null(read_all("\x80\x04\x95 pickle", 0, &budget, &err));
+    assert_non_null(strstr(err.msg, "found a Python pickle, perhaps a memory snapshot"));
+    char tar[512] = "run/rank0.json";
+    memcpy(tar + 257, "ustar", 5);
+    assert_null(dump_read((struct str){tar, sizeof tar}, 0, &budget, &err));
+    assert_non_null(strstr(err.msg, "found a tar archive"));
+    assert_null(read_all("PK\x03\x04", 0, &budget, &err));
+    assert_non_null(strstr(err.msg, "found a zip archive, expected a trace as .json, .json.gz or "
+                                    ".json.zst: unpack it"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_log_is_no_trace_though_it_begins_with_a_bracket),
+        cmocka_unit_test(json_without_an_event_is_named_by_what_it_holds),
+        cmocka_unit_test(what_members_are_called_is_repeated_only_if_it_is_a_name),
+        cmocka_unit_test(an_empty_recording_says_that_nothing_was_recorded),
+        cmocka_unit_test(a_trace_that_is_cut_before_its_first_event_says_so),
+        cmocka_unit_test(one_event_makes_a_trace_whatever_stands_around_it),
+        cmocka_unit_test(bytes_that_are_no_text_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
