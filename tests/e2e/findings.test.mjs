@@ -92,6 +92,7 @@ const CASES = [
   plant("idle_unrecorded", "data_quality", {}, { true_ns: nothing }),
   plant("idle_profiler", "unexplained_idle", { data_quality: PROFILED },
     { true_ns: idle_ns("profiler") }),
+  plant("backlog", "data_quality", {}, { true_ns: nothing }),
   plant("overrun", "data_quality", {}, { true_ns: nothing }),
   { name: "checkpointing", args: ["--checkpoint"], rule: "recompute", true_ns: repeated_ns },
   { name: "a leak", args: ["--leak", "50000000", "--held", "part"], rule: "memory_leak" },
@@ -147,6 +148,13 @@ function assert_categories({ truth, trace }) {
   }
 }
 
+/** Unrecorded time is found to the nanosecond where it is planted, and nowhere else. */
+function assert_unrecorded({ truth, trace }) {
+  const rows = trace.tables.idle_causes.filter(({ cause, device }) =>
+    cause === "unrecorded" && device === null);
+  assert.equal(sum(rows, (row) => row.total_ns), truth.idle_causes.unrecorded?.total_ns ?? 0);
+}
+
 const findings_of = ({ trace }) => trace.tables.findings ?? [];
 
 /** The truth of the steps that count. */
@@ -189,6 +197,7 @@ async function assert_found(flavour, strategy, { name, args, rule, others = {}, 
     assert_truth(result);
     assert_categories(result);
   }
+  assert_unrecorded(result);
   assert_shared_out(result);
   const rules = rule === null ? [] : [rule, ...also];
   const names = found.map((finding) => finding.rule).filter((one) => !others[one]);

@@ -25,7 +25,7 @@ static const char usage[] =
     "plants: exposed_comm starvation tiny_kernels low_overlap pageable_copies\n"
     "  fp32_gemm fp8_unused bad_gemm bad_attention unfused_attention unfused_optimizer\n"
     "  launch_bound periodic_steps unstable_steps slow_calls overrun prefetch\n"
-    "  uneven_layers generator preprocessing small_collectives\n"
+    "  uneven_layers generator preprocessing small_collectives backlog\n"
     "  idle_sync idle_data_loading idle_allocator idle_host_compute idle_launch_overhead\n"
     "  idle_event_wait idle_graph_replay idle_profiler idle_cold_start idle_unknown\n"
     "  idle_unrecorded none\n";
@@ -54,6 +54,7 @@ const char *arguments_plant_name(enum plant plant)
         [PLANT_GENERATOR] = "generator",
         [PLANT_PREPROCESSING] = "preprocessing",
         [PLANT_SMALL_COLLECTIVES] = "small_collectives",
+        [PLANT_BACKLOG] = "backlog",
     };
     return names[plant];
 }

@@ -437,6 +437,8 @@ void plants_write_gradients(struct builder *b)
 bool plants_are_due(enum schedule schedule, int32_t step)
 {
     int32_t place = step % UNSTABLE_OF;
+    if (schedule == SCHEDULE_FIRST)
+        return step == 0;
     if (schedule == SCHEDULE_PERIODIC)
         return step % PERIOD == PERIOD - 1;
     return schedule == SCHEDULE_ALL || place == 4 || place == 5 || place == 9;
@@ -446,6 +448,16 @@ static void restrict_to(struct builder *b, size_t from, enum schedule schedule)
 {
     for (size_t i = from; i < b->program->count; i++)
         b->program->instructions[i].schedule = schedule;
+}
+
+// When the recording starts the device still runs what was launched before, and no row shows it.
+void plants_write_start(struct builder *b)
+{
+    size_t from = b->program->count;
+    if (!wanted_ns(b, PLANT_BACKLOG))
+        return;
+    idle_write(b, IDLE_UNRECORDED, wanted_ns(b, PLANT_BACKLOG));
+    restrict_to(b, from, SCHEDULE_FIRST);
 }
 
 // The host writes a checkpoint every so many steps.

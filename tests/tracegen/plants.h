@@ -4,6 +4,9 @@
 
 #include "tests/tracegen/builder.h"
 
+// Those that stand before the forward.
+void plants_write_start(struct builder *b);
+
 // Those that stand between forward and backward.
 void plants_write_model(struct builder *b);
 

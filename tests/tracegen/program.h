@@ -56,7 +56,7 @@ struct collective {
 };
 
 // In which steps an instruction is executed.
-enum schedule { SCHEDULE_ALL, SCHEDULE_PERIODIC, SCHEDULE_UNSTABLE };
+enum schedule { SCHEDULE_ALL, SCHEDULE_FIRST, SCHEDULE_PERIODIC, SCHEDULE_UNSTABLE };
 
 struct instruction {
     enum instruction_code code;

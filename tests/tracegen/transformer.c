@@ -745,6 +745,7 @@ void transformer_write(struct program *program, const struct arguments *argument
     builder_step(b);
     builder_python(b, "train.py(163): train_step");
     load_batch(&model);
+    plants_write_start(b);
     forward(&model);
     plant_idle(b);
     plants_write_model(b);
