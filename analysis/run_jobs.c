@@ -225,7 +225,9 @@ static bool sign_twins(struct jobs *jobs, struct err *err)
         uint32_t recording = jobs->signs[its->a][BY_RECORDING];
         uint32_t same = jobs->same[its->a];
         bool twin = same != RUN_NONE && jobs->signs[same][BY_RECORDING] == recording;
-        jobs->signs[its->a][BY_TWIN] = twin ? jobs->signs[same][BY_TWIN] + 1 : 1;
+        jobs->signs[its->a][BY_TWIN] = 1;
+        if (twin) // no conditional expression: gcc 14 reads both sides of such a sum
+            jobs->signs[its->a][BY_TWIN] += jobs->signs[same][BY_TWIN];
         several[recording] = several[recording] || (said[recording] && !twin && its->key >= 0);
         said[recording] = said[recording] || its->key >= 0;
     }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 // Classes of slices: the categories of device events, then the kinds of all others.
-#define CLASS_COUNT (CATEGORY_COUNT + EVENT_KIND_COUNT)
+enum { FIRST_KIND = (int)CATEGORY_COUNT, CLASS_COUNT = FIRST_KIND + (int)EVENT_KIND_COUNT };
 
 // What was asked for; times are since the trace's first event.
 struct asked {
@@ -49,15 +49,14 @@ static const char *class_word(uint32_t class)
         [EVENT_OVERHEAD] = "overhead",
         [EVENT_ALLOCATION] = "allocation",
     };
-    return class < CATEGORY_COUNT ? category_word((enum category) class)
-                                  : kinds[class - CATEGORY_COUNT];
+    return class < FIRST_KIND ? category_word((enum category) class) : kinds[class - FIRST_KIND];
 }
 
 static uint8_t class_of(const struct slice *slice, struct str name)
 {
     enum event_kind kind = (enum event_kind)slice->kind;
     if (!event_kind_is_device(kind))
-        return (uint8_t)(CATEGORY_COUNT + kind);
+        return (uint8_t)(FIRST_KIND + (int)kind);
     enum device_class class = event_device_class(kind, name, slice->collective);
     if (class == CLASS_COMMUNICATION)
         return CATEGORY_COMMUNICATION;

@@ -35,7 +35,7 @@ static void print_identity(const struct report *report, const char *file, int64_
 
 static void put_bar(FILE *out, double share)
 {
-    int full = (int)(share * BAR_WIDTH + 0.5);
+    int full = (int)(share * (double)BAR_WIDTH + 0.5);
     for (int i = 0; i < BAR_WIDTH; i++)
         fputs(i < full ? "\u2588" : "\u00b7", out);
 }

@@ -98,7 +98,7 @@ static int64_t fp32_ppm(const struct builder *b)
 // Rows of a product that loses about so much time by running slower.
 static int64_t rows_for(const struct builder *b, int64_t lost_ns, int64_t n, int64_t slower_ppm)
 {
-    double row_ns = (double)product_ns(b, ROWS, n, slower_ppm - 1000000) / ROWS;
+    double row_ns = (double)product_ns(b, ROWS, n, slower_ppm - 1000000) / (double)ROWS;
     return at_least(1, (int64_t)((double)lost_ns / row_ns) / ALIGNED) * ALIGNED;
 }
 
@@ -175,7 +175,7 @@ static void plant_bad_attention(struct builder *b)
     int64_t flop = (int64_t)2 * SEQUENCES * LENGTH * LENGTH * WIDE_HEAD;
     double head_ns = (double)flop / (double)b->vendor->attention_flop_per_ns;
     double lost_ns = head_ns * (BAD_TIMES - 1);
-    double wanted = (double)wanted_ns(b, PLANT_BAD_ATTENTION) / CALLS;
+    double wanted = (double)wanted_ns(b, PLANT_BAD_ATTENTION) / (double)CALLS;
     int64_t heads = at_least(1, (int64_t)(wanted / lost_ns));
     const char *dims =
         builder_text(b, "[%d, %d, %lld, %d]", SEQUENCES, LENGTH, (long long)heads, WIDE_HEAD);
@@ -191,7 +191,7 @@ static void plant_bad_attention(struct builder *b)
         .op = "aten::_flash_attention_forward",
         .args = args,
         .kernel = &b->vendor->kernels[ROLE_ATTENTION_FORWARD],
-        .ns = (int64_t)(head_ns * BAD_TIMES * (double)heads),
+        .ns = (int64_t)(head_ns * (double)BAD_TIMES * (double)heads),
         .cost_ns = (int64_t)(lost_ns * (double)heads),
     };
     for (int i = 0; i < CALLS; i++)

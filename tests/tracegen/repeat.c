@@ -67,7 +67,7 @@ int64_t repeat_apply(const struct arguments *arguments, struct program *program)
         bool slow = arguments->slow_op && strcmp(name, arguments->slow_op) == 0;
         int64_t percent = slow ? arguments->slow_op_percent : 100;
         int64_t count = work->kernels > 1 ? work->kernels : 1;
-        double factor = (double)draw_ppm(arguments, name) * (double)percent / 100 / PPM;
+        double factor = (double)draw_ppm(arguments, name) * (double)percent / 100 / (double)PPM;
         found |= slow;
         if (work->schedule == SCHEDULE_ALL)
             added_ns += work->ns * (percent - 100) / 100 * count;

@@ -92,7 +92,7 @@ static struct cell share_cell(double value)
 
 static void add_summary(struct fixture *f, struct judged_shift shift)
 {
-    int64_t delta_ns = llround(500.0 * MS * shift.share);
+    int64_t delta_ns = llround(500.0 * (double)MS * shift.share);
     const struct given row[] = {{"cand", I(1)},
                                 {"base_step_ns", I((int64_t)500 * MS)},
                                 {"cand_step_ns", I((int64_t)500 * MS + delta_ns)},
