@@ -1,7 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every C file stands as clang-format would write it.
+# Every C file stands as clang-format 14 would write it. Later releases lay out some macros and
+# initializers otherwise, and no layout suits them all, so with those nothing is checked.
 set -euo pipefail
+
+major=$(clang-format --version | sed -E 's/.*version ([0-9]+).*/\1/')
+if ((major != 14)); then
+    echo "SKIPPED: found clang-format $major, expected 14"
+    exit 77
+fi
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mapfile -d '' -t files < <(
