@@ -125,6 +125,25 @@ const struct cell *table_cell(const struct table *table, size_t row, const char 
     return &table->cells[row * table->desc->column_count + (size_t)c];
 }
 
+size_t table_row_bytes(const struct table *table, size_t row)
+{
+    const struct table_desc *desc = table->desc;
+    const struct cell *cells = table->cells + row * desc->column_count;
+    size_t bytes = desc->column_count * sizeof cells->i;
+    for (unsigned c = 0; c < desc->column_count; c++)
+        bytes += desc->columns[c].type == COLUMN_TEXT && !cells[c].null ? cells[c].s.len : 0;
+    return bytes;
+}
+
+uint64_t report_bytes(const struct report *report)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < report->table_count; i++)
+        for (size_t row = 0; row < report->tables[i].row_count; row++)
+            bytes += table_row_bytes(&report->tables[i], row);
+    return bytes;
+}
+
 static void write_cell(enum column_type type, const struct cell *cell, struct buf *out)
 {
     if (cell->null) {

@@ -103,6 +103,10 @@ const struct cell *table_cell(const struct table *table, size_t row, const char 
 // Index of a column, or -1.
 int table_column(const struct table_desc *desc, const char *name);
 
+// What the rows hold: eight bytes a cell, and texts.
+size_t table_row_bytes(const struct table *table, size_t row);
+uint64_t report_bytes(const struct report *report);
+
 // {"columns": ...} is left to callers; this writes one row as a JSON object.
 void report_row_json(const struct table *table, size_t row, struct buf *out);
 

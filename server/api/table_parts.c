@@ -14,8 +14,8 @@ struct reading {
     struct store *store;
     const struct table_place *place;
     const struct table_query *query;
-    uint64_t number; // of the next part
-    bool more;       // it may have rows
+    uint64_t at; // of the next part
+    bool more;   // it may have rows
 };
 
 // The rows of the next part that match.
@@ -28,7 +28,7 @@ static bool read_matches(struct reading *reading, struct arena *arena, struct ta
     filters.sort_count = 0;
     filters.offset = 0;
     filters.limit = TABLE_QUERY_NO_LIMIT;
-    if (!store_read_part(reading->store, reading->place, reading->number++, &report, &reading->more,
+    if (!store_read_part(reading->store, reading->place, &reading->at, &report, &reading->more,
                          err))
         return false;
     const struct table *found = report.table_count ? &report.tables[0] : &none;
@@ -144,7 +144,7 @@ struct table_stream {
     struct store *store;
     struct table_place place;
     struct table_request table;
-    uint64_t number;        // of the next part
+    uint64_t at;            // of the next part
     uint64_t total, rows;   // that matched, and that were written
     unsigned column;        // TABLE_COLUMNS: which is written
     struct table_desc lone; // TABLE_COLUMNS: of this column alone, where no other is asked about
@@ -156,9 +156,10 @@ static bool next_rows(struct table_stream *stream, struct arena *arena, struct t
 {
     const struct table_query *query = &stream->table.query;
     struct table_page matches;
-    struct reading reading = {stream->store, &stream->place, query, stream->number++, false};
+    struct reading reading = {stream->store, &stream->place, query, stream->at, false};
     if (!read_matches(&reading, arena, &matches, err))
         return false;
+    stream->at = reading.at;
     *more = reading.more;
     uint64_t before = stream->total, count = matches.table.row_count;
     uint64_t skipped = query->offset > before ? query->offset - before : 0;
@@ -213,7 +214,7 @@ static bool put_next_values(void *context, struct buf *out, bool *more, struct e
     struct table_stream *stream = context;
     struct arena arena;
     struct table rows;
-    if (stream->number == 0)
+    if (stream->at == 0)
         begin_column(stream, out);
     arena_init(&arena, NULL);
     bool ok = next_rows(stream, &arena, &rows, more, err);
@@ -226,7 +227,7 @@ static bool put_next_values(void *context, struct buf *out, bool *more, struct e
     if (!ok || *more)
         return ok;
     buf_putc(out, ']');
-    stream->number = 0;
+    stream->at = 0;
     *more = ++stream->column < stream->table.column_count;
     if (!*more)
         table_put_columns_tail(&stream->table, stream->rows, stream->total, out);

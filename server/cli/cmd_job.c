@@ -7,6 +7,9 @@
 #include "server/jobs/sandbox.h"
 #include "server/jobs/shared_page.h"
 
+#include "analysis/report_parts.h"
+#include "analysis/table_limit.h"
+#include "analysis/tables.h"
 #include "ingest/base/clock.h"
 
 #include <errno.h>
@@ -86,7 +89,9 @@ static void work(const struct job_order *order, struct cores *cores, struct prog
     struct pipeline_job job = {.options = order->options, .progress = progress};
     job.options.cores = cores;
     progress->cores = cores;
-    reply->ok = pipeline_trace(&files, &job, report, &reply->found, &reply->err);
+    reply->ok = pipeline_trace(&files, &job, report, &reply->found, &reply->err) &&
+                table_limit(report, order->tables_bytes, &table_quality, &reply->err) &&
+                report_parts_write(report, trace_tables, JOB_FD_TABLES, &reply->err);
 }
 
 static bool send_all(const struct buf *message, struct err *err)
@@ -100,10 +105,11 @@ static bool send_all(const struct buf *message, struct err *err)
     return true;
 }
 
-static bool answer(const struct job_reply *reply, const struct report *report, struct err *err)
+static bool answer(const struct job_reply *reply, struct err *err)
 {
     struct buf message = {0};
-    bool ok = job_wire_put_reply(reply, report, &message, err) && send_all(&message, err);
+    job_wire_put_reply(reply, &message);
+    bool ok = buf_ok(&message, err) && send_all(&message, err);
     buf_free(&message);
     return ok;
 }
@@ -121,7 +127,7 @@ static bool do_job(struct job_order *order, struct arena *arena, struct err *err
     arena->budget = &budget;
     struct report report = {.arena = arena};
     work(order, &cores, &page->progress, &report, &reply);
-    bool ok = answer(&reply, &report, err);
+    bool ok = answer(&reply, err);
     if (ok)
         _exit(0); // at once: the service has what it wants, and the system takes memory back faster
     arena_free(arena);

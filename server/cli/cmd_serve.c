@@ -114,6 +114,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .blobs = service->intake.blobs,
         .metrics = service->metrics,
         .memory_bytes = service->options.job_memory_bytes,
+        .tables_bytes = service->options.max_tables_bytes,
         .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,

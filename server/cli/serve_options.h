@@ -11,7 +11,7 @@ struct serve_options {
     const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
     uint64_t quota_day_bytes, quota_stored_bytes;
     int64_t quota_in_flight;
-    uint64_t job_memory_bytes, max_upload_bytes, min_free_bytes;
+    uint64_t job_memory_bytes, max_tables_bytes, max_upload_bytes, min_free_bytes;
     int64_t connections, per_client, job_seconds, uploads_in_flight, queue_limit, resume_hours,
         jobs;
     uint64_t ballast_bytes;

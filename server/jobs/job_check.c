@@ -23,48 +23,46 @@ static const char trace[] =
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":100,\"dur\":50,"
     "\"args\":{\"correlation\":1,\"device\":0,\"stream\":7}}]}";
 
-static bool open_files(struct pipeline_files *files, struct err *err)
+static bool open_files(struct pipeline_files *files, int *tables, struct err *err)
 {
     files->kept = -1;
     files->input = memfd_create("stepscope-check", MFD_CLOEXEC);
     files->keep = memfd_create("stepscope-check", MFD_CLOEXEC);
+    *tables = memfd_create("stepscope-check", MFD_CLOEXEC);
     size_t len = sizeof trace - 1;
-    return (files->input >= 0 && files->keep >= 0 &&
+    return (files->input >= 0 && files->keep >= 0 && *tables >= 0 &&
             pwrite(files->input, trace, len, 0) == (ssize_t)len) ||
            err_set_errno(err, "making a trace to read");
 }
 
 // The process shares where we are in the files: one that died may have read or written them.
-static bool rewind_files(const struct pipeline_files *files, struct err *err)
+static bool rewind_files(const struct job_child_task *task, struct err *err)
 {
+    const struct pipeline_files *files = &task->files;
     return (lseek(files->input, 0, SEEK_SET) == 0 && lseek(files->keep, 0, SEEK_SET) == 0 &&
-            ftruncate(files->keep, 0) == 0) ||
+            lseek(task->tables, 0, SEEK_SET) == 0 && ftruncate(files->keep, 0) == 0 &&
+            ftruncate(task->tables, 0) == 0) ||
            err_set_errno(err, "making a trace to read");
 }
 
-static void close_files(const struct pipeline_files *files)
+static void close_files(const struct job_child_task *task)
 {
-    if (files->input >= 0)
-        close(files->input);
-    if (files->keep >= 0)
-        close(files->keep);
+    const int fds[] = {task->files.input, task->files.keep, task->tables};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
 }
 
 // True when the process answered, or what kept it from that says nothing of the machine.
 static bool read_trace(const struct job_child_task *task, struct job_death *death)
 {
-    struct budget budget = {.limit = task->order.memory_bytes};
-    struct arena arena;
-    arena_init(&arena, &budget);
-    struct report report = {.arena = &arena};
     struct job_reply reply;
     struct err why = {.pos = ERR_NO_POS};
-    bool ok = job_child_run(task, &reply, &report, death, &why);
+    bool ok = job_child_run(task, &reply, death, &why);
     if (ok && !reply.ok)
         why = reply.err;
     if (!death->verb && why.code != ERR_NONE)
         log_warn("the process that reads traces was tried, and says: %s", why.msg);
-    arena_free(&arena);
     return !death->verb;
 }
 
@@ -72,7 +70,7 @@ static bool try_often(const struct job_child_task *task, struct err *err)
 {
     struct job_death death = {0};
     for (int i = 0; i < TRIES; i++) {
-        if (!rewind_files(&task->files, err))
+        if (!rewind_files(task, err))
             return false;
         if (read_trace(task, &death))
             return true;
@@ -97,10 +95,10 @@ bool job_check_run(const struct jobs_config *config, struct err *err)
     if (!page)
         return false;
     cores_share(&cores, &page->free, NULL);
-    bool ok = open_files(&task.files, err);
+    bool ok = open_files(&task.files, &task.tables, err);
     task.order = job_trace_order(&chosen, &task.files, LONGEST_S, sizeof trace);
     ok = ok && try_often(&task, err);
-    close_files(&task.files);
+    close_files(&task);
     shared_page_close(page, task.cores_fd);
     return ok;
 }

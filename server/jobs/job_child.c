@@ -3,6 +3,8 @@
 // else.
 #include "server/jobs/job_child.h"
 
+#include "server/jobs/job_tables.h"
+
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
@@ -24,15 +26,6 @@ enum {
     LOG_MAX_BYTES = 64 << 10,
     FIRST_SAFE_FD = 32, // above every number that the process will use
 };
-#define REPLY_MAX_BYTES ((size_t)1 << 30) // of jobs without a budget
-
-// What a process answered so far, counted in the budget of its job: it made it within the same.
-struct answer {
-    char *at;
-    size_t len, cap;
-    struct budget *budget;
-    struct err refused; // why it is not read on
-};
 
 // A process at work.
 struct child {
@@ -42,8 +35,8 @@ struct child {
     int page_fd;
     int reply_fd, log_fd; // our ends
     pid_t pid;
-    struct answer reply;
-    struct buf log;
+    struct buf reply, log;
+    bool floods;         // it says more than an answer is
     const char *stopped; // why we ended it; NULL: we did not
 };
 
@@ -107,6 +100,7 @@ static bool open_fds(struct child *child, struct err *err)
                                      [JOB_FD_INPUT] = files->input,
                                      [JOB_FD_KEPT] = files->kept,
                                      [JOB_FD_KEEP] = files->keep,
+                                     [JOB_FD_TABLES] = child->task->tables,
                                      [JOB_FD_CORES] = child->task->cores_fd,
                                      [JOB_FD_PAGE] = child->page_fd};
     bool ok = order_fd >= 0 && child->page;
@@ -192,42 +186,25 @@ static bool spawn(struct child *child, struct err *err)
 
 // --- watching -----------------------------------------------------------------------------------
 
-// Reads what is there. Past the limit bytes are read and dropped. Closes at the end.
-static void read_some(int *fd, struct buf *into, size_t most)
+// Reads what is there. Past the limit bytes are read and dropped, and it is false. Closes at the
+// end.
+static bool read_some(int *fd, struct buf *into, size_t most)
 {
     char bytes[READ_BYTES];
     ssize_t got = *fd < 0 ? -1 : read(*fd, bytes, sizeof bytes);
+    bool fits = got <= 0 || into->len + (size_t)got <= most;
     if (got > 0)
-        buf_add(into, bytes, into->len + (size_t)got <= most ? (size_t)got : 0);
+        buf_add(into, bytes, fits ? (size_t)got : 0);
     else if (*fd >= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR)))
         close_fd(fd);
+    return fits;
 }
 
-static bool make_room(struct answer *answer)
+static void read_reply(struct child *child)
 {
-    if (answer->cap - answer->len >= READ_BYTES)
-        return true;
-    size_t cap = answer->cap + answer->cap / 2 + READ_BYTES;
-    cap = cap < REPLY_MAX_BYTES ? cap : REPLY_MAX_BYTES;
-    if (cap - answer->len < READ_BYTES)
-        return err_set(&answer->refused, ERR_LIMIT, "its result is larger than %zu MiB",
-                       REPLY_MAX_BYTES >> 20);
-    char *at = budget_realloc(answer->budget, answer->at, answer->cap, cap, &answer->refused);
-    if (!at)
-        return err_wrap(&answer->refused, "its result");
-    answer->at = at;
-    answer->cap = cap;
-    return true;
-}
-
-// Reads what is there of the answer. Closes at the end, and when there is no room for more.
-static void read_answer(int *fd, struct answer *answer)
-{
-    ssize_t got = make_room(answer) ? read(*fd, answer->at + answer->len, READ_BYTES) : 0;
-    if (got > 0)
-        answer->len += (size_t)got;
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-        close_fd(fd);
+    child->floods = !read_some(&child->reply_fd, &child->reply, JOB_REPLY_MAX_BYTES);
+    if (child->floods)
+        close_fd(&child->reply_fd);
 }
 
 static const char *reason_to_stop(const struct child *child, int64_t deadline_ns)
@@ -246,7 +223,7 @@ static void watch(struct child *child)
                                 {.fd = child->log_fd, .events = POLLIN}};
         poll(ends, 2, TICK_MS);
         if (ends[0].revents)
-            read_answer(&child->reply_fd, &child->reply);
+            read_reply(child);
         if (ends[1].revents)
             read_some(&child->log_fd, &child->log, LOG_MAX_BYTES);
         child->task->progress->done_bytes = child->page->progress.done_bytes;
@@ -322,10 +299,8 @@ static bool judge_end(const struct child *child, int status, struct job_death *d
                  (long long)(child->task->limit_ns / 1000000000));
         return false;
     }
-    if (child->reply.refused.code != ERR_NONE) {
-        *err = child->reply.refused;
-        return false;
-    }
+    if (child->floods)
+        return true;
     if (WIFSIGNALED(status) && (WTERMSIG(status) != SIGKILL || child->reply.len == 0))
         blame_signal(death, WTERMSIG(status));
     else if (child->reply.len == 0) {
@@ -335,13 +310,21 @@ static bool judge_end(const struct child *child, int status, struct job_death *d
     return !death->verb;
 }
 
+static bool take_answer(const struct child *child, struct job_reply *reply, struct err *err)
+{
+    const struct job_child_task *task = child->task;
+    struct str text = {child->reply.at, child->floods ? 0 : child->reply.len};
+    return job_wire_take_reply(text, reply, err) &&
+           (!reply->ok || job_tables_check(task->tables, &task->order, &reply->tables, err));
+}
+
 static bool judge(const struct child *child, int status, struct job_reply *reply,
-                  struct report *report, struct job_death *death, struct err *err)
+                  struct job_death *death, struct err *err)
 {
     if (!judge_end(child, status, death, err))
         return false;
     struct err why = {.pos = ERR_NO_POS};
-    if (job_wire_take_reply((struct str){child->reply.at, child->reply.len}, reply, report, &why))
+    if (take_answer(child, reply, &why))
         return true;
     if (why.code == ERR_FORMAT)
         blame(death, "ended without a result", why.msg);
@@ -356,20 +339,14 @@ static void release(struct child *child)
     close_fd(&child->reply_fd);
     close_fd(&child->log_fd);
     shared_page_close(child->page, child->page_fd);
-    budget_free(child->reply.budget, child->reply.at, child->reply.cap);
+    buf_free(&child->reply);
     buf_free(&child->log);
 }
 
 bool job_child_run(const struct job_child_task *task, struct job_reply *reply,
-                   struct report *report, struct job_death *death, struct err *err)
+                   struct job_death *death, struct err *err)
 {
-    struct budget uncounted = {0};
-    struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
-    struct child child = {.task = task,
-                          .page_fd = -1,
-                          .reply_fd = -1,
-                          .log_fd = -1,
-                          .reply = {.budget = budget, .refused = {.pos = ERR_NO_POS}}};
+    struct child child = {.task = task, .page_fd = -1, .reply_fd = -1, .log_fd = -1};
     for (int i = 0; i < JOB_FD_COUNT; i++)
         child.fds[i] = -1;
     *death = (struct job_death){0};
@@ -379,7 +356,7 @@ bool job_child_run(const struct job_child_task *task, struct job_reply *reply,
         int status = end(&child);
         read_some(&child.log_fd, &child.log, LOG_MAX_BYTES);
         tell_log(&child);
-        ok = judge(&child, status, reply, report, death, err);
+        ok = judge(&child, status, reply, death, err);
     }
     release(&child);
     return ok;

@@ -9,6 +9,7 @@
 struct job_child_task {
     struct job_order order;
     struct pipeline_files files; // stay the caller's
+    int tables;                  // an empty file for what is found; stays the caller's
     struct cores *cores;         // of which the job holds one
     int cores_fd;                // struct cores_page
     int64_t limit_ns;            // of wall time
@@ -22,11 +23,11 @@ struct job_death {
     char detail[120];
 };
 
-// Runs the job and waits for it. True: *reply is as it said, with the report when reply->ok. False:
-// with death->verb, the process is to blame; else ERR_CANCELLED, ERR_BUSY when none could be
-// started now, or ERR_LIMIT, also when what it answers passes the budget of the report's arena. No
-// process, descriptor or core is left over in any case.
+// Runs the job and waits for it. True: *reply is as it said, and when reply->ok the tables are good
+// ones, of which it has the sums. False: with death->verb, the process is to blame; else
+// ERR_CANCELLED, or ERR_BUSY when none could be started now. No process, descriptor or core is left
+// over in any case.
 MUST_CHECK bool job_child_run(const struct job_child_task *task, struct job_reply *reply,
-                              struct report *report, struct job_death *death, struct err *err);
+                              struct job_death *death, struct err *err);
 
 #endif

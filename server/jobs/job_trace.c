@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BELIEVED_NS ((int64_t)3600 * 1000000000) // how long a file counts as sound that was hashed
@@ -27,8 +28,8 @@ struct attempt {
     struct progress *progress;
     char kept_path[BLOB_PATH_SIZE], part_path[BLOB_PATH_SIZE + 8];
     struct pipeline_files files;
+    int tables; // what the process found
     struct job_reply reply;
-    struct report report;
 };
 
 // --- files --------------------------------------------------------------------------------------
@@ -90,6 +91,22 @@ static bool check_upload(const struct attempt *attempt, struct err *err)
     return is_fresh || hash_upload(attempt, err);
 }
 
+// A file for tables that is gone with its descriptor.
+static int open_tables(const struct attempt *attempt, struct err *err)
+{
+    char path[sizeof attempt->part_path + 8];
+    snprintf(path, sizeof path, "%s.part", attempt->part_path);
+    unlink(path); // of a job that was interrupted
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        bool comes_back = passes(errno);
+        err_set_errno(err, "making a file for the tables");
+        err->code = comes_back ? ERR_BUSY : err->code;
+    }
+    unlink(path);
+    return fd;
+}
+
 static bool open_files(struct attempt *attempt, struct err *err)
 {
     struct pipeline_files *files = &attempt->files;
@@ -106,15 +123,21 @@ static bool open_files(struct attempt *attempt, struct err *err)
     if (files->keep < 0)
         log_warn("job %lld: its trace will not be kept, %s cannot be made",
                  (long long)attempt->job->id, attempt->part_path);
-    return true;
+    attempt->tables = open_tables(attempt, err);
+    return attempt->tables >= 0;
+}
+
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        close(fd);
 }
 
 static void close_files(const struct pipeline_files *files)
 {
     const int fds[] = {files->input, files->kept, files->keep};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+        close_file(fds[i]);
 }
 
 // A kept trace gets its name when it looks like one. Without it a later analysis reads the upload.
@@ -150,7 +173,8 @@ struct job_order job_trace_order(const struct jobs_config *config,
         // Beside the budget: what is not counted in it, stacks, the allocator's places of threads.
         .address_bytes = memory ? memory + memory / 4 + GIB + cores * 80 * MIB : 0,
         .cpu_seconds = (uint64_t)seconds * (cores + 1) + 10,
-        .file_bytes = GIB + 16 * (uint64_t)bytes,
+        .file_bytes = GIB + config->tables_bytes + 16 * (uint64_t)bytes,
+        .tables_bytes = config->tables_bytes,
         .has_input = files->input >= 0,
         .has_kept = files->kept >= 0,
         .has_keep = files->keep >= 0,
@@ -183,13 +207,14 @@ static bool read_files(struct attempt *attempt, struct job_death *death, struct 
 {
     struct job_child_task task = {.order = order_of(attempt),
                                   .files = attempt->files,
+                                  .tables = attempt->tables,
                                   .cores = attempt->site->cores,
                                   .cores_fd = attempt->site->cores_fd,
                                   .limit_ns =
                                       limit_seconds(attempt->site, attempt->job) * 1000000000,
                                   .progress = attempt->progress,
                                   .job_id = attempt->job->id};
-    if (!job_child_run(&task, &attempt->reply, &attempt->report, death, err))
+    if (!job_child_run(&task, &attempt->reply, death, err))
         return false;
     tell_walls(attempt->site, attempt->reply.walls);
     if (!attempt->reply.ok)
@@ -199,12 +224,20 @@ static bool read_files(struct attempt *attempt, struct job_death *death, struct 
 
 // --- all of it ----------------------------------------------------------------------------------
 
+static int64_t kept_bytes(const struct attempt *attempt)
+{
+    struct stat info;
+    return stat(attempt->kept_path, &info) == 0 ? info.st_size : 0;
+}
+
 static bool store_found(const struct attempt *attempt, struct err *err)
 {
     const struct jobs_config *config = attempt->site->config;
     const struct pipeline_result *found = &attempt->reply.found;
     struct trace_result result = {
-        .report = &attempt->report,
+        .tables = attempt->tables,
+        .secrets = attempt->reply.tables.secrets,
+        .kept_bytes = kept_bytes(attempt),
         .rank = found->identity.rank,
         .world_size = found->identity.world_size,
         .events = found->events,
@@ -220,20 +253,14 @@ static bool store_found(const struct attempt *attempt, struct err *err)
 bool job_trace_run(struct job_site *site, const struct job *job, struct progress *progress,
                    struct job_death *death, struct err *err)
 {
-    struct budget budget = {.limit = site->config->memory_bytes};
-    struct arena arena;
-    arena_init(&arena, &budget);
-    struct attempt attempt = {.site = site,
-                              .job = job,
-                              .progress = progress,
-                              .files = {-1, -1, -1},
-                              .report = {.arena = &arena}};
+    struct attempt attempt = {
+        .site = site, .job = job, .progress = progress, .files = {-1, -1, -1}, .tables = -1};
     bool ok = open_files(&attempt, err) && read_files(&attempt, death, err);
     close_files(&attempt.files);
     if (ok && attempt.reply.found.kept)
         name_kept(&attempt);
     unlink(attempt.part_path);
     ok = ok && store_found(&attempt, err);
-    arena_free(&arena);
+    close_file(attempt.tables);
     return ok;
 }

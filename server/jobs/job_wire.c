@@ -98,6 +98,7 @@ void job_wire_put_order(const struct job_order *order, struct buf *out)
     put_number(out, order->address_bytes);
     put_number(out, order->cpu_seconds);
     put_number(out, order->file_bytes);
+    put_number(out, order->tables_bytes);
     put_number(out, order->has_input);
     put_number(out, order->has_kept);
     put_number(out, order->has_keep);
@@ -140,6 +141,7 @@ bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order
         .address_bytes = take_number(&in),
         .cpu_seconds = take_number(&in),
         .file_bytes = take_number(&in),
+        .tables_bytes = take_number(&in),
         .has_input = take_bool(&in),
         .has_kept = take_bool(&in),
         .has_keep = take_bool(&in),
@@ -156,8 +158,7 @@ bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order
 
 // --- replies ------------------------------------------------------------------------------------
 
-bool job_wire_put_reply(const struct job_reply *reply, const struct report *report, struct buf *out,
-                        struct err *err)
+void job_wire_put_reply(const struct job_reply *reply, struct buf *out)
 {
     const struct pipeline_result *found = &reply->found;
     put_number(out, REPLY_MAGIC);
@@ -167,7 +168,7 @@ bool job_wire_put_reply(const struct job_reply *reply, const struct report *repo
         put_number(out, reply->err.code);
         put_number(out, reply->err.pos);
         put_text(out, str_of(reply->err.msg));
-        return buf_ok(out, err);
+        return;
     }
     put_number(out, (uint64_t)found->identity.rank);
     put_number(out, (uint64_t)found->identity.world_size);
@@ -177,7 +178,6 @@ bool job_wire_put_reply(const struct job_reply *reply, const struct report *repo
     put_number(out, (uint64_t)found->analyse_ns);
     put_number(out, found->peak_bytes);
     put_number(out, found->kept);
-    return report_save(report, out, err);
 }
 
 // A message of one line of valid UTF-8.
@@ -208,7 +208,6 @@ static void take_failure(struct cursor *in, struct err *failure)
     else
         memcpy(failure->msg, text.at, text.len);
     clean(failure->msg);
-    in->failed |= in->left.len > 0;
 }
 
 static void take_found(struct cursor *in, struct pipeline_result *found)
@@ -224,8 +223,7 @@ static void take_found(struct cursor *in, struct pipeline_result *found)
     found->kept = take_bool(in);
 }
 
-bool job_wire_take_reply(struct str bytes, struct job_reply *reply, struct report *report,
-                         struct err *err)
+bool job_wire_take_reply(struct str bytes, struct job_reply *reply, struct err *err)
 {
     struct cursor in = {.left = bytes};
     *reply = (struct job_reply){.err = {.pos = ERR_NO_POS}};
@@ -236,7 +234,6 @@ bool job_wire_take_reply(struct str bytes, struct job_reply *reply, struct repor
         take_found(&in, &reply->found);
     else
         take_failure(&in, &reply->err);
-    if (in.failed)
-        return err_set(err, ERR_FORMAT, "its answer is cut or damaged");
-    return !reply->ok || report_load(report, in.left, trace_tables, err);
+    return (!in.failed && in.left.len == 0) ||
+           err_set(err, ERR_FORMAT, "its answer is cut or damaged");
 }

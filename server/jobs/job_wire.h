@@ -16,8 +16,9 @@ enum job_fd {
     JOB_FD_INPUT,
     JOB_FD_KEPT,
     JOB_FD_KEEP,
-    JOB_FD_CORES, // struct cores_page
-    JOB_FD_PAGE,  // struct job_page
+    JOB_FD_TABLES, // what it found: report_parts.h
+    JOB_FD_CORES,  // struct cores_page
+    JOB_FD_PAGE,   // struct job_page
     JOB_FD_COUNT
 };
 
@@ -26,6 +27,7 @@ struct job_order {
     int64_t service_pid;
     uint64_t memory_bytes;                           // budget of the job, 0: none
     uint64_t address_bytes, cpu_seconds, file_bytes; // limits of the process
+    uint64_t tables_bytes;                           // most that its tables take, 0: any
     bool has_input, has_kept, has_keep;              // which descriptors there are
     struct analysis_options options;                 // without cores
     struct peaks peaks;                              // what options.peaks points to after reading
@@ -39,20 +41,26 @@ void job_wire_put_order(const struct job_order *order, struct buf *out);
 MUST_CHECK bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order *order,
                                     struct err *err);
 
+// The tables that it wrote, as they are found to be.
+struct job_tables {
+    uint64_t plain_bytes;
+    int64_t secrets; // that the trust report counts
+};
+
 // What came of it.
 struct job_reply {
-    bool ok;                      // found and a report; else err
+    bool ok;                      // found, and its tables are written; else err
     unsigned walls;               // of the sandbox
     struct pipeline_result found; // but for texts of its identity
+    struct job_tables tables;     // not part of the message
     struct err err;
 };
 
-// With the report when reply->ok.
-MUST_CHECK bool job_wire_put_reply(const struct job_reply *reply, const struct report *report,
-                                   struct buf *out, struct err *err);
+#define JOB_REPLY_MAX_BYTES ((size_t)4096)
+
+void job_wire_put_reply(const struct job_reply *reply, struct buf *out);
 
 // Checks everything. ERR_FORMAT when it is no reply; what the reply says failed is in reply->err.
-MUST_CHECK bool job_wire_take_reply(struct str bytes, struct job_reply *reply,
-                                    struct report *report, struct err *err);
+MUST_CHECK bool job_wire_take_reply(struct str bytes, struct job_reply *reply, struct err *err);
 
 #endif

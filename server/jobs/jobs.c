@@ -6,12 +6,16 @@
 #include "server/jobs/job_trace.h"
 #include "server/store/store_tracking.h"
 
+#include "analysis/report_parts.h"
+#include "analysis/table_limit.h"
+#include "analysis/tables.h"
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 enum {
@@ -67,6 +71,16 @@ static bool load_rank(void *context, size_t index, const struct table_desc *cons
                                    known, report, err);
 }
 
+static bool store_run(const struct work *work, const struct report *report, struct err *err)
+{
+    int tables = report_parts_hold(report, run_tables, err);
+    if (tables < 0)
+        return false;
+    bool ok = store_finish_run(work->jobs->config.store, &work->job, tables, err);
+    close(tables);
+    return ok;
+}
+
 static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
 {
     struct store *store = work->jobs->config.store;
@@ -81,7 +95,8 @@ static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
     source.ranks = ranks;
     struct report report = {.arena = arena};
     return ranks && pipeline_run(&source, &report, err) &&
-           store_finish_run(store, &work->job, &report, err);
+           table_limit(&report, work->jobs->config.tables_bytes, &table_run_quality, err) &&
+           store_run(work, &report, err);
 }
 
 // What a run that ended means for its series. It is done though this fails; then the next one that

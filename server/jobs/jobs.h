@@ -18,6 +18,7 @@ struct jobs_config {
     struct metrics *metrics;   // NULL: nothing is counted; outlives the jobs
     const struct peaks *peaks; // of devices that the user added, NULL none; outlives the jobs
     uint64_t memory_bytes;     // budget of one job, 0 none
+    uint64_t tables_bytes;     // most that the tables of a trace or a run take, 0: any
     int64_t job_seconds;       // that reading one file may take; 0: as its size lets expect
     unsigned cores;            // of the machine; 0: found out
     uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end

@@ -286,9 +286,6 @@ MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id
                                         const struct table_desc *const *known,
                                         struct report *report, struct err *err);
 
-// Rows that are kept and read together.
-#define STORE_PART_ROWS ((uint64_t)1024)
-
 // Where the rows of a table are.
 struct table_place {
     struct str run_id;
@@ -297,15 +294,17 @@ struct table_place {
     const struct table_desc *desc;
 };
 
-// Adds the rows of a part, which begin with 0, to the report. *more: it was not the last one,
-// though the next may be empty. ERR_BUSY when the run is not at that revision any more.
-MUST_CHECK bool store_read_part(struct store *store, const struct table_place *place,
-                                uint64_t number, struct report *report, bool *more,
-                                struct err *err);
+// Adds the rows of the next part to the report. *at is where it begins, 0 the table, and is moved
+// on. *more: it was not the last one, though the next may be empty. ERR_BUSY when the run is not at
+// that revision any more.
+MUST_CHECK bool store_read_part(struct store *store, const struct table_place *place, uint64_t *at,
+                                struct report *report, bool *more, struct err *err);
 
 // What a trace job found.
 struct trace_result {
-    const struct report *report;
+    int tables;               // a file of parts, which are stored as they are
+    int64_t secrets;          // that the trust report counts
+    int64_t kept_bytes;       // of the trace that is kept for later
     int64_t rank, world_size; // as the file says, -1 when it does not
     int64_t events, text_bytes, parse_ns, analyse_ns;
 };
@@ -358,9 +357,9 @@ MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, 
 MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
                                    const struct trace_result *result, struct err *err);
 
-// Replaces a run's tables.
-MUST_CHECK bool store_finish_run(struct store *store, const struct job *job,
-                                 const struct report *report, struct err *err);
+// Replaces a run's tables by those of a file of parts.
+MUST_CHECK bool store_finish_run(struct store *store, const struct job *job, int tables,
+                                 struct err *err);
 
 // Ends a job as failed, with a sentence for the user. As every end of a job: ERR_NOT_FOUND when it
 // is no longer the caller's.

@@ -71,7 +71,7 @@ int64_t store_today(void);
 
 struct quota_use {
     int64_t day_bytes;
-    int64_t stored_bytes; // with those announced for uploads in pieces, which the disk holds free
+    int64_t stored_bytes; // uploads, also those in pieces, and what analyses made of them
 };
 MUST_CHECK bool store_quota_use(struct store *store, struct str who, int64_t day,
                                 struct quota_use *use, struct err *err);

@@ -3,7 +3,6 @@
 // in store_job_care.c.
 #include "server/store/store_sql.h"
 
-#include "analysis/quality.h"
 #include "ingest/base/clock.h"
 
 #include <stdio.h>
@@ -177,7 +176,16 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
     sql_bind_i64(&stmt, result->text_bytes);
     sql_bind_i64(&stmt, result->parse_ns);
     sql_bind_i64(&stmt, result->analyse_ns);
-    sql_bind_i64(&stmt, quality_count(result->report, QUALITY_SECRETS));
+    sql_bind_i64(&stmt, result->secrets);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+// Counts what was made of a trace to whoever brought it.
+static bool note_made(sqlite3 *db, struct str trace_id, int64_t bytes, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
+    sql_bind_i64(&stmt, bytes);
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
 }
@@ -185,11 +193,13 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
 static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_result *result,
                          struct err *err)
 {
+    int64_t bytes;
     return jobs_end(db, job, STR("done"), STR(""), err) &&
            traces_settle_rank(db, job, result->rank, err) &&
            write_figures(db, job->trace_id, result, err) &&
            mark_if_queued(db, job->trace_id, err) &&
-           tables_save_trace(db, job->trace_id, result->report, err) &&
+           tables_save_trace(db, job->trace_id, result->tables, &bytes, err) &&
+           note_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
            queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
@@ -233,14 +243,13 @@ bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err
     return sql_run(&stmt) && settle_point(db, run_id, err);
 }
 
-bool store_finish_run(struct store *store, const struct job *job, const struct report *report,
-                      struct err *err)
+bool store_finish_run(struct store *store, const struct job *job, int tables, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
     bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
-              tables_replace(txn.db, job->run_id, report, err) &&
+              tables_replace(txn.db, job->run_id, tables, err) &&
               jobs_mark_run(txn.db, job->run_id, NULL, err);
     return txn_end(&txn, ok, err);
 }

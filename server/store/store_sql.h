@@ -214,10 +214,9 @@ MUST_CHECK bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *e
 MUST_CHECK bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err);
 
 // Deletes and writes all run tables.
-MUST_CHECK bool tables_replace(sqlite3 *db, struct str run_id, const struct report *report,
-                               struct err *err);
-// Writes a trace's report.
-MUST_CHECK bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
+MUST_CHECK bool tables_replace(sqlite3 *db, struct str run_id, int tables, struct err *err);
+// Writes a trace's report; *bytes is what it takes.
+MUST_CHECK bool tables_save_trace(sqlite3 *db, struct str trace_id, int tables, int64_t *bytes,
                                   struct err *err);
 
 #endif

@@ -3,11 +3,9 @@
 // The names in statements come from descriptors alone; every value is bound.
 #include "server/store/store_sql.h"
 
-#include <assert.h>
-#include <zstd.h>
+#include "analysis/report_parts.h"
 
-enum { REPORT_ZSTD_LEVEL = 3 };
-#define REPORT_MAX_BYTES ((unsigned long long)1 << 30)
+#define REPORT_MAX_BYTES ((size_t)1 << 30) // of all tables in one, as older programs stored them
 
 // --- writing run tables -------------------------------------------------------------------------
 
@@ -38,38 +36,91 @@ static void put_insert(struct buf *sql, const struct table_desc *desc)
     buf_puts(sql, ")");
 }
 
-static bool insert_rows(sqlite3 *db, const char *sql, struct str run_id, const struct table *table,
-                        struct err *err)
+// A run's tables on their way into rows, one at a time.
+struct filling {
+    sqlite3 *db;
+    struct str run_id;
+    const struct table_desc *desc; // NULL: none yet
+    struct stmt insert;
+    int64_t row;   // the next
+    int64_t bytes; // of all rows
+};
+
+static bool end_table(struct filling *filling)
 {
-    struct stmt stmt = sql_begin(db, sql, err);
-    unsigned width = table->desc->column_count;
-    for (size_t row = 0; row < table->row_count; row++) {
-        sql_bind_text(&stmt, run_id);
-        sql_bind_i64(&stmt, (int64_t)row);
-        for (unsigned i = 0; i < width; i++)
-            sql_bind_cell(&stmt, &table->desc->columns[i], &table->cells[row * width + i]);
-        sql_step(&stmt);
-    }
-    return sql_end(&stmt);
+    bool ok = !filling->desc || sql_end(&filling->insert);
+    filling->desc = NULL;
+    return ok;
 }
 
-static bool write_table(sqlite3 *db, struct str run_id, const struct table *table, struct err *err)
+static bool begin_table(struct filling *filling, const struct table_desc *desc, struct err *err)
 {
     struct buf sql = {0};
-    put_insert(&sql, table->desc);
-    bool ok = buf_ok(&sql, err) && insert_rows(db, sql.at, run_id, table, err);
+    put_insert(&sql, desc);
+    bool ok = buf_ok(&sql, err);
+    if (ok) {
+        filling->insert = sql_begin(filling->db, sql.at, err);
+        filling->desc = desc;
+        filling->row = 0;
+    }
     buf_free(&sql);
     return ok;
 }
 
-bool tables_replace(sqlite3 *db, struct str run_id, const struct report *report, struct err *err)
+static bool insert_rows(struct filling *filling, const struct table *table)
 {
-    for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
-        const struct table *table = report_find(report, (*desc)->name);
-        if (!clear_table(db, *desc, run_id, err) || (table && !write_table(db, run_id, table, err)))
-            return err_wrap(err, "table %s", (*desc)->name);
+    struct stmt *stmt = &filling->insert;
+    unsigned width = table->desc->column_count;
+    for (size_t row = 0; row < table->row_count && !stmt->failed; row++) {
+        sql_bind_text(stmt, filling->run_id);
+        sql_bind_i64(stmt, filling->row++);
+        for (unsigned i = 0; i < width; i++)
+            sql_bind_cell(stmt, &table->desc->columns[i], &table->cells[row * width + i]);
+        sql_step(stmt);
     }
-    return true;
+    return !stmt->failed;
+}
+
+static bool insert_part(struct filling *filling, const struct report_part *part, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report rows = {.arena = &arena};
+    bool ok = (filling->desc == part->desc ||
+               (end_table(filling) && begin_table(filling, part->desc, err))) &&
+              report_part_load(part, &rows, err) &&
+              (!rows.table_count || insert_rows(filling, &rows.tables[0]));
+    filling->bytes += (int64_t)report_bytes(&rows);
+    arena_free(&arena);
+    return ok || err_wrap(err, "table %s", part->desc->name);
+}
+
+static bool insert_parts(struct filling *filling, int fd, struct err *err)
+{
+    struct report_parts parts;
+    bool found = true, ok = true;
+    report_parts_open(&parts, fd, run_tables);
+    while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
+        ok = insert_part(filling, &parts.part, err);
+    report_parts_close(&parts);
+    return end_table(filling) && ok;
+}
+
+static bool note_made(sqlite3 *db, struct str run_id, int64_t bytes, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE run SET made = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, bytes);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+bool tables_replace(sqlite3 *db, struct str run_id, int tables, struct err *err)
+{
+    struct filling filling = {.db = db, .run_id = run_id};
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++)
+        if (!clear_table(db, *desc, run_id, err))
+            return err_wrap(err, "table %s", (*desc)->name);
+    return insert_parts(&filling, tables, err) && note_made(db, run_id, filling.bytes, err);
 }
 
 // --- reading run tables -------------------------------------------------------------------------
@@ -306,79 +357,40 @@ bool store_load_run_report(struct store *store, struct str run_id, struct report
 
 // --- reports of traces --------------------------------------------------------------------------
 
-// A trace's tables on their way into rows, each saved and compressed in parts.
-struct packing {
+// A trace's tables on their way into rows, as they come.
+struct storing {
     struct stmt first, later;
     struct str trace_id;
-    struct buf plain;
-    struct arena frames;
+    int64_t bytes;
 };
 
-static bool compress_part(struct packing *packing, const struct table *part, struct str *frame,
-                          struct err *err)
+static bool store_part(struct storing *storing, const struct report_part *part)
 {
-    struct report one = {.table_count = 1};
-    one.tables[0] = *part;
-    packing->plain.len = 0;
-    if (!report_save(&one, &packing->plain, err))
-        return false;
-    size_t cap = ZSTD_compressBound(packing->plain.len);
-    char *to = arena_alloc(&packing->frames, cap, err);
-    if (!to)
-        return false;
-    size_t len = ZSTD_compress(to, cap, packing->plain.at, packing->plain.len, REPORT_ZSTD_LEVEL);
-    *frame = (struct str){to, len};
-    return !ZSTD_isError(len) ||
-           err_set(err, ERR_INTERNAL, "compressing a report: %s", ZSTD_getErrorName(len));
-}
-
-static bool pack_part(struct packing *packing, const struct table *part, size_t number,
-                      struct err *err)
-{
-    struct stmt *insert = number ? &packing->later : &packing->first;
-    struct str frame;
-    arena_free(&packing->frames);
-    if (!compress_part(packing, part, &frame, err))
-        return false;
-    sql_bind_text(insert, packing->trace_id);
+    struct stmt *insert = part->number ? &storing->later : &storing->first;
+    sql_bind_text(insert, storing->trace_id);
     sql_bind_text(insert, str_of(part->desc->name));
-    if (number)
-        sql_bind_i64(insert, (int64_t)number);
-    sql_bind_bytes(insert, frame);
+    if (part->number)
+        sql_bind_u64(insert, part->number);
+    sql_bind_bytes(insert, part->frame);
     sql_step(insert);
+    storing->bytes += (int64_t)part->frame.len;
     return !insert->failed;
 }
 
-static bool pack_table(struct packing *packing, const struct table *table, struct err *err)
+static bool insert_tables(sqlite3 *db, struct str trace_id, int fd, int64_t *bytes, struct err *err)
 {
-    size_t row = 0, number = 0;
-    do {
-        struct table part = *table;
-        size_t left = table->row_count - row;
-        part.cells = table->cells ? table->cells + row * table->desc->column_count : NULL;
-        part.row_count = part.row_cap = left < STORE_PART_ROWS ? left : STORE_PART_ROWS;
-        if (!pack_part(packing, &part, number++, err))
-            return false;
-        row += part.row_count;
-    } while (row < table->row_count);
-    return true;
-}
-
-static bool insert_tables(sqlite3 *db, struct str trace_id, const struct report *report,
-                          struct err *err)
-{
-    struct packing packing = {.trace_id = trace_id};
-    packing.first = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
-    packing.later = sql_begin(db, "INSERT INTO trace_table_part VALUES (?, ?, ?, ?)", err);
-    arena_init(&packing.frames, NULL);
-    bool ok = true;
-    for (unsigned i = 0; ok && i < report->table_count; i++)
-        ok = pack_table(&packing, &report->tables[i], err);
-    bool ended = sql_end(&packing.first);
-    ended = sql_end(&packing.later) && ended;
-    arena_free(&packing.frames);
-    buf_free(&packing.plain);
-    return ok && ended;
+    struct storing storing = {.trace_id = trace_id};
+    struct report_parts parts;
+    bool found = true, ok = true;
+    storing.first = sql_begin(db, "INSERT INTO trace_table VALUES (?, ?, ?)", err);
+    storing.later = sql_begin(db, "INSERT INTO trace_table_part VALUES (?, ?, ?, ?)", err);
+    report_parts_open(&parts, fd, trace_tables);
+    while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
+        ok = store_part(&storing, &parts.part);
+    report_parts_close(&parts);
+    bool ended = sql_end(&storing.first);
+    *bytes = storing.bytes;
+    return sql_end(&storing.later) && ended && ok;
 }
 
 static bool forget_tables(sqlite3 *db, struct str trace_id, struct err *err)
@@ -392,7 +404,7 @@ static bool forget_tables(sqlite3 *db, struct str trace_id, struct err *err)
     return sql_run(&later);
 }
 
-bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *report,
+bool tables_save_trace(sqlite3 *db, struct str trace_id, int tables, int64_t *bytes,
                        struct err *err)
 {
     // A row of trace_report tells that there is a report, though its tables stand by themselves.
@@ -402,23 +414,17 @@ bool tables_save_trace(sqlite3 *db, struct str trace_id, const struct report *re
         sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, zeroblob(0))", err);
     sql_bind_text(&head, trace_id);
     sql_bind_i64(&head, ANALYSIS_VERSION);
-    return sql_run(&head) && insert_tables(db, trace_id, report, err);
+    return sql_run(&head) && insert_tables(db, trace_id, tables, bytes, err);
 }
 
-// Decompresses into the arena.
-static bool unpack(struct str bytes, struct arena *arena, struct str *plain, struct err *err)
+// What the disk spoiled is nobody's input.
+static bool unpack(struct str frame, const struct table_desc *const *known, struct report *report,
+                   struct err *err)
 {
-    unsigned long long size = ZSTD_getFrameContentSize(bytes.at, bytes.len);
-    if (size > REPORT_MAX_BYTES) // the two error values are larger, too
-        return err_set(err, ERR_IO, "a stored report is damaged");
-    char *at = arena_alloc(arena, (size_t)size + 1, err);
-    if (!at)
-        return false;
-    size_t got = ZSTD_decompress(at, (size_t)size, bytes.at, bytes.len);
-    if (ZSTD_isError(got) || got != size)
-        return err_set(err, ERR_IO, "a stored report is damaged");
-    *plain = (struct str){at, got};
-    return true;
+    if (report_unpack(frame, REPORT_MAX_BYTES, known, report, err))
+        return true;
+    err->code = err->code == ERR_FORMAT ? ERR_IO : err->code;
+    return false;
 }
 
 // Adds the tables of the rows that a statement yields; an empty one has none.
@@ -427,10 +433,9 @@ static bool load_rows(struct stmt *stmt, struct report *report,
 {
     bool ok = true;
     while (ok && sql_row(stmt)) {
-        struct str frame = sql_bytes(stmt, 0), plain;
+        struct str frame = sql_bytes(stmt, 0);
         ++*found;
-        ok = frame.len == 0 ||
-             (unpack(frame, report->arena, &plain, err) && report_load(report, plain, known, err));
+        ok = frame.len == 0 || unpack(frame, known, report, err);
     }
     return sql_end(stmt) && ok;
 }
@@ -524,10 +529,11 @@ static bool check_revision(sqlite3 *db, const struct table_place *place, struct 
            (same || err_set(err, ERR_BUSY, "the run changed while its table was read"));
 }
 
-static bool read_trace_part(sqlite3 *db, const struct table_place *place, uint64_t number,
+static bool read_trace_part(sqlite3 *db, const struct table_place *place, uint64_t *at,
                             struct report *report, bool *more, struct err *err)
 {
     const struct table_desc *const known[] = {place->desc, NULL};
+    uint64_t number = (*at)++;
     size_t found = 0;
     struct stmt stmt = sql_begin(
         db,
@@ -544,31 +550,42 @@ static bool read_trace_part(sqlite3 *db, const struct table_place *place, uint64
     return found || number || load_tables(db, place->trace_id, known, report, err);
 }
 
-static bool read_run_part(sqlite3 *db, const struct table_place *place, uint64_t number,
+// No more rows than a part has, nor much more text. Whether there may be more of them.
+static bool read_some_rows(struct stmt *stmt, struct table *table, struct arena *arena)
+{
+    size_t bytes = 0;
+    while (table->row_count < REPORT_PART_ROWS && bytes < REPORT_PART_BYTES) {
+        if (!sql_row(stmt) || !read_row(stmt, table, arena))
+            return false;
+        bytes += table_row_bytes(table, table->row_count - 1);
+    }
+    return true;
+}
+
+// Rows are numbered without gaps.
+static bool read_run_part(sqlite3 *db, const struct table_place *place, uint64_t *at,
                           struct report *report, bool *more, struct err *err)
 {
     struct table table = {.desc = place->desc};
     struct buf sql = {0};
     put_columns(&sql, place->desc);
-    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? AND \"row\" >= ? ORDER BY \"row\" LIMIT ?",
+    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? AND \"row\" >= ? ORDER BY \"row\"",
                place->desc->name);
     bool ok = buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
         sql_bind_text(&stmt, place->run_id);
-        sql_bind_u64(&stmt, number * STORE_PART_ROWS);
-        sql_bind_u64(&stmt, STORE_PART_ROWS);
-        while (sql_row(&stmt) && read_row(&stmt, &table, report->arena))
-            continue;
+        sql_bind_u64(&stmt, *at);
+        *more = read_some_rows(&stmt, &table, report->arena);
         ok = sql_end(&stmt);
     }
     buf_free(&sql);
-    *more = table.row_count == STORE_PART_ROWS;
+    *at += table.row_count;
     table.row_cap = table.row_count;
     return ok && (table.row_count == 0 || report_append(report, &table, err));
 }
 
-bool store_read_part(struct store *store, const struct table_place *place, uint64_t number,
+bool store_read_part(struct store *store, const struct table_place *place, uint64_t *at,
                      struct report *report, bool *more, struct err *err)
 {
     struct txn txn;
@@ -576,7 +593,7 @@ bool store_read_part(struct store *store, const struct table_place *place, uint6
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
     bool ok = check_revision(txn.db, place, err) &&
-              (place->trace_id.len ? read_trace_part(txn.db, place, number, report, more, err)
-                                   : read_run_part(txn.db, place, number, report, more, err));
+              (place->trace_id.len ? read_trace_part(txn.db, place, at, report, more, err)
+                                   : read_run_part(txn.db, place, at, report, more, err));
     return txn_end(&txn, ok, err);
 }

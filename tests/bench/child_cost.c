@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -39,24 +40,22 @@ static int64_t read_in_child(struct bench *bench, struct err *err)
     struct progress progress = {0};
     struct job_child_task task = {.order = {.service_pid = getpid(),
                                             .cpu_seconds = 10000,
-                                            .file_bytes = 1,
+                                            .file_bytes = 1 << 30,
                                             .has_input = true,
                                             .options = {.warmup_steps = -1}},
                                   .files = {-1, -1, -1},
+                                  .tables = memfd_create("tables", MFD_CLOEXEC),
                                   .cores = &bench->cores,
                                   .cores_fd = bench->cores_fd,
                                   .limit_ns = INT64_MAX / 2,
                                   .progress = &progress};
-    struct arena arena;
     struct job_reply reply;
     struct job_death death;
-    arena_init(&arena, NULL);
-    struct report report = {.arena = &arena};
     int64_t begin_ns = clock_mono_ns();
     bool ok = source_open_path(bench->path, &task.files.input, err) &&
-              job_child_run(&task, &reply, &report, &death, err) && reply.ok;
+              job_child_run(&task, &reply, &death, err) && reply.ok;
     int64_t took_ns = clock_mono_ns() - begin_ns;
-    arena_free(&arena);
+    close(task.tables);
     if (task.files.input >= 0)
         close(task.files.input);
     return ok ? took_ns : -1;

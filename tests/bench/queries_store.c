@@ -4,10 +4,13 @@
 #include "server/pipeline.h"
 #include "server/store/store_tracking.h"
 
+#include "analysis/report_parts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct plan {
     struct store *store;
@@ -192,15 +195,30 @@ static bool finish_rank(const struct plan *plan, const struct job *job, int64_t 
     enum fate fate = fate_of(run);
     if (fate == FATE_FAILED || (fate == FATE_PARTIAL && rank == 1))
         return store_fail_job(plan->store, job, "found the end of the file at byte 1048576", err);
-    struct trace_result result = {.report = report,
-                                  .rank = rank,
-                                  .world_size = plan->ranks,
-                                  .events = 1000000,
-                                  .text_bytes = 1 << 28};
+    struct trace_result result = {
+        .rank = rank, .world_size = plan->ranks, .events = 1000000, .text_bytes = 1 << 28};
     if (!vary(plan, factor_of(run, rank), report, err))
         return false;
     joining->ranks[joining->count++] = (struct rank_report){rank, report};
-    return store_finish_trace(plan->store, job, &result, err);
+    result.tables = report_parts_hold(report, trace_tables, err);
+    if (result.tables < 0)
+        return false;
+    bool ok = store_finish_trace(plan->store, job, &result, err);
+    close(result.tables);
+    return ok;
+}
+
+static bool finish_run(const struct plan *plan, const struct job *job,
+                       const struct joining *joining, struct arena *arena, struct err *err)
+{
+    struct report report = {.arena = arena};
+    if (joining->count && !analyse_reports(joining->ranks, joining->count, &report, err))
+        return false;
+    int tables = report_parts_hold(&report, run_tables, err);
+    bool ok = tables >= 0 && store_finish_run(plan->store, job, tables, err);
+    if (tables >= 0)
+        close(tables);
+    return ok;
 }
 
 // Does what jobs.c does for a run, until nothing of it waits.
@@ -220,12 +238,8 @@ static bool work(const struct plan *plan, int64_t run, struct arena *arena, stru
             return false;
         if (!found)
             return true;
-        struct report report = {.arena = arena};
-        bool ok = job.kind == JOB_RUN
-                      ? (joining.count == 0 ||
-                         analyse_reports(joining.ranks, joining.count, &report, err)) &&
-                            store_finish_run(plan->store, &job, &report, err)
-                      : finish_rank(plan, &job, run, rank, &joining, err);
+        bool ok = job.kind == JOB_RUN ? finish_run(plan, &job, &joining, arena, err)
+                                      : finish_rank(plan, &job, run, rank, &joining, err);
         if (!ok)
             return false;
     }

@@ -2,6 +2,7 @@
 // Fills a data directory with one run of many ranks whose run job still waits: one trace is
 // analysed, its report varied for each rank, and its collectives made anew, with clocks that
 // differ. Afterwards tells how long the job took and how well the clocks were found.
+#include "analysis/report_parts.h"
 #include "analysis/tables.h"
 #include "server/pipeline.h"
 #include "server/store/store.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     NODE = 8,           // ranks of a machine, and of a tensor-parallel group
@@ -183,13 +185,13 @@ static bool finish_rank(const struct plan *plan, const struct job *job, int64_t 
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
-    struct trace_result result = {.report = &report,
-                                  .rank = rank,
-                                  .world_size = plan->ranks,
-                                  .events = 100000,
-                                  .text_bytes = 1 << 24};
-    bool ok =
-        make_rank(plan, rank, &report, err) && store_finish_trace(plan->store, job, &result, err);
+    struct trace_result result = {
+        .rank = rank, .world_size = plan->ranks, .events = 100000, .text_bytes = 1 << 24};
+    bool ok = make_rank(plan, rank, &report, err);
+    result.tables = ok ? report_parts_hold(&report, trace_tables, err) : -1;
+    ok = result.tables >= 0 && store_finish_trace(plan->store, job, &result, err);
+    if (result.tables >= 0)
+        close(result.tables);
     arena_free(&arena);
     return ok;
 }
@@ -200,18 +202,20 @@ static bool finish_ranks(const struct plan *plan, struct err *err)
 {
     struct arena arena;
     arena_init(&arena, NULL);
-    bool ok = true;
+    int none = report_parts_hold(&(struct report){.arena = &arena}, run_tables, err);
+    bool ok = none >= 0;
     for (int64_t rank = 0; ok && rank < plan->ranks;) {
         struct job job;
         bool found = false;
-        struct report none = {.arena = &arena};
         ok = store_claim_job(plan->store, &arena, &job, &found, err) &&
              (found || err_set(err, ERR_INTERNAL, "found no job, expected one"));
         if (ok && job.kind == JOB_RUN)
-            ok = store_finish_run(plan->store, &job, &none, err);
+            ok = store_finish_run(plan->store, &job, none, err);
         else if (ok)
             ok = finish_rank(plan, &job, rank++, err);
     }
+    if (none >= 0)
+        close(none);
     arena_free(&arena);
     return ok;
 }

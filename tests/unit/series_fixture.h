@@ -14,9 +14,9 @@ static inline void add_run(struct fixture *f, const char *series, int number, in
     add(f, name, (char)('A' + number), 0, "rank0.json");
     struct job job = claim(f);
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report, .rank = 0, .world_size = 1};
+    struct trace_result result = {.rank = 0, .world_size = 1};
     assert_int_equal(job.kind, JOB_TRACE);
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    assert_ok(f, end_trace(f, &job, &report, result));
     job = claim(f);
     assert_int_equal(job.kind, JOB_RUN);
     const struct table_desc *desc = run_table("summary");
@@ -26,7 +26,7 @@ static inline void add_run(struct fixture *f, const char *series, int number, in
     row[table_column(desc, "step_median_ns")] = cell_i64(step_ns);
     row[table_column(desc, "gpu")] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
-    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+    assert_ok(f, end_run(f, &job, &report));
 }
 
 // Runs from number on, with noise of about one percent around 100 ms times share.

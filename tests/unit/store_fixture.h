@@ -6,6 +6,8 @@
 #include "server/store/store.h"
 #include "tests/unit/folder.h"
 
+#include "analysis/report_parts.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,11 +101,13 @@ static inline struct upload add_by(struct fixture *f, const char *who, const cha
 {
     char sha256[STORE_SHA256_SIZE];
     struct trace_part part = part_of(sha256, content, 0, "x.json");
-    struct upload_request request = {.run = {.name = str_of(run), .world_size = STORE_ANY},
-                                     .parts = &part,
-                                     .count = 1,
-                                     .owner = str_of(who),
-                                     .sent_bytes = 100};
+    struct str owner = str_of(who);
+    struct upload_request request = {
+        .run = {.name = str_of(run), .owner = owner, .world_size = STORE_ANY},
+        .parts = &part,
+        .count = 1,
+        .owner = owner,
+        .sent_bytes = 100};
     struct upload upload;
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
     return upload;
@@ -154,6 +158,33 @@ static inline void add_kernels(struct fixture *f, struct report *report,
     add_kernel(f, report, desc, "copy_x", 200);
 }
 
+// The report as a process writes it.
+static inline int parts_of(struct fixture *f, const struct report *report,
+                           const struct table_desc *const *known)
+{
+    int fd = report_parts_hold(report, known, &f->err);
+    assert_ok(f, fd >= 0);
+    return fd;
+}
+
+// Ends a job as one that found these tables.
+static inline bool end_trace(struct fixture *f, const struct job *job, const struct report *report,
+                             struct trace_result result)
+{
+    result.tables = parts_of(f, report, trace_tables);
+    bool ok = store_finish_trace(f->store, job, &result, &f->err);
+    close(result.tables);
+    return ok;
+}
+
+static inline bool end_run(struct fixture *f, const struct job *job, const struct report *report)
+{
+    int tables = parts_of(f, report, run_tables);
+    bool ok = store_finish_run(f->store, job, tables, &f->err);
+    close(tables);
+    return ok;
+}
+
 // Ends the oldest job, which must be a trace's, as read from a file that says it is of this rank.
 static inline void finish_next(struct fixture *f, int64_t metadata_rank)
 {
@@ -161,8 +192,8 @@ static inline void finish_next(struct fixture *f, int64_t metadata_rank)
     struct report report = {.arena = &f->arena};
     assert_int_equal(job.kind, JOB_TRACE);
     add_kernels(f, &report, table_named(trace_tables, "kernels"));
-    struct trace_result result = {.report = &report, .rank = metadata_rank, .world_size = -1};
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    struct trace_result result = {.rank = metadata_rank, .world_size = -1};
+    assert_ok(f, end_trace(f, &job, &report, result));
 }
 
 // The same with so many kernels, "k0" to the last.
@@ -174,15 +205,15 @@ static inline void finish_next_wide(struct fixture *f, size_t kernels)
         char *name = arena_printf(&f->arena, &f->err, "k%zu", i);
         add_kernel(f, &report, table_named(trace_tables, "kernels"), name, (int64_t)i);
     }
-    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    struct trace_result result = {.rank = -1, .world_size = -1};
+    assert_ok(f, end_trace(f, &job, &report, result));
 }
 
 static inline void finish_run(struct fixture *f, const struct job *job)
 {
     struct report report = {.arena = &f->arena};
     add_kernels(f, &report, run_table("kernels"));
-    assert_ok(f, store_finish_run(f->store, job, &report, &f->err));
+    assert_ok(f, end_run(f, job, &report));
 }
 
 static inline enum run_status status_of(struct fixture *f, struct str run_id)

@@ -15,7 +15,7 @@ static struct str run_with_finding(struct fixture *f)
         row[i] = cell_null();
     row[table_column(desc, "id")] = cell_text(STR("slow_link:3"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
-    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+    assert_ok(f, end_run(f, &job, &report));
     return upload.run_id;
 }
 
@@ -105,14 +105,14 @@ static void many_ranks_are_joined_as_they_arrive(void **state)
     while (open_jobs(f)) {
         struct job job = claim(f);
         struct report report = {.arena = &f->arena};
-        struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
+        struct trace_result result = {.rank = -1, .world_size = -1};
         if (job.kind == JOB_RUN) {
             assert_true(joins < 8);
             at[joins++] = read;
             finish_run(f, &job);
         } else {
             read++;
-            assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+            assert_ok(f, end_trace(f, &job, &report, result));
         }
     }
     assert_int_equal(joins, 4);

@@ -61,8 +61,20 @@ static void put_off(void)
 {
     struct job_reply reply = {.err = {.code = ERR_BUSY, .pos = ERR_NO_POS, .msg = "later"}};
     struct buf message = {0};
-    struct err err;
-    bool ok = job_wire_put_reply(&reply, NULL, &message, &err) &&
+    job_wire_put_reply(&reply, &message);
+    bool ok = write(JOB_FD_REPLY, message.at, message.len) == (ssize_t)message.len;
+    _exit(ok ? 0 : 4);
+}
+
+// Says that all is well, beside tables that are none.
+static void spoil(void)
+{
+    struct job_reply reply = {.ok = true};
+    struct buf message = {0};
+    char bytes[1000];
+    memset(bytes, 0xa5, sizeof bytes);
+    job_wire_put_reply(&reply, &message);
+    bool ok = write(JOB_FD_TABLES, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
               write(JOB_FD_REPLY, message.at, message.len) == (ssize_t)message.len;
     _exit(ok ? 0 : 4);
 }
@@ -122,7 +134,7 @@ struct misdeed {
 static const struct misdeed misdeeds[] = {
     {"!crash", crash}, {"!hang", hang},        {"!spin", spin},          {"!leave", leave},
     {"!lie", lie},     {"!mute", close_reply}, {"!socket", make_socket}, {"!chatter", chatter},
-    {"!hoard", hoard}, {"!later", put_off},    {"!flood", flood},
+    {"!hoard", hoard}, {"!later", put_off},    {"!flood", flood},        {"!spoil", spoil},
 };
 
 // From where the file is read, to its end.
@@ -228,6 +240,8 @@ static void what_is_no_answer_is_not_believed(void **state)
     expect_failure(s, "!leave", "ended without a result 3 times (exit code 3)");
     expect_failure(s, "!lie", "ended without a result 3 times (its answer is cut or damaged)");
     expect_failure(s, "!later", "ended without a result 3 times (its answer is cut or damaged)");
+    expect_failure(s, "!spoil", "ended without a result 3 times (its tables are cut or damaged)");
+    expect_failure(s, "!flood", "ended without a result 3 times (its answer is cut or damaged)");
     expect_failure(s, "!mute", "3 times");
     expect_failure(s, "!chatter", "ended without a result 3 times (exit code 7)");
     end_jobs(s);
@@ -326,16 +340,16 @@ static void a_dead_process_gives_back_its_cores(void **state)
     struct progress progress = {0};
     struct job_child_task task = {.order = {.service_pid = getpid(), .has_input = true},
                                   .files = {file_with("!hoard"), -1, -1},
+                                  .tables = -1,
                                   .cores = &cores,
                                   .limit_ns = INT64_C(60000000000),
                                   .progress = &progress};
     struct cores_page *page = shared_page_new(&task.cores_fd, &s->err);
     cores_share(&cores, &page->free, NULL);
     cores_give(&cores, 4);
-    struct report report = {.arena = &s->arena};
     struct job_reply reply;
     struct job_death death;
-    assert_false(job_child_run(&task, &reply, &report, &death, &s->err));
+    assert_false(job_child_run(&task, &reply, &death, &s->err));
     assert_string_equal(death.verb, "crashed");
     assert_int_equal(atomic_load(&page->free), 4);
     close(task.files.input);
@@ -377,17 +391,6 @@ static void a_job_at_work_keeps_its_lease(void **state)
     end_jobs(s);
 }
 
-static void an_answer_beyond_the_budget_fails_the_file_at_once(void **state)
-{
-    struct service *s = *state;
-    s->config.memory_bytes = (uint64_t)4 << 20;
-    start_jobs(s, 1);
-    expect_failure(s, "!flood", "raise --job-memory");
-    end_jobs(s);
-    assert_int_equal(ask(s, "SELECT max(strikes) FROM job"), 0);
-    expect_no_child();
-}
-
 static void a_machine_that_stops_the_process_is_told_before_any_job(void **state)
 {
     (void)state;
@@ -419,7 +422,6 @@ int main(int argc, char **argv)
         TEST(a_dead_process_gives_back_its_cores),
         TEST(a_job_that_nobody_works_on_is_taken_back),
         TEST(a_job_at_work_keeps_its_lease),
-        TEST(an_answer_beyond_the_budget_fails_the_file_at_once),
         TEST(a_machine_that_stops_the_process_is_told_before_any_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,8 +168,8 @@ static void a_rank_that_comes_later_is_read_and_joined_and_no_other(void **state
     job = claim(f);
     assert_text(job.trace_id, late.at);
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    struct trace_result result = {.rank = -1, .world_size = -1};
+    assert_ok(f, end_trace(f, &job, &report, result));
     job = claim(f);
     assert_int_equal(job.kind, JOB_RUN);
     finish_run(f, &job);

@@ -54,7 +54,6 @@ static void an_order_arrives_as_it_was(void **state)
 
 struct talk {
     struct arena arena;
-    struct report sent, received;
     struct buf message;
     struct job_reply reply;
     struct err err;
@@ -64,7 +63,6 @@ static int set_up(void **state)
 {
     struct talk *t = calloc(1, sizeof *t);
     arena_init(&t->arena, NULL);
-    t->sent.arena = t->received.arena = &t->arena;
     *state = t;
     return 0;
 }
@@ -81,8 +79,8 @@ static int tear_down(void **state)
 static bool pass(struct talk *t, const struct job_reply *reply)
 {
     buf_clear(&t->message);
-    assert_true(job_wire_put_reply(reply, &t->sent, &t->message, &t->err));
-    return job_wire_take_reply(text_of(&t->message), &t->reply, &t->received, &t->err);
+    job_wire_put_reply(reply, &t->message);
+    return job_wire_take_reply(text_of(&t->message), &t->reply, &t->err);
 }
 
 static const struct job_reply good = {
@@ -96,13 +94,9 @@ static const struct job_reply good = {
               .kept = true},
 };
 
-static void an_answer_arrives_with_its_report(void **state)
+static void an_answer_arrives_as_it_was(void **state)
 {
     struct talk *t = *state;
-    struct cell row[TABLE_MAX_COLUMNS];
-    for (unsigned i = 0; i < TABLE_MAX_COLUMNS; i++)
-        row[i] = cell_null();
-    assert_true(report_add(&t->sent, trace_tables[0], row, &t->err));
     assert_true(pass(t, &good));
     assert_true(t->reply.ok);
     assert_int_equal(t->reply.walls, 5);
@@ -110,10 +104,10 @@ static void an_answer_arrives_with_its_report(void **state)
     assert_int_equal(t->reply.found.identity.world_size, -1);
     assert_int_equal(t->reply.found.text_bytes, 10);
     assert_true(t->reply.found.kept);
-    assert_int_equal(t->received.table_count, 1);
     for (size_t len = 0; len < t->message.len; len++)
-        assert_false(job_wire_take_reply((struct str){t->message.at, len}, &t->reply, &t->received,
-                                         &t->err));
+        assert_false(job_wire_take_reply((struct str){t->message.at, len}, &t->reply, &t->err));
+    buf_putc(&t->message, 'x');
+    assert_false(job_wire_take_reply(text_of(&t->message), &t->reply, &t->err));
 }
 
 static void figures_that_cannot_be_are_refused(void **state)
@@ -156,7 +150,7 @@ static void a_failure_of_no_known_kind_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_arrives_as_it_was), TEST(an_answer_arrives_with_its_report),
+        cmocka_unit_test(an_order_arrives_as_it_was), TEST(an_answer_arrives_as_it_was),
         TEST(figures_that_cannot_be_are_refused),     TEST(a_failure_arrives_in_one_clean_line),
         TEST(a_failure_of_no_known_kind_is_refused),
     };

@@ -549,7 +549,7 @@ static void results_read_back_as_they_were_written(void **state)
 
 static void a_long_table_comes_whole_and_in_parts(void **state)
 {
-    enum { ROWS = 2 * STORE_PART_ROWS + 3 };
+    enum { ROWS = 2 * REPORT_PART_ROWS + 3 };
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     finish_next_wide(f, ROWS);
@@ -562,11 +562,11 @@ static void a_long_table_comes_whole_and_in_parts(void **state)
     bool more = true;
     size_t row = 0;
     assert_int_equal(kernels->row_count, ROWS);
-    for (uint64_t number = 0; more; number++) {
+    for (uint64_t at = 0; more;) {
         struct report part = {.arena = &f->arena};
-        assert_ok(f, store_read_part(f->store, &place, number, &part, &more, &f->err));
+        assert_ok(f, store_read_part(f->store, &place, &at, &part, &more, &f->err));
         size_t count = part.table_count ? part.tables[0].row_count : 0;
-        assert_true(count <= STORE_PART_ROWS);
+        assert_true(count <= REPORT_PART_ROWS);
         for (size_t i = 0; i < count; i++, row++) {
             assert_int_equal(table_cell(&part.tables[0], i, "total_ns")->i, row);
             assert_int_equal(table_cell(kernels, row, "total_ns")->i, row);

@@ -235,6 +235,33 @@ static void quotas_count_days_and_what_is_stored(void **state)
     assert_int_equal(use.day_bytes, 42);
 }
 
+static void what_analyses_make_of_uploads_counts_as_stored(void **state)
+{
+    enum { KEPT = 1000, KERNELS = 3 };
+    struct fixture *f = *state;
+    struct quota_use before, use;
+    struct upload upload = add_by(f, "k_1", "r", 'a');
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &before, &f->err));
+    struct job job = claim(f);
+    struct report report = {.arena = &f->arena};
+    add_kernels(f, &report, table_named(trace_tables, "kernels"));
+    struct trace_result result = {.rank = 0, .world_size = -1, .kept_bytes = KEPT};
+    assert_ok(f, end_trace(f, &job, &report, result));
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &use, &f->err));
+    int64_t made = use.stored_bytes - before.stored_bytes - KEPT;
+    assert_true(made > 0 && made < 1000); // the tables, compressed
+    job = claim(f);
+    finish_run(f, &job);
+    before = use;
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &use, &f->err));
+    int64_t cells = run_table("kernels")->column_count * (int64_t)sizeof(int64_t);
+    made = use.stored_bytes - before.stored_bytes;
+    assert_true(made >= KERNELS * cells && made < 2 * KERNELS * cells);
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &use, &f->err));
+    assert_int_equal(use.stored_bytes, 0);
+}
+
 // A crash right after an upload must not give its bytes back.
 static void an_upload_counts_in_the_moment_in_which_it_is_there(void **state)
 {
@@ -325,6 +352,7 @@ int main(void)
         TEST(a_session_ends_after_twelve_idle_hours),
         TEST(a_token_has_only_so_many_sessions),
         TEST(quotas_count_days_and_what_is_stored),
+        TEST(what_analyses_make_of_uploads_counts_as_stored),
         TEST(an_upload_counts_in_the_moment_in_which_it_is_there),
         TEST(the_audit_log_only_grows),
         TEST(entries_of_the_audit_log_go_for_their_age_alone),

@@ -71,14 +71,12 @@ static void finish(struct life *life)
 {
     struct fixture *f = life->f;
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report,
-                                  .rank = (int64_t)below(life, 5) - 1,
+    struct trace_result result = {.rank = (int64_t)below(life, 5) - 1,
                                   .world_size = (int64_t)below(life, 9) - 1};
     if (life->job.kind == JOB_RUN && below(life, 4))
         add_summary(life, &report);
-    bool ok = life->job.kind == JOB_RUN
-                  ? store_finish_run(f->store, &life->job, &report, &f->err)
-                  : store_finish_trace(f->store, &life->job, &result, &f->err);
+    bool ok = life->job.kind == JOB_RUN ? end_run(f, &life->job, &report)
+                                        : end_trace(f, &life->job, &report, result);
     if (!ok)
         assert_int_equal(f->err.code, ERR_NOT_FOUND);
     life->finished += ok;

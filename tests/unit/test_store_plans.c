@@ -148,20 +148,22 @@ static void read_parts(struct fixture *f, struct upload *upload)
     struct table_place place = {run.id, run.revision, STR(""), NULL};
     for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
         struct report part = {.arena = &f->arena};
+        uint64_t at = 0;
         place.desc = *desc;
-        assert_ok(f, store_read_part(f->store, &place, 0, &part, &more, &f->err));
+        assert_ok(f, store_read_part(f->store, &place, &at, &part, &more, &f->err));
     }
     place.trace_id = upload->traces[0].id;
     place.desc = table_named(trace_tables, "kernels");
-    for (uint64_t number = 0; number < 2; number++) {
+    uint64_t at = 0;
+    for (int i = 0; i < 2; i++) {
         struct report part = {.arena = &f->arena};
-        assert_ok(f, store_read_part(f->store, &place, number, &part, &more, &f->err));
-        assert_int_equal(more, number == 0);
-        assert_int_equal(part.table_count, number == 0);
+        assert_ok(f, store_read_part(f->store, &place, &at, &part, &more, &f->err));
+        assert_int_equal(more, i == 0);
+        assert_int_equal(part.table_count, i == 0);
     }
     struct report none = {.arena = &f->arena};
     place.revision++;
-    assert_false(store_read_part(f->store, &place, 0, &none, &more, &f->err));
+    assert_false(store_read_part(f->store, &place, &at, &none, &more, &f->err));
     assert_int_equal(f->err.code, ERR_BUSY);
 }
 
@@ -459,7 +461,7 @@ static void live_a_life(struct fixture *f)
 {
     track_a_series(f);
     add(f, "wide", 'f', 0, "u.json");
-    finish_next_wide(f, STORE_PART_ROWS + 1);
+    finish_next_wide(f, REPORT_PART_ROWS + 1);
     struct job wide = claim(f);
     finish_run(f, &wide);
     struct upload upload = add(f, "r", 'a', 0, "x.json");

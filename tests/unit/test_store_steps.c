@@ -21,11 +21,11 @@ static void choose(struct fixture *f, const char *name, const char *pattern, int
 static void finish(struct fixture *f, const struct job *job)
 {
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
+    struct trace_result result = {.rank = -1, .world_size = -1};
     if (job->kind == JOB_RUN)
-        assert_ok(f, store_finish_run(f->store, job, &report, &f->err));
+        assert_ok(f, end_run(f, job, &report));
     else
-        assert_ok(f, store_finish_trace(f->store, job, &result, &f->err));
+        assert_ok(f, end_trace(f, job, &report, result));
 }
 
 // Takes and ends jobs until none is left.

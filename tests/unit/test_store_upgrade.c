@@ -95,11 +95,11 @@ static void traces_of_an_older_analysis_are_read_again(void **state)
     assert_text(job.step_pattern, "");
     assert_int_equal(job.warmup_steps, -1);
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report, .rank = -1, .world_size = -1};
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    struct trace_result result = {.rank = -1, .world_size = -1};
+    assert_ok(f, end_trace(f, &job, &report, result));
     job = claim(f);
     assert_int_equal(job.kind, JOB_RUN); // what failed once is not tried again
-    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+    assert_ok(f, end_run(f, &job, &report));
     assert_ok(f, store_recover_jobs(f->store, false, &f->err));
     uint64_t open;
     assert_ok(f, store_count_jobs(f->store, &open, &f->err));

@@ -313,9 +313,9 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1); // not before it is known
     struct report report = {.arena = &f->arena};
-    struct trace_result result = {.report = &report, .rank = 0, .world_size = 1};
+    struct trace_result result = {.rank = 0, .world_size = 1};
     struct job job = claim(f);
-    assert_ok(f, store_finish_trace(f->store, &job, &result, &f->err));
+    assert_ok(f, end_trace(f, &job, &report, result));
     job = claim(f);
     const struct table_desc *desc = run_table("summary");
     struct cell row[TABLE_MAX_COLUMNS];
@@ -324,7 +324,7 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     row[table_column(desc, "step_median_ns")] = cell_i64(100000000);
     row[table_column(desc, "gpu")] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
-    assert_ok(f, store_finish_run(f->store, &job, &report, &f->err));
+    assert_ok(f, end_run(f, &job, &report));
     judge_all(f);
     assert_int_equal(alerts(f, "").row_count, 0);
     add_run(f, "s", 14, 160000000);

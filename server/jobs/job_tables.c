@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads every row once: what is stored is handed on as it came, and is not looked at again.
+#include "server/jobs/job_tables.h"
+
+#include "analysis/quality.h"
+#include "analysis/report_parts.h"
+
+static bool add_part(const struct report_part *part, struct job_tables *tables, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report rows = {.arena = &arena};
+    bool ok = report_part_load(part, &rows, err);
+    if (ok) {
+        tables->plain_bytes += report_bytes(&rows);
+        tables->secrets += quality_count(&rows, QUALITY_SECRETS);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool job_tables_check(int fd, const struct job_order *order, struct job_tables *tables,
+                      struct err *err)
+{
+    struct report_parts parts;
+    bool found = true, ok = true;
+    *tables = (struct job_tables){0};
+    report_parts_open(&parts, fd, trace_tables);
+    while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
+        ok = add_part(&parts.part, tables, err) &&
+             (!order->tables_bytes || tables->plain_bytes <= order->tables_bytes ||
+              err_set(err, ERR_FORMAT, "its tables are larger than they may be"));
+    report_parts_close(&parts);
+    return ok;
+}
