@@ -5,7 +5,8 @@ import { api_href, use_api } from "../api.mjs";
 import { use_title } from "../hooks.mjs";
 import { use_query } from "../router.mjs";
 import { Card, Command, Loaded, SearchBox } from "../widgets.mjs";
-import { operations_of, properties_of, resolve, type_text } from "./openapi_model.mjs";
+import { answers_of, operations_of, properties_of, refusals_of, type_text }
+  from "./openapi_model.mjs";
 
 /** Prose of the description: code between backquotes, nothing else is markup. */
 function Prose({ text }) {
@@ -33,15 +34,24 @@ function Properties({ api, schema }) {
 }
 
 function Responses({ api, responses }) {
-  return html`<h3>Answers</h3><dl class="api-params">${Object.entries(responses ?? {}).map(
-    ([status, given]) => {
-      const response = resolve(api, given);
+  const { own, refusals } = answers_of(api, responses);
+  return html`<h3>Answers</h3><dl class="api-params">${own.map(([status, response]) => {
       const content = Object.values(response.content ?? {})[0];
       return html`<div key=${status}><dt><code>${status}</code></dt><dd>
         <${Prose} text=${response.description} />
         ${content?.schema && html`<${Properties} api=${api} schema=${content.schema} />`}</dd>
       </div>`;
-    })}</dl>`;
+    })}
+    <div><dt><code>${refusals.join(", ")}</code></dt>
+      <dd><p>Refused: see the last section of this page.</p></dd></div></dl>`;
+}
+
+function Refusals({ api }) {
+  return html`<${Card} title="refusals" note="What refused requests are answered with.">
+    <dl class="api-params">${refusals_of(api).map(({ status, description }) => html`
+      <div key=${description}><dt><code>${status}</code></dt>
+        <dd><${Prose} text=${description} /></dd></div>`)}</dl>
+    <${Properties} api=${api} schema=${api.components?.schemas?.Problem} /><//>`;
 }
 
 /** A line to try an operation with; what is in braces is the reader's. */
@@ -85,7 +95,8 @@ function Description({ api, q }) {
     ${shown.map(({ tag, about, operations }) => html`<${Card} key=${tag} title=${tag} note=${about}
       flush=${true}>${operations.map((operation) => html`<${Operation} api=${api}
       key=${operation.method + operation.path} operation=${operation} />`)}<//>`)}
-    ${shown.length === 0 && html`<p class="empty-line">No endpoint matches.</p>`}`;
+    ${shown.length === 0 && html`<p class="empty-line">No endpoint matches.</p>`}
+    <${Refusals} api=${api} />`;
 }
 
 export default function ApiDocs() {

@@ -57,6 +57,38 @@ export function operations_of(api) {
     .filter(({ operations }) => operations.length > 0);
 }
 
+const PROBLEM = "application/problem+json";
+
+/** Whether an answer is nothing but a problem. */
+function is_problem({ content = {} }) {
+  return Object.keys(content).join() === PROBLEM;
+}
+
+/**
+ * The answers of an operation: its own, and the statuses of problems, which are described once.
+ * @param {any} api @param {any} responses
+ * @returns {{own: [string, any][], refusals: string[]}}
+ */
+export function answers_of(api, responses) {
+  const all = Object.entries(responses ?? {}).map(([status, one]) => [status, resolve(api, one)]);
+  return {
+    own: all.filter(([, one]) => !is_problem(one)),
+    refusals: all.filter(([status, one]) => is_problem(one) && status !== "default")
+      .map(([status]) => status),
+  };
+}
+
+/**
+ * What requests are refused with, by status.
+ * @param {any} api @returns {{status: string, description: string}[]}
+ */
+export function refusals_of(api) {
+  return Object.values(api.components?.responses ?? {}).filter(is_problem)
+    .map(({ description, content }) => (
+      { status: String(content[PROBLEM].example?.status ?? ""), description }))
+    .sort((a, b) => a.status.localeCompare(b.status));
+}
+
 /** A schema's type in a word or two. @param {any} schema */
 export function type_text(schema) {
   if (!schema) return "";

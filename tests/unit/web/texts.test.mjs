@@ -5,7 +5,7 @@ import test from "node:test";
 import { files_of_input, guess_run_name } from "../../../web/dropped_files.mjs";
 import { parse_search } from "../../../web/search_query.mjs";
 import { tags_patch } from "../../../web/views/tags.mjs";
-import { operations_of, properties_of, resolve, type_text }
+import { answers_of, operations_of, properties_of, refusals_of, resolve, type_text }
   from "../../../web/views/openapi_model.mjs";
 
 test("known keys become filters, everything else is searched for", () => {
@@ -46,6 +46,13 @@ const api = {
   },
   components: {
     parameters: { q: { name: "q", in: "query" } },
+    responses: {
+      Busy: { description: "too much",
+        content: { "application/problem+json": { example: { status: 503 } } } },
+      NotFound: { description: "nothing there",
+        content: { "application/problem+json": { example: { status: 404 } } } },
+      NotModified: { description: "the same" },
+    },
     schemas: {
       run: { type: "object", properties: { id: { type: "string", description: "its id" } } },
       loop: { $ref: "#/components/schemas/loop" },
@@ -64,6 +71,16 @@ test("operations come by tag with their references resolved", () => {
 test("references in circles end, escaped ones resolve", () => {
   assert.ok(resolve(api, { $ref: "#/components/schemas/loop" }));
   assert.equal(resolve(api, { $ref: "#/components/schemas/a~1b" }).type, "null");
+});
+
+test("refusals are described once, apart from an operation's own answers", () => {
+  const at = (name) => ({ $ref: `#/components/responses/${name}` });
+  const { own, refusals } = answers_of(api, { 200: { description: "it" }, 304: at("NotModified"),
+    404: at("NotFound"), 503: at("Busy"), default: at("Busy") });
+  assert.deepEqual(own.map(([status]) => status), ["200", "304"]);
+  assert.deepEqual(refusals, ["404", "503"]);
+  assert.deepEqual(refusals_of(api), [{ status: "404", description: "nothing there" },
+    { status: "503", description: "too much" }]);
 });
 
 test("types are put in words", () => {
