@@ -3,20 +3,30 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
-import { openapi, operations, reply_faults } from "./helpers/openapi.mjs";
+import { each_schema, openapi, operations, reply_faults, value_faults }
+  from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 import { tus, tus_begin, tus_piece } from "./helpers/tus.mjs";
+
+// So that nearly every table has rows.
+const RICH = ["--memory", "--counters", "--stacks", "--checkpoint"];
+// Those of pipelines, of inference and of kernels that generated jobs do not have, and of changes
+// that take more runs.
+const WITHOUT_ROWS = ["/api/v1/alerts", "/api/v1/runs/{run}/phases",
+  "/api/v1/runs/{run}/pipeline", "/api/v1/runs/{run}/uncategorized",
+  "/api/v1/series/{series}/changes", "/api/v1/tokens"];
 
 let server;
 let names;
 
 before(async () => {
   server = await start_server();
-  const job = await generate(small_job());
+  const job = await generate(small_job(...RICH, "--straggler", "1=110",
+    "--plant", "starvation=2000000", "--plant", "pageable_copies"));
   const reply = await server.post([...fields({ run: "a" }),
     ...job.files.map(({ data, filename }) => file_part(data, filename))]);
-  const slow = await generate(small_job("--slow", "120"));
+  const slow = await generate(small_job(...RICH, "--slow", "120"));
   await server.analysed("b", slow.files);
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
@@ -51,8 +61,25 @@ test("every described GET is answered as described", async () => {
   const gets = operations().filter(({ method }) => method === "GET");
   assert.ok(gets.length > 20, `only ${gets.length} GETs are described`);
   const faults = [];
+  const empty = [];
   for (const { path } of gets) {
     const reply = await server.request(address(path));
+    if (reply.status !== 200) faults.push(`GET ${path}: ${reply.status} ${reply.text}`);
+    faults.push(...reply_faults("GET", path, reply));
+    if (/json/.test(reply.headers["content-type"]) && reply.json.columns &&
+      reply.json.items.length === 0) empty.push(path);
+  }
+  assert.deepEqual(faults, []);
+  assert.deepEqual(empty.sort(), WITHOUT_ROWS);
+});
+
+test("every table of one rank is answered as described", async () => {
+  const faults = [];
+  const of_rank = operations().filter(({ operation }) => operation.parameters?.some((one) =>
+    one.name === "rank" && one.in === "query"));
+  assert.ok(of_rank.length > 30, `only ${of_rank.length} tables are of a rank`);
+  for (const { path } of of_rank) {
+    const reply = await server.request(`${address(path)}?rank=1`);
     if (reply.status !== 200) faults.push(`GET ${path}: ${reply.status} ${reply.text}`);
     faults.push(...reply_faults("GET", path, reply));
   }
@@ -129,6 +156,38 @@ test("writes are answered as described, also when they are refused", async () =>
     await server.request("/api/v1/runs/u/reanalyse", { method: "POST" }));
   check("POST", "/api/v1/runs/{run}/cancel", 200,
     await server.request("/api/v1/runs/u/cancel", { method: "POST" }));
+  assert.deepEqual(faults, []);
+});
+
+test("every object says which of its members are always there", () => {
+  const silent = [];
+  each_schema(openapi, (schema, place) => {
+    if (schema.properties && !schema.required) silent.push(place);
+    for (const name of schema.required ?? [])
+      if (!schema.properties?.[name]) silent.push(`${place}: ${name} is required, but unknown`);
+  });
+  assert.deepEqual(silent, []);
+});
+
+test("every schema has an example, and every example is as its schema says", () => {
+  const silent = Object.entries(openapi.components.schemas)
+    .filter(([, schema]) => !schema.examples?.length).map(([name]) => name);
+  const faults = [];
+  each_schema(openapi, (schema, place, combined) => {
+    // Those of a body or an answer itself, in its alternatives, too.
+    const is_whole = /\/content\/[^/]+\/schema(\/anyOf\/\d+)?$/.test(place) && !combined;
+    if (is_whole && !schema.examples?.length) silent.push(place);
+    for (const example of schema.examples ?? [])
+      faults.push(...value_faults(place, example).map((fault) => `${place}: ${fault}`));
+  });
+  for (const [name, { content = {} }] of Object.entries(openapi.components.responses)) {
+    for (const { example, schema } of Object.values(content)) {
+      if (example) faults.push(...value_faults(schema.$ref.slice(1), example)
+        .map((fault) => `${name}: ${fault}`));
+      else silent.push(name);
+    }
+  }
+  assert.deepEqual(silent, []);
   assert.deepEqual(faults, []);
 });
 

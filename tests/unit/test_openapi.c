@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API's description names every route and no other, its scopes, and the columns of every table.
-// Run it with --update after a column or a scope changed: it rewrites row schemas and x-scopes in
+// The API's description names every route and no other, its scopes, what it may be refused with,
+// and the columns of every table. Run it with --update after a route or a column changed: it
+// rewrites row schemas, x-scopes and the refusals that many operations share in
 // schema/openapi.json.
 #include "analysis/analysis.h"
 #include "analysis/compare.h"
 #include "server/access/token.h"
+#include "server/http/response.h"
 #include "server/routes.h"
 #include "server/store/access_tables.h"
 #include "server/store/tracking_tables.h"
@@ -137,6 +139,126 @@ static void every_change_needs_a_scope(void **state)
     }
 }
 
+// --- refusals -----------------------------------------------------------------------------------
+
+static bool any(json_t *operation, const struct route *route)
+{
+    return operation && route;
+}
+
+static bool asks_who(json_t *operation, const struct route *route)
+{
+    return operation && route->scopes != SCOPE_OPEN;
+}
+
+static bool names_a_thing(json_t *operation, const struct route *route)
+{
+    return operation && strchr(route->pattern, '{') &&
+           strncmp(route->pattern, "/api/", strlen("/api/")) == 0 &&
+           strcmp(route->method, "OPTIONS") != 0;
+}
+
+static bool takes_a_body(json_t *operation, const struct route *route)
+{
+    return route && json_object_get(operation, "requestBody");
+}
+
+static bool needs_if_match(json_t *operation, const struct route *route)
+{
+    size_t i = 0;
+    json_t *parameter = NULL;
+    json_array_foreach(json_object_get(operation, "parameters"), i, parameter)
+    {
+        const char *name = json_string_value(json_object_get(parameter, "$ref"));
+        if (route && name && strcmp(name, "#/components/parameters/if_match") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool writes(json_t *operation, const struct route *route)
+{
+    return operation && strcmp(route->method, "GET") != 0 && strcmp(route->method, "OPTIONS") != 0;
+}
+
+// What an operation may be refused with for reasons that are not its own; those are written by
+// hand.
+static const struct {
+    int status;
+    bool (*applies)(json_t *operation, const struct route *route);
+} shared_refusals[] = {
+    {400, any},           {401, asks_who},     {403, any},
+    {404, names_a_thing}, {408, takes_a_body}, {412, needs_if_match},
+    {413, takes_a_body},  {415, takes_a_body}, {428, needs_if_match},
+    {429, any},           {503, any},          {507, writes},
+};
+
+// {"$ref": "#/components/responses/NotFound"} for 404.
+static json_t *refusal(int status)
+{
+    char name[64] = "#/components/responses/";
+    size_t len = strlen(name);
+    for (const char *at = response_phrase(status); *at && len + 1 < sizeof(name); at++)
+        if (*at != ' ')
+            name[len++] = *at;
+    name[len] = '\0';
+    return json_pack("{s:s}", "$ref", name);
+}
+
+static void check_refusals(json_t *operation, const struct route *route)
+{
+    json_t *responses = json_object_get(operation, "responses");
+    for (size_t i = 0; i < sizeof(shared_refusals) / sizeof(*shared_refusals); i++) {
+        char status[8];
+        snprintf(status, sizeof(status), "%d", shared_refusals[i].status);
+        if (shared_refusals[i].applies(operation, route) && !json_object_get(responses, status))
+            fail_msg("%s: %s %s may be refused with %s; run test_openapi --update", DESCRIPTION,
+                     route->method, route->pattern, status);
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// By status, "default" last.
+static json_t *in_order(json_t *responses)
+{
+    const char *names[64], *name = NULL;
+    json_t *response = NULL, *sorted = json_object();
+    size_t count = 0;
+    json_object_foreach(responses, name, response)
+    {
+        assert_true(count < 64);
+        names[count++] = name;
+    }
+    qsort(names, count, sizeof(*names), by_name);
+    for (size_t i = 0; i < count; i++)
+        json_object_set(sorted, names[i], json_object_get(responses, names[i]));
+    return sorted;
+}
+
+static void set_refusals(json_t *operation, const struct route *route)
+{
+    json_t *responses = json_object_get(operation, "responses");
+    for (size_t i = 0; i < sizeof(shared_refusals) / sizeof(*shared_refusals); i++) {
+        char status[8];
+        snprintf(status, sizeof(status), "%d", shared_refusals[i].status);
+        if (shared_refusals[i].applies(operation, route) && !json_object_get(responses, status))
+            json_object_set_new(responses, status, refusal(shared_refusals[i].status));
+    }
+    json_object_set_new(operation, "responses", in_order(responses));
+}
+
+static void every_operation_says_what_it_may_be_refused_with(void **state)
+{
+    (void)state;
+    json_t *root = load();
+    each_operation(check_refusals, json_object_get(root, "paths"));
+    json_decref(root);
+}
+
 static void every_description_has_its_route(void **state)
 {
     (void)state;
@@ -207,16 +329,38 @@ static const char *type_word(enum column_type type)
 
 static json_t *row_schema(const struct table_desc *desc)
 {
-    json_t *properties = json_object();
+    json_t *properties = json_object(), *required = json_array();
     for (unsigned i = 0; i < desc->column_count; i++) {
         const struct column *column = &desc->columns[i];
         json_t *types = json_pack("[s, s]", type_word(column->type), "null");
         json_t *property = json_pack("{s:o, s:s, s:s}", "type", types, "description", column->help,
                                      "x-unit", column->unit);
         json_object_set_new(properties, column->name, property);
+        json_array_append_new(required, json_string(column->name));
     }
-    return json_pack("{s:s, s:s, s:o}", "type", "object", "description", desc->help, "properties",
-                     properties);
+    return json_pack("{s:s, s:s, s:o, s:o}", "type", "object", "description", desc->help,
+                     "properties", properties, "required", required);
+}
+
+// Whether a $ref leads to the schema.
+static bool is_referred_to(json_t *node, const char *schema)
+{
+    const char *name = NULL;
+    json_t *child = NULL;
+    size_t i = 0;
+    json_object_foreach(node, name, child)
+    {
+        const char *to = strcmp(name, "$ref") == 0 ? json_string_value(child) : NULL;
+        const char *last = to ? strrchr(to, '/') : NULL;
+        if ((last && strcmp(last + 1, schema) == 0) || is_referred_to(child, schema))
+            return true;
+    }
+    json_array_foreach(node, i, child)
+    {
+        if (is_referred_to(child, schema))
+            return true;
+    }
+    return false;
 }
 
 static bool has_name(const struct table_desc *const *tables, const char *name)
@@ -226,43 +370,67 @@ static bool has_name(const struct table_desc *const *tables, const char *name)
     return *tables != NULL;
 }
 
-// Calls visit with the name and schema of every table that the API shows: those of runs,
-// comparisons and tracking, and the details of a trace that a run has no table for.
-static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *schemas)
+// Calls visit with the name and schema of every table that an answer refers to: those of runs,
+// comparisons and tracking, and the details of a trace. Where a run has a table of that name, too,
+// the trace's rows are rank_row_NAME.
+static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *root)
 {
     const struct table_desc *const *const lists[] = {run_tables, compare_tables, tracking_tables,
                                                      access_tables, trace_tables};
+    json_t *schemas = json_object_get(json_object_get(root, "components"), "schemas");
     for (size_t list = 0; list < 5; list++)
         for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
-            if (lists[list] == trace_tables && has_name(run_tables, (*desc)->name))
-                continue;
+            bool of_rank = lists[list] == trace_tables && has_name(run_tables, (*desc)->name);
             char name[64];
-            snprintf(name, sizeof(name), "row_%s", (*desc)->name);
+            snprintf(name, sizeof(name), "%srow_%s", of_rank ? "rank_" : "", (*desc)->name);
+            if (!is_referred_to(root, name))
+                continue;
             json_t *schema = row_schema(*desc);
             visit(schemas, name, schema);
             json_decref(schema);
         }
 }
 
+// The examples are written by hand; the tests in tests/e2e hold their values against the schema.
+static void check_example(const char *name, json_t *schema, json_t *examples)
+{
+    json_t *example = json_array_get(examples, 0);
+    const char *column = NULL;
+    json_t *property = NULL;
+    json_object_foreach(json_object_get(schema, "properties"), column, property)
+    {
+        if (!json_object_get(example, column))
+            fail_msg("%s: the example of components.schemas.%s lacks %s", DESCRIPTION, name,
+                     column);
+    }
+    assert_int_equal(json_object_size(example),
+                     json_object_size(json_object_get(schema, "properties")));
+}
+
 static void compare_schema(json_t *schemas, const char *name, json_t *schema)
 {
-    if (!json_equal(json_object_get(schemas, name), schema))
+    json_t *described = json_copy(json_object_get(schemas, name));
+    json_object_del(described, "examples");
+    if (!json_equal(described, schema))
         fail_msg("%s: components.schemas.%s is not what the table's columns say; run "
                  "test_openapi --update",
                  DESCRIPTION, name);
+    check_example(name, schema, json_object_get(json_object_get(schemas, name), "examples"));
+    json_decref(described);
 }
 
 static void every_table_is_described_with_its_columns(void **state)
 {
     (void)state;
     json_t *root = load();
-    json_t *components = json_object_get(root, "components");
-    each_row_schema(compare_schema, json_object_get(components, "schemas"));
+    each_row_schema(compare_schema, root);
     json_decref(root);
 }
 
 static void set_schema(json_t *schemas, const char *name, json_t *schema)
 {
+    json_t *examples = json_object_get(json_object_get(schemas, name), "examples");
+    json_object_set_new(schema, "examples", examples ? json_incref(examples) : json_array());
     json_object_set(schemas, name, schema);
 }
 
@@ -270,9 +438,9 @@ static int update(void)
 {
     json_error_t error;
     json_t *root = json_load_file(DESCRIPTION, 0, &error);
-    json_t *components = json_object_get(root, "components");
-    each_row_schema(set_schema, json_object_get(components, "schemas"));
+    each_row_schema(set_schema, root);
     each_operation(set_scopes, json_object_get(root, "paths"));
+    each_operation(set_refusals, json_object_get(root, "paths"));
     FILE *file = root ? fopen(DESCRIPTION, "w") : NULL;
     bool ok = file && json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
               fputc('\n', file) != EOF;
@@ -288,6 +456,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_route_is_described),
         cmocka_unit_test(every_operation_tells_its_scopes),
         cmocka_unit_test(every_change_needs_a_scope),
+        cmocka_unit_test(every_operation_says_what_it_may_be_refused_with),
         cmocka_unit_test(every_description_has_its_route),
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(every_table_is_described_with_its_columns),

@@ -23,20 +23,73 @@ function resolved(value) {
     at?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], openapi);
 }
 
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-ajv.addSchema(openapi, "openapi");
+const key_of = (text) => encodeURIComponent(text.replaceAll("~", "~0").replaceAll("/", "~1"));
 
-/** Replaces the places of $refs, so that a schema can stand alone. */
-function rooted(schema) {
-  return JSON.parse(JSON.stringify(schema), (key, value) =>
-    key === "$ref" && value.startsWith("#") ? `openapi${value}` : value);
+/**
+ * Calls visit with every schema of an object and every one with examples, with its place, and
+ * whether others are combined with it.
+ * @param {any} node @param {(schema: any, place: string, combined: boolean) => void} visit
+ */
+export function each_schema(node, visit, place = "", combined = false) {
+  if (!node || typeof node !== "object") return;
+  if (node.type === "object" || Array.isArray(node.examples)) visit(node, place, combined);
+  for (const [key, value] of Object.entries(node)) {
+    if (/^examples?$/.test(key)) continue;
+    const inside = key === "allOf" || (combined && Array.isArray(node));
+    each_schema(value, visit, `${place}/${key_of(key)}`, inside);
+  }
 }
+
+/** A copy in which objects have no other members than those that are described. */
+function closed() {
+  const copy = structuredClone(openapi);
+  const parts = new Set(JSON.stringify(copy).match(/"allOf":\[\{"\$ref":"[^"]+/g)
+    .map((ref) => ref.split("/").at(-1)));
+  each_schema(copy, (schema, place, combined) => {
+    const name = /^\/components\/schemas\/(\w+)$/.exec(place)?.[1];
+    if (schema.properties && !combined && !parts.has(name)) schema.additionalProperties ??= false;
+  });
+  return copy;
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+ajv.addSchema(closed(), "openapi");
 
 const compiled = new Map();
 
-function validator(schema) {
-  if (!compiled.has(schema)) compiled.set(schema, ajv.compile(rooted(schema)));
-  return compiled.get(schema);
+/** @param {string} place of a schema, such as "/components/schemas/Run" */
+function validator(place) {
+  if (!compiled.has(place)) compiled.set(place, ajv.compile({ $ref: `openapi#${place}` }));
+  return compiled.get(place);
+}
+
+/** What is wrong with a value. @param {string} place of its schema @returns {string[]} */
+export function value_faults(place, value) {
+  const validate = validator(place);
+  if (validate(value)) return [];
+  return validate.errors.slice(0, 5).map(({ instancePath, message, params }) =>
+    `${instancePath} ${message} ${JSON.stringify(params)}`);
+}
+
+/** The place of an answer's schema. */
+function schema_place(at, response, type) {
+  const parts = at.$ref ? at.$ref.slice(2).split("/") : response;
+  return `/${[...parts, "content", type, "schema"].map(key_of).join("/")}`;
+}
+
+// Any request may be refused with these before its endpoint is looked at; see info.description.
+const BEFORE_ROUTING = [405, 408, 414, 417, 421, 431];
+
+/** The response that an operation has for a status. */
+function response_for(responses, status) {
+  const by_default = status >= 500 || BEFORE_ROUTING.includes(status);
+  return responses[status] ?? (by_default ? responses.default : undefined);
+}
+
+function header_faults(response, reply) {
+  return Object.entries(response.headers ?? {})
+    .filter(([name, header]) => resolved(header).required && !(name.toLowerCase() in reply.headers))
+    .map(([name]) => `header ${name} is missing`);
 }
 
 /**
@@ -45,19 +98,19 @@ function validator(schema) {
  * @param {import("./http.mjs").Reply} reply @returns {string[]}
  */
 export function reply_faults(method, path, reply) {
+  const what = `${method} ${path} ${reply.status}:`;
   const operation = openapi.paths[path]?.[method.toLowerCase()];
   if (!operation) return [`${method} ${path} is not described`];
-  const { responses } = operation;
-  const response = resolved(responses[reply.status] ??
-    responses[`${String(reply.status)[0]}XX`] ?? responses.default);
-  if (!response) return [`${method} ${path}: status ${reply.status} is not described`];
+  const at = response_for(operation.responses, reply.status);
+  const response = resolved(at);
+  if (!response) return [`${what} the status is not described`];
+  const faults = header_faults(response, reply).map((fault) => `${what} ${fault}`);
   const type = (reply.headers["content-type"] ?? "").split(";")[0];
-  if (reply.body.length === 0 || [204, 304].includes(reply.status)) return [];
+  if (reply.body.length === 0 || [204, 304].includes(reply.status)) return faults;
   const content = response.content?.[type] ?? response.content?.["*/*"];
-  if (!content) return [`${method} ${path} ${reply.status}: ${type} is not described`];
-  if (!content.schema || !/^application\/(.+\+)?json$/.test(type)) return [];
-  const validate = validator(content.schema);
-  if (validate(reply.json)) return [];
-  return validate.errors.slice(0, 5).map(({ instancePath, message, params }) =>
-    `${method} ${path} ${reply.status}: ${instancePath} ${message} ${JSON.stringify(params)}`);
+  if (!content) return [...faults, `${what} ${type} is not described`];
+  if (!content.schema || !/^application\/(.+\+)?json$/.test(type)) return faults;
+  const name = operation.responses[reply.status] ? String(reply.status) : "default";
+  const place = schema_place(at, ["paths", path, method.toLowerCase(), "responses", name], type);
+  return [...faults, ...value_faults(place, reply.json).map((fault) => `${what} ${fault}`)];
 }
