@@ -253,13 +253,13 @@ static bool set_asked_steps(sqlite3 *db, struct str run_id, const struct run_req
     return set_steps(db, run_id, pattern, request->warmup_steps, err);
 }
 
-// "upload-20260102-030405-x7k2": the time for people, the tail to be unique.
+// "upload-20260102-030405-x7k2m9q4": the time for people, the tail as unique as the id.
 static struct str make_up_name(struct arena *arena, int64_t now_ns, const char *id, struct err *err)
 {
     char time[CLOCK_RFC3339_SIZE];
     clock_rfc3339(now_ns, time);
     char *name = arena_printf(arena, err, "upload-%.4s%.2s%.2s-%.2s%.2s%.2s-%s", time, time + 5,
-                              time + 8, time + 11, time + 14, time + 17, id + 6);
+                              time + 8, time + 11, time + 14, time + 17, id + strlen("r_"));
     return str_of(name);
 }
 

@@ -89,6 +89,17 @@ static void so_many_empty_runs_and_no_more(void **state)
     assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
 }
 
+static void names_that_are_made_up_are_as_unique_as_ids(void **state)
+{
+    struct fixture *f = *state;
+    struct run_request request = named("");
+    struct run run;
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    struct str tail = {run.id.at + strlen("r_"), run.id.len - strlen("r_")};
+    assert_true(run.name.len > tail.len);
+    assert_true(str_equal((struct str){run.name.at + run.name.len - tail.len, tail.len}, tail));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -96,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_the_right_to_change_runs_one_adds_to_ones_own_alone),
         TEST(so_many_empty_runs_and_no_more),
+        TEST(names_that_are_made_up_are_as_unique_as_ids),
         TEST(no_name_begins_or_ends_with_what_cannot_be_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
