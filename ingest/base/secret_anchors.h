@@ -7,17 +7,23 @@
 #include "ingest/base/str.h"
 
 #define SECRET_ANCHOR_BYTES 3
+#define SECRET_ANCHOR_PAIRS 1024 // by the lower five bits of two bytes
 
 // Per place in a group and byte: the sets of groups that have it there, in either case. Bytes that
 // have a set in common at all three places may be an anchor; few others do.
 extern const uint8_t secret_anchor_sets[SECRET_ANCHOR_BYTES][128];
+
+// Per first two bytes of a group, by their lower five bits: the third bytes that make it one, a bit
+// each. Groups of one set fit in mixtures that are none, which are more than the groups themselves.
+extern const uint32_t secret_anchor_thirds[SECRET_ANCHOR_PAIRS];
 
 static inline bool secret_anchor_at(const char *at)
 {
     const unsigned char *byte = (const unsigned char *)at;
     return ((byte[0] | byte[1] | byte[2]) & 0x80) == 0 &&
            (secret_anchor_sets[0][byte[0]] & secret_anchor_sets[1][byte[1]] &
-            secret_anchor_sets[2][byte[2]]) != 0;
+            secret_anchor_sets[2][byte[2]]) != 0 &&
+           (secret_anchor_thirds[(byte[0] & 31) << 5 | (byte[1] & 31)] >> (byte[2] & 31) & 1);
 }
 
 // The first place at `from` or later where an anchor may stand; text.len when there is none.

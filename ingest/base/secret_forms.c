@@ -2,7 +2,7 @@
 // Secrets that are known by their own form: prefixes of providers, JWT, PEM, URLs, AWS keys.
 #include "ingest/base/secret_rules.h"
 
-enum charset { UPPER, ALNUM, TOKEN68, WORD, SLACK };
+enum charset { HEX, UPPER, ALNUM, TOKEN68, WORD, SLACK, SIGNATURE };
 
 struct prefix {
     struct str text;
@@ -31,7 +31,7 @@ static const struct prefix prefixes[] = {
     {TEXT("hf_"), 0, SECRET_HUGGING_FACE, ALNUM, 30, false, false},
     AWS("AKIA", 0, 16),
     AWS("ASIA", 0, 16),
-    AWS("ABIA", 0, 16),
+    AWS("ABIA", 1, 16),
     AWS("ACCA", 1, 16),
     AWS("A3T", 0, 17),
     GITHUB("ghp_"),
@@ -40,7 +40,7 @@ static const struct prefix prefixes[] = {
     GITHUB("ghs_"),
     GITHUB("ghr_"),
     {TEXT("github_pat_"), 3, SECRET_GITHUB, WORD, 22, false, false},
-    {TEXT("glpat-"), 1, SECRET_GITLAB, WORD, 20, false, false},
+    {TEXT("glpat-"), 0, SECRET_GITLAB, WORD, 20, false, false},
     {TEXT("sk-ant-"), 0, SECRET_ANTHROPIC, WORD, 20, false, false},
     {TEXT("sk-proj-"), 0, SECRET_OPENAI, WORD, 20, false, false},
     {TEXT("sk-svcacct-"), 0, SECRET_OPENAI, WORD, 20, false, false},
@@ -59,10 +59,24 @@ static const struct prefix prefixes[] = {
     {TEXT("ss_"), 0, SECRET_STEPSCOPE, WORD, 40, false, true},
     {TEXT("npm_"), 0, SECRET_PACKAGES, ALNUM, 36, false, true},
     {TEXT("pypi-"), 0, SECRET_PACKAGES, WORD, 50, false, true},
+    {TEXT("sk_live_"), 1, SECRET_STRIPE, ALNUM, 16, false, true},
+    {TEXT("sk_test_"), 1, SECRET_STRIPE, ALNUM, 16, false, true},
+    {TEXT("rk_live_"), 1, SECRET_STRIPE, ALNUM, 16, false, true},
+    {TEXT("rk_test_"), 1, SECRET_STRIPE, ALNUM, 16, false, true},
+    {TEXT("whsec_"), 0, SECRET_STRIPE, TOKEN68, 24, false, true},
+    {TEXT("dckr_pat_"), 0, SECRET_DOCKER, WORD, 20, false, false},
+    {TEXT("dckr_oat_"), 0, SECRET_DOCKER, WORD, 20, false, false},
+    {TEXT("dop_v1_"), 0, SECRET_DIGITALOCEAN, HEX, 40, false, false},
+    {TEXT("doo_v1_"), 0, SECRET_DIGITALOCEAN, HEX, 40, false, false},
+    {TEXT("dor_v1_"), 0, SECRET_DIGITALOCEAN, HEX, 40, false, false},
+    {TEXT("dapi"), 1, SECRET_DATABRICKS, HEX, 32, false, true},
+    {TEXT("SK"), 0, SECRET_TWILIO, HEX, 32, true, true},
 };
 
 static bool is_in(enum charset charset, char c)
 {
+    if (charset == HEX)
+        return secret_is_digit(c) || (c >= 'a' && c <= 'f');
     if (secret_is_digit(c) || (c >= 'A' && c <= 'Z'))
         return true;
     if (charset == UPPER)
@@ -73,6 +87,7 @@ static bool is_in(enum charset charset, char c)
     case WORD: return c == '_' || c == '-';
     case SLACK: return c == '-' || c == '.';
     case TOKEN68: return c && strchr("-._~+/=", c);
+    case SIGNATURE: return c && strchr("-_+/=%", c);
     default: return false;
     }
 }
@@ -161,6 +176,8 @@ static bool ends_authority(char c)
 static bool by_url(struct str text, size_t anchor, struct secret *secret)
 {
     size_t at = anchor + 3;
+    if (!strchr("/\\", text.at[anchor + 1]))
+        return false;
     if (text.at[anchor + 1] == '\\') { // ":\/\/" in JSON
         if (!secret_says(text, anchor, STR(":\\/\\/")))
             return false;
@@ -218,16 +235,98 @@ static bool by_aws_secret(struct str text, size_t anchor, struct secret *secret)
     return false;
 }
 
+// SG., an identifier of 22 characters and a key of 43.
+static bool by_sendgrid(struct str text, size_t at, struct secret *secret)
+{
+    if (!str_starts_with((struct str){text.at + at, text.len - at}, STR("SG.")) ||
+        !secret_word_begins(text, at))
+        return false;
+    size_t dot = at + 3 + run_of(text, at + 3, WORD);
+    if (dot - at < 3 + 16 || dot >= text.len || text.at[dot] != '.')
+        return false;
+    size_t run = run_of(text, dot + 1, WORD);
+    *secret = (struct secret){.at = at, .len = dot + 1 + run - at, .kind = SECRET_SENDGRID};
+    return run >= 32;
+}
+
+// The number of a bot, a colon, and 35 characters that begin with AA.
+static bool by_telegram(struct str text, size_t colon, struct secret *secret)
+{
+    size_t at = colon, run = run_of(text, colon + 1, WORD);
+    while (at > 0 && colon - at < 13 && secret_is_digit(text.at[at - 1]))
+        at--;
+    *secret = (struct secret){.at = at, .len = colon + 1 + run - at, .kind = SECRET_TELEGRAM};
+    return str_starts_with((struct str){text.at + colon, text.len - colon}, STR(":AA")) &&
+           colon - at >= 6 && colon - at <= 12 && run >= 33 && run <= 37;
+}
+
+// Passes over `lower`, whose slashes may have a backslash before them as JSON allows.
+static bool take_path(struct str text, size_t *at, struct str lower)
+{
+    size_t i = *at;
+    for (size_t k = 0; k < lower.len; k++) {
+        i += lower.at[k] == '/' && i < text.len && text.at[i] == '\\';
+        if (!secret_says(text, i++, (struct str){lower.at + k, 1}))
+            return false;
+    }
+    *at = i;
+    return true;
+}
+
+// Whoever knows the path of a webhook may write to the chat.
+static bool by_webhook(struct str text, size_t anchor, struct secret *secret)
+{
+    static const struct str hooks[] = {
+        TEXT("://hooks.slack.com/services/"), TEXT("://hooks.slack.com/workflows/"),
+        TEXT("://hooks.slack.com/triggers/"), TEXT("://discord.com/api/webhooks/"),
+        TEXT("://discordapp.com/api/webhooks/")};
+    size_t at = anchor;
+    bool is_hook = false;
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks && !is_hook; i++)
+        is_hook = take_path(text, &at, hooks[i]);
+    size_t end = at;
+    while (is_hook && end < text.len &&
+           (is_in(WORD, text.at[end]) || text.at[end] == '/' ||
+            (text.at[end] == '\\' && end + 1 < text.len && text.at[end + 1] == '/')))
+        end++;
+    *secret = (struct secret){.at = at, .len = end - at, .kind = SECRET_WEBHOOK};
+    return is_hook && end - at >= 20;
+}
+
+// What a shared access signature of Azure is signed with: 256 bits of base64, maybe as in a URL.
+static bool by_sas(struct str text, size_t anchor, struct secret *secret)
+{
+    static const struct str names[] = {TEXT("sig="), TEXT("sig\\u003d")};
+    if (anchor == 0)
+        return false;
+    size_t at = anchor - 1;
+    bool begins = at == 0 || strchr("?&;\"' ", text.at[at - 1]) ||
+                  (at >= 6 && secret_says(text, at - 6, STR("\\u0026")));
+    for (size_t i = 0; begins && i < sizeof names / sizeof *names; i++) {
+        if (!secret_says(text, at, names[i]))
+            continue;
+        size_t run = run_of(text, at + names[i].len, SIGNATURE);
+        *secret = (struct secret){.at = at + names[i].len, .len = run, .kind = SECRET_AZURE_SAS};
+        return run >= 43;
+    }
+    return false;
+}
+
 bool secret_of_form(struct str text, size_t at, struct secret *secret)
 {
     switch (text.at[at]) {
     case '-': return by_pem(text, at, secret);
-    case ':': return by_url(text, at, secret);
+    case ':':
+        return by_webhook(text, at, secret) || by_url(text, at, secret) ||
+               by_telegram(text, at, secret);
     case 'e': return by_jwt(text, at, secret);
     case 'b':
-    case 'B': return by_bearer(text, at, secret);
+    case 'B': return by_bearer(text, at, secret) || by_prefix(text, at, secret);
     case 'a':
     case 'A': return by_prefix(text, at, secret) || by_aws_secret(text, at, secret);
+    case 'i':
+    case 'I': return by_sas(text, at, secret);
+    case 'S': return by_prefix(text, at, secret) || by_sendgrid(text, at, secret);
     default: return by_prefix(text, at, secret);
     }
 }

@@ -6,10 +6,21 @@
 #define NAME_BEHIND ((size_t)32)
 #define SPACES      ((size_t)64)
 
-// WEAK: only a value that looks random counts.
-enum strength { NONE, WEAK, STRONG };
+// WEAK: only a value that looks random counts. FAIR: or one that no program has for a setting.
+enum strength { NONE, WEAK, FAIR, STRONG };
 
-enum word { WORD_TOKEN, WORD_SECRET, WORD_PASSWORD, WORD_CREDENTIAL, WORD_KEY, WORD_AUTHORIZATION };
+enum word {
+    WORD_TOKEN,
+    WORD_SECRET,
+    WORD_PASSWORD,
+    WORD_CREDENTIAL,
+    WORD_KEY,
+    WORD_AUTHORIZATION,
+    WORD_PASS,
+    WORD_PWD,
+    WORD_AUTH,
+    WORD_COOKIE
+};
 
 struct keyword {
     struct str text;
@@ -23,9 +34,17 @@ struct keyword {
     }
 
 static const struct keyword keywords[] = {
-    {TEXT("token"), 0, WORD_TOKEN},    {TEXT("secret"), 1, WORD_SECRET},
-    {TEXT("passw"), 2, WORD_PASSWORD}, {TEXT("credential"), 2, WORD_CREDENTIAL},
-    {TEXT("key"), 0, WORD_KEY},        {TEXT("authorization"), 1, WORD_AUTHORIZATION},
+    {TEXT("token"), 0, WORD_TOKEN},
+    {TEXT("secret"), 1, WORD_SECRET},
+    {TEXT("passw"), 2, WORD_PASSWORD},
+    {TEXT("credential"), 2, WORD_CREDENTIAL},
+    {TEXT("key"), 0, WORD_KEY},
+    {TEXT("authorization"), 1, WORD_AUTHORIZATION},
+    {TEXT("passphrase"), 0, WORD_PASSWORD},
+    {TEXT("pass"), 0, WORD_PASS},
+    {TEXT("pwd"), 0, WORD_PWD},
+    {TEXT("auth"), 1, WORD_AUTH},
+    {TEXT("cookie"), 2, WORD_COOKIE},
 };
 
 static bool is_name_char(char c)
@@ -105,12 +124,57 @@ static enum strength strength_of_token(struct str name, size_t at, size_t end, b
     return plural || !last || is_model_token(name, at) ? WEAK : STRONG;
 }
 
+// Whether name[at..end) is a part of its own and the last: db_pass, dbPass, but not bypass,
+// password.
+static bool is_last_part(struct str name, size_t at, size_t end)
+{
+    if (end < name.len)
+        return false;
+    return at == 0 || strchr("_-.", name.at[at - 1]) ||
+           (is_upper(name.at[at]) && is_lower(name.at[at - 1]));
+}
+
+// What passes over data are called: forward_pass, num_pass, ...
+static bool is_model_pass(struct str name, size_t at)
+{
+    static const struct str owners[] = {
+        TEXT("forward"), TEXT("backward"), TEXT("fwd"),  TEXT("bwd"),   TEXT("first"),
+        TEXT("second"),  TEXT("one"),      TEXT("two"),  TEXT("multi"), TEXT("num"),
+        TEXT("per"),     TEXT("single"),   TEXT("last"), TEXT("next"),  TEXT("prev"),
+        TEXT("post"),    TEXT("pre"),      TEXT("by"),   TEXT("test"),  TEXT("fusion"),
+        TEXT("opt"),     TEXT("compiler"), TEXT("all"),  TEXT("graph"), TEXT("custom")};
+    return ends_with_one(name, at, owners, sizeof owners / sizeof *owners);
+}
+
+static bool is_account(struct str name, size_t at)
+{
+    static const struct str owners[] = {TEXT("db"),    TEXT("smtp"), TEXT("mysql"), TEXT("pg"),
+                                        TEXT("redis"), TEXT("ftp"),  TEXT("mail"),  TEXT("user"),
+                                        TEXT("admin"), TEXT("root"), TEXT("proxy"), TEXT("http"),
+                                        TEXT("ssh"),   TEXT("sudo"), TEXT("login")};
+    return at > 0 && ends_with_one(name, at, owners, sizeof owners / sizeof *owners);
+}
+
+// Names that are short and mean other things as well, too.
+static enum strength strength_of_short(struct str name, size_t at, const struct keyword *keyword)
+{
+    if (!is_last_part(name, at, at + keyword->text.len))
+        return NONE;
+    if (keyword->word == WORD_PWD || keyword->word == WORD_COOKIE)
+        return STRONG;
+    if (keyword->word == WORD_PASS && is_model_pass(name, at))
+        return NONE;
+    return !has_lower(name) || is_account(name, at) ? STRONG : FAIR;
+}
+
 // How surely a name with a keyword at `at` is that of a secret.
 static enum strength strength_of(struct str name, size_t at, const struct keyword *keyword)
 {
     size_t end = at + keyword->text.len;
     if (keyword->word == WORD_PASSWORD || keyword->word == WORD_AUTHORIZATION)
         return STRONG;
+    if (keyword->word >= WORD_PASS)
+        return strength_of_short(name, at, keyword);
     if (keyword->word == WORD_KEY && !is_secret_key(name, at))
         return NONE;
     bool plural = end < name.len && (name.at[end] | 0x20) == 's';
@@ -146,6 +210,11 @@ static bool is_reference(struct str value)
     if (first == '$')
         return value.len > 1 && (value.at[1] == '{' || value.at[1] == '(' || !has_lower(value)) &&
                !secret_is_digit(value.at[1]);
+    static const struct str code[] = {TEXT("self."), TEXT("args."), TEXT("os.environ"),
+                                      TEXT("os.getenv"), TEXT("getpass.")};
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (str_starts_with(value, code[i]))
+            return true;
     return (first == '<' && last == '>') || (first == '{' && last == '}') ||
            (first == '[' && last == ']') || str_equal(value, STR("%s"));
 }
@@ -162,7 +231,8 @@ static bool is_plain(struct str value, enum word word)
         value.len--;
     if (value.len == 0 || is_reference(value) || str_starts_with(value, STR("[redacted")))
         return true;
-    if (word != WORD_PASSWORD && (is_number(value) || is_one_character(value)))
+    bool has_any_form = word == WORD_PASSWORD || word == WORD_PASS || word == WORD_PWD;
+    if (!has_any_form && (is_number(value) || is_one_character(value)))
         return true;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (value.len == plain[i].len && secret_says(value, 0, plain[i]))
@@ -187,10 +257,97 @@ static bool looks_random(struct str value)
            (turns >= 8 || (capitals && small));
 }
 
+// hunter2, user:pw, but no word, number, path, shape or piece of a program.
+static bool looks_chosen(struct str value)
+{
+    bool has_letter = false, has_digit = false;
+    size_t colon = SIZE_MAX;
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.at[i];
+        if (strchr("()[]{}<>/\\|,", c))
+            return false;
+        has_letter |= secret_is_letter(c);
+        has_digit |= secret_is_digit(c);
+        if (c == ':' && i > 0 && i + 1 < value.len && colon == SIZE_MAX)
+            colon = i;
+        else if (c == ':')
+            return false;
+    }
+    return colon != SIZE_MAX || (value.len >= 7 && has_letter && has_digit);
+}
+
+// Schemes, and what stands there in programs.
+static bool is_scheme(struct str value)
+{
+    enum { LONGEST = 16 };
+    static const struct str schemes[] = {TEXT("oauth"), TEXT("scram"), TEXT("sha"),  TEXT("md5"),
+                                         TEXT("aws4"),  TEXT("sigv4"), TEXT("x509"), TEXT("ntlm"),
+                                         TEXT("krb5"),  TEXT("auth"),  TEXT("http"), TEXT("basic")};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (value.len <= LONGEST && secret_says(value, 0, schemes[i]))
+            return true;
+    for (size_t i = 0; i < value.len; i++)
+        if (strchr("([{", value.at[i]))
+            return true;
+    return false;
+}
+
+// A folder: PWD is also the one of the shell.
+static bool is_folder(struct str value)
+{
+    static const struct str words[] = {TEXT("cwd"),  TEXT("path"),    TEXT("root"),  TEXT("dir"),
+                                       TEXT("home"), TEXT("workdir"), TEXT("folder")};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(value, words[i]))
+            return true;
+    return value.len == 0 || strchr("/~.\\$%(", value.at[0]) ||
+           (value.len > 2 && value.at[1] == ':' && strchr("/\\", value.at[2]));
+}
+
+// sid=...; other=...
+static bool has_pair(struct str value)
+{
+    const char *space = memchr(value.at, ' ', value.len);
+    const char *sign = memchr(value.at, '=', space ? (size_t)(space - value.at) : value.len);
+    return sign && sign > value.at && sign + 1 < value.at + value.len && value.len >= 6;
+}
+
+// find_user(x), mgr.user_word: what stands there in programs.
+static bool is_code(struct str value)
+{
+    bool joined = false;
+    while (value.len && strchr(",;)", value.at[value.len - 1]))
+        value.len--;
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.at[i];
+        if (c == '(')
+            return true;
+        joined |= c == '.' || c == '_';
+        if (!is_lower(c) && c != '.' && c != '_')
+            return false;
+    }
+    return joined;
+}
+
+// Whether a value is none for reasons of its name's word.
+static bool is_other(struct str value, enum word word)
+{
+    if (word >= WORD_PASS && is_code(value))
+        return true;
+    switch (word) {
+    case WORD_PWD: return is_folder(value);
+    case WORD_AUTH: return is_scheme(value);
+    case WORD_PASS: return is_number(value) && value.len < 5;
+    case WORD_COOKIE: return !has_pair(value) && !looks_random(value);
+    default: return false;
+    }
+}
+
 static bool is_secret_value(struct str value, enum strength strength, enum word word)
 {
-    return strength == STRONG ? !is_plain(value, word)
-                              : strength == WEAK && looks_random(value) && !is_plain(value, word);
+    if (strength == NONE || is_plain(value, word) || is_other(value, word))
+        return false;
+    return strength == STRONG || looks_random(value) || (strength == FAIR && looks_chosen(value));
 }
 
 // --- what stands between name and value, and where the value ends --------------------------------
@@ -201,6 +358,7 @@ struct pair {
     bool is_option;       // begins with a dash
     bool in_query;        // of a URL: & ends the value
     bool quoted;          // the name is
+    bool is_header;       // Name: value
     unsigned backslashes; // before the quote behind the name
     size_t value_at, value_end;
     bool value_quoted;
@@ -260,7 +418,7 @@ static bool take_sign(struct str text, size_t *at)
 }
 
 // Sets value_at; false when no value follows.
-static bool find_value(struct pair *pair)
+static bool find_value(struct pair *pair, enum word word)
 {
     struct str text = pair->text;
     size_t name_end = pair->name_at + pair->name.len, at = name_end;
@@ -270,8 +428,9 @@ static bool find_value(struct pair *pair)
     bool spaced = sign > at;
     at = sign;
     if (take_sign(text, &at)) {
+        pair->is_header = !pair->quoted && text.at[sign] == ':';
         at = skip_spaces(text, at);
-    } else if (sign < text.len && text.at[sign] == ',' && pair->quoted) {
+    } else if (sign < text.len && text.at[sign] == ',' && pair->quoted && word < WORD_PASS) {
         at = skip_value_key(text, skip_spaces(text, sign + 1));
         size_t look = at;
         if (!take_quote(text, &look, &ignored))
@@ -316,12 +475,19 @@ static bool ends_bare(const struct pair *pair, size_t at)
     return c == '\\' && next && strchr("\"'nrtbfu", next);
 }
 
-// An Authorization has a scheme before the secret.
-static void end_bare(struct pair *pair, bool two_words)
+// An Authorization has a scheme before the secret; cookies fill the line.
+static int words_of(const struct pair *pair, enum word word)
+{
+    if (word == WORD_COOKIE && pair->is_header)
+        return 64;
+    return word == WORD_AUTHORIZATION ? 2 : 1;
+}
+
+static void end_bare(struct pair *pair, int words)
 {
     struct str text = pair->text;
     size_t at = pair->value_at;
-    for (int words = two_words ? 2 : 1; words > 0; words--) {
+    for (; words > 0; words--) {
         while (at < text.len && !ends_bare(pair, at))
             at += text.at[at] == '\\' && at + 1 < text.len ? 2 : 1;
         at = at < text.len ? at : text.len;
@@ -346,7 +512,7 @@ static void measure_value(struct pair *pair, enum word word)
     if (pair->value_quoted)
         end_quoted(pair, backslashes);
     else
-        end_bare(pair, word == WORD_AUTHORIZATION);
+        end_bare(pair, words_of(pair, word));
 }
 
 static struct pair pair_around(struct str text, size_t begin, size_t end)
@@ -367,6 +533,45 @@ static struct pair pair_around(struct str text, size_t begin, size_t end)
                          .in_query = before == '?' || before == '&'};
 }
 
+// auth=("user", "password"): moves on to the second.
+static bool take_second(struct pair *pair)
+{
+    struct str text = pair->text;
+    size_t at = skip_spaces(text, pair->value_at + 1);
+    unsigned backslashes = 0;
+    if (text.at[pair->value_at] != '(' || !take_quote(text, &at, &backslashes))
+        return false;
+    struct pair first = {.text = text, .value_at = at};
+    end_quoted(&first, backslashes);
+    at = skip_spaces(text, first.value_end + backslashes + 1);
+    if (at >= text.len || text.at[at] != ',')
+        return false;
+    pair->value_at = skip_spaces(text, at + 1);
+    return pair->value_at < text.len;
+}
+
+static enum secret_kind kind_of(enum word word)
+{
+    return word == WORD_AUTHORIZATION ? SECRET_AUTHORIZATION
+           : word == WORD_COOKIE      ? SECRET_COOKIE
+                                      : SECRET_NAMED;
+}
+
+// How surely the name of a pair is that of a secret where it stands; finds its value.
+static enum strength strength_of_pair(struct pair *pair, size_t at, const struct keyword *keyword)
+{
+    enum strength strength = strength_of(pair->name, at, keyword);
+    if (strength == NONE || !find_value(pair, keyword->word))
+        return NONE;
+    bool is_block =
+        memchr(pair->name.at, '\n', (size_t)(pair->text.at + pair->value_at - pair->name.at));
+    if (keyword->word >= WORD_PASS && pair->is_header && (is_block || keyword->word == WORD_PASS))
+        return NONE; // if pwd:, and PASS: as tests say
+    bool sure =
+        strength == FAIR && (pair->in_query || (keyword->word == WORD_AUTH && take_second(pair)));
+    return sure ? STRONG : strength;
+}
+
 bool secret_of_name(struct str text, size_t anchor, struct secret *secret)
 {
     size_t begin;
@@ -376,18 +581,34 @@ bool secret_of_name(struct str text, size_t anchor, struct secret *secret)
     struct pair pair = pair_around(text, begin, begin + keyword->text.len);
     if (begin < pair.name_at)
         return false;
-    enum strength strength = strength_of(pair.name, begin - pair.name_at, keyword);
-    if (strength == NONE || !find_value(&pair))
+    enum strength strength = strength_of_pair(&pair, begin - pair.name_at, keyword);
+    if (strength == NONE)
         return false;
     measure_value(&pair, keyword->word);
     struct str value = {text.at + pair.value_at, pair.value_end - pair.value_at};
     *secret = (struct secret){.at = pair.value_at,
                               .len = value.len,
-                              .kind = keyword->word == WORD_AUTHORIZATION ? SECRET_AUTHORIZATION
-                                                                          : SECRET_NAMED,
+                              .kind = kind_of(keyword->word),
                               .bare = pair.quoted && !pair.value_quoted,
                               .backslashes = pair.backslashes};
     return is_secret_value(value, strength, keyword->word);
+}
+
+struct str secret_argument(struct str text, size_t at, size_t *end)
+{
+    struct pair pair = {.text = text, .value_at = at};
+    unsigned backslashes;
+    size_t quote = at;
+    bool quoted = take_quote(text, &quote, &backslashes);
+    measure_value(&pair, WORD_PASSWORD);
+    *end = pair.value_end + (quoted ? backslashes + 1 : 0);
+    *end = *end < text.len ? *end : text.len;
+    return (struct str){text.at + pair.value_at, pair.value_end - pair.value_at};
+}
+
+bool secret_is_password(struct str value)
+{
+    return is_secret_value(value, STRONG, WORD_PASSWORD);
 }
 
 bool secrets_named(struct str name, struct str value)

@@ -8,6 +8,14 @@
 // Whether the anchor at `at` belongs to a secret: by its own form, or by the name before it.
 bool secret_of_form(struct str text, size_t at, struct secret *secret);
 bool secret_of_name(struct str text, size_t at, struct secret *secret);
+// Or by the command whose argument it is, or the entry of a .netrc.
+bool secret_of_command(struct str text, size_t at, struct secret *secret);
+
+// The argument that stands at `at`, without its quotes; *end is behind them.
+struct str secret_argument(struct str text, size_t at, size_t *end);
+
+// False for what is plainly no password, as $PASSWORD.
+bool secret_is_password(struct str value);
 
 // Whether a word may begin at `at`: no letter, digit or dash stands before it, but an escape may.
 bool secret_word_begins(struct str text, size_t at);

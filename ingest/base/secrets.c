@@ -24,6 +24,16 @@ static const char *const words[SECRET_KINDS] = {
     [SECRET_NAMED] = "named",
     [SECRET_STEPSCOPE] = "stepscope",
     [SECRET_PACKAGES] = "packages",
+    [SECRET_STRIPE] = "stripe",
+    [SECRET_DOCKER] = "docker",
+    [SECRET_SENDGRID] = "sendgrid",
+    [SECRET_DIGITALOCEAN] = "digitalocean",
+    [SECRET_DATABRICKS] = "databricks",
+    [SECRET_TELEGRAM] = "telegram",
+    [SECRET_TWILIO] = "twilio",
+    [SECRET_AZURE_SAS] = "azure-sas",
+    [SECRET_WEBHOOK] = "webhook",
+    [SECRET_COOKIE] = "cookie",
 };
 
 const char *secret_word(enum secret_kind kind)
@@ -58,7 +68,8 @@ bool secret_word_begins(struct str text, size_t at)
 // What a name says of its value goes further than the value's form, so it comes first.
 static bool match(struct str text, size_t anchor, struct secret *secret)
 {
-    return secret_of_name(text, anchor, secret) || secret_of_form(text, anchor, secret);
+    return secret_of_name(text, anchor, secret) || secret_of_form(text, anchor, secret) ||
+           secret_of_command(text, anchor, secret);
 }
 
 bool secrets_find(struct str text, size_t from, struct secret *secret)

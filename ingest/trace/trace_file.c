@@ -97,7 +97,9 @@ static void take_columns(struct loader *loader, struct trace *trace)
     if (count_of(loader, SECTION_REPAIRS)) // of an older file: those known then
         memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS],
                count_of(loader, SECTION_REPAIRS) * sizeof *trace->repairs);
-    memcpy(trace->secrets, loader->arrays[SECTION_SECRETS], sizeof trace->secrets);
+    if (count_of(loader, SECTION_SECRETS))
+        memcpy(trace->secrets, loader->arrays[SECTION_SECRETS],
+               count_of(loader, SECTION_SECRETS) * sizeof *trace->secrets);
     trace->input_events = trace_file_header(loader->file)->input_events;
     trace->text_bytes = trace_file_header(loader->file)->text_bytes;
 }

@@ -106,7 +106,7 @@ static bool good_counts(const struct stored_section *s)
 {
     uint64_t events = s[SECTION_BEGIN].count, slices = s[SECTION_SLICE_BEGIN].count;
     if (events > UINT32_MAX - 2 || s[SECTION_REPAIRS].count > REPAIR_COUNT ||
-        s[SECTION_SECRETS].count != SECRET_KINDS || s[SECTION_ROW].count != events ||
+        s[SECTION_SECRETS].count > SECRET_KINDS || s[SECTION_ROW].count != events ||
         s[SECTION_SPANS].count > UINT32_MAX ||
         s[SECTION_TIMES].count != s[SECTION_BEGIN].block_count ||
         s[SECTION_SLICE_TIMES].count != s[SECTION_SLICE_BEGIN].block_count)

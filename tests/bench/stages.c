@@ -2,6 +2,7 @@
 // Runs and times each stage of a trace job, and the yardsticks beside it.
 #include "tests/bench/stages.h"
 #include "analysis/analyses.h"
+#include "ingest/base/secret_tally.h"
 #include "ingest/ingest.h"
 #include "ingest/json_index.h"
 #include "ingest/trace/trace_file.h"
@@ -114,6 +115,25 @@ static bool run_index(struct lap *lap, const struct stage *stage, int64_t *took_
         lap->sink += index(piece, len, 0, &state, tokens);
         *took_ns += lap_now_ns(lap) - begin_ns;
     }
+    return true;
+}
+
+// The search of the whole text for secrets, in the pieces that a source gives.
+static bool run_secrets(struct lap *lap, const struct stage *stage, int64_t *took_ns,
+                        struct err *err)
+{
+    (void)stage;
+    (void)err;
+    struct secret_tally tally = {0};
+    struct str text = lap->corpus->text;
+    int64_t begin_ns = lap_now_ns(lap);
+    for (size_t at = 0; at < text.len; at += BLOCK_BYTES)
+        secret_tally_add(
+            &tally,
+            (struct str){text.at + at, text.len - at < BLOCK_BYTES ? text.len - at : BLOCK_BYTES});
+    secret_tally_end(&tally);
+    *took_ns = lap_now_ns(lap) - begin_ns;
+    lap->sink += tally.pos;
     return true;
 }
 
@@ -356,6 +376,7 @@ const struct stage stages[] = {
     INDEX("AVX2"),
     INDEX("NEON"),
     INDEX("scalar"),
+    {"search for secrets", .run = run_secrets, .needs_text = true},
     {"our scan and columns, from memory", .run = run_scan, .needs_text = true},
     {"our scan and columns, behind zstd", .yardstick = YARD_SCAN, .run = run_scan_behind_zstd},
     {"seal", .yardstick = YARD_SEAL, .run = run_seal},

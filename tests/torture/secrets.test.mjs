@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixty made-up secrets of fifteen kinds, planted wherever a trace or a request has room for text:
+// Sixty made-up secrets of all kinds, planted wherever a trace or a request has room for text:
 // not a byte of them is found in the database, its log, kept traces, logs, answers or pages.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -14,6 +14,7 @@ import { figure, seed } from "./helpers/torture.mjs";
 
 const random = chance(seed);
 const ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const HEX = "0123456789abcdef";
 const UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /** So many characters of a set. */
@@ -41,6 +42,22 @@ const KINDS = [
   () => { const s = `p${some(14)}`; return [`https://jane:${s}@example.org/x`, s]; },
   () => { const s = `Q${some(30)}`; return [`Authorization: Bearer ${s}`, s]; },
   () => { const s = `v${some(11)}`; return [`docker run -e MY_API_TOKEN=${s} image`, s]; },
+  () => { const s = `sk_live_${some(24)}`; return [s, s]; },
+  () => { const s = `dckr_pat_${some(27)}`; return [s, s]; },
+  () => { const s = `SG.${some(22)}.${some(43)}`; return [s, s]; },
+  () => { const s = `dop_v1_${some(64, HEX)}`; return [s, s]; },
+  () => { const s = `dapi${some(32, HEX)}`; return [s, s]; },
+  () => { const s = `${some(9, "123456789")}:AA${some(33)}`; return [s, s]; },
+  () => { const s = `SK${some(32, HEX)}`; return [s, s]; },
+  () => { const s = some(43); return [`https://x.example.org/c?sv=1&sig=${s}%3D`, s]; },
+  () => {
+    const s = `T${some(8)}/B${some(8)}/${some(24)}`;
+    return [`https://hooks.slack.com/services/${s}`, s];
+  },
+  () => { const s = `s${some(20)}`; return [`curl -H 'Cookie: a=b; sid=${s}'`, s]; },
+  () => { const s = `u${some(12)}`; return [`curl -u jane:${s} https://example.org`, s]; },
+  () => { const s = `p${some(12)}`; return [`sshpass -p ${s} ssh host`, s]; },
+  () => { const s = `m${some(12)}`; return [`MYSQL_PWD=${s} mysql`, s]; },
 ];
 
 const planted = [];

@@ -77,6 +77,29 @@ static const struct sample samples[] = {
     {"client_secret=b'%s'", ALNUM, 10, SECRET_NAMED},
     {"ss_%s", ALNUM, 43, SECRET_STEPSCOPE},
     {"npm_%s", ALNUM, 36, SECRET_PACKAGES},
+    {"https:\\/\\/hooks.slack.com\\/services\\/T01\\/B01\\/%s", ALNUM, 24, SECRET_WEBHOOK},
+    {"{\"url\": \"https://x.blob.core.windows.net/c?sv=1\\u0026sig\\u003d%s\"}", ALNUM, 44,
+     SECRET_AZURE_SAS},
+    {"https://api.telegram.org/bot123456789:AA%s/sendMessage", ALNUM "-_", 33, SECRET_TELEGRAM},
+    {"curl -H 'Cookie: a=b; sid=%s' x", ALNUM, 20, SECRET_COOKIE},
+    {"{\"Cookie\": \"sid=%s; a=b\"}", ALNUM, 20, SECRET_COOKIE},
+    {"{\"cmd\": \"sshpass -p '%s' ssh jane@host\", \"x\": 1}", ALNUM " ", 9, SECRET_NAMED},
+    {"[\"/usr/bin/sshpass\", \"-p\", \"%s\", \"ssh\"]", ALNUM, 9, SECRET_NAMED},
+    {"['curl', '-s', '--user', 'jane:%s', 'https://host']", ALNUM, 9, SECRET_NAMED},
+    {"curl -H \\\"a: b\\\" -u \\\"jane:%s\\\" https://host", ALNUM, 9, SECRET_NAMED},
+    {"curl https://host --proxy-user=jane:%s", ALNUM, 9, SECRET_NAMED},
+    {"curl -ujane:%s https://host", ALNUM, 9, SECRET_NAMED},
+    {"mysqldump --port=3306 -p%s db", ALNUM, 9, SECRET_NAMED},
+    {"machine host\n  login jane\n\tpassword %s\n", ALNUM, 9, SECRET_NAMED},
+    {"\"machine host\\nlogin jane\\npassword %s\\nmachine\"", ALNUM, 9, SECRET_NAMED},
+    {"default login jane password %s", ALNUM, 9, SECRET_NAMED},
+    {"Server=db;Uid=me;Pwd=%s", ALNUM, 9, SECRET_NAMED},
+    {"{\"MYSQL_PWD\": \"%s\"}", ALNUM, 9, SECRET_NAMED},
+    {"user=me pass=7%s", ALNUM, 9, SECRET_NAMED},
+    {"{\"auths\": {\"host\": {\"auth\": \"%s\"}}}", ALNUM, 24, SECRET_NAMED},
+    {"//registry/:_auth=%s", ALNUM, 24, SECRET_NAMED},
+    {"REDISCLI_AUTH=%s", ALNUM, 12, SECRET_NAMED},
+    {"get(url, auth=('jane', '%s'))", ALNUM, 9, SECRET_NAMED},
 };
 
 #define SAMPLES (sizeof samples / sizeof *samples)
@@ -128,35 +151,179 @@ static void secrets_of_every_kind_are_found_and_go(void **state)
     buf_free(&clean);
 }
 
+// --- the table of SECURITY.md --------------------------------------------------------------------
+
+struct table_form {
+    struct buf text, body; // the form filled in, and its longest part that is secret
+};
+
+static const char *set_of(struct str word)
+{
+    return str_equal(word, STR("hex"))    ? "0123456789abcdef"
+           : str_equal(word, STR("caps")) ? "ABCDEFGHIJKLMNOP234567"
+                                          : ALNUM;
+}
+
+// <34>, <hex 32>: adds so many characters and returns what follows.
+static const char *fill_hole(const char *at, unsigned seed, struct table_form *form)
+{
+    const char *close = strchr(at, '>');
+    const char *space = memchr(at, ' ', (size_t)(close - at));
+    long len = strtol(space ? space + 1 : at + 1, NULL, 10);
+    char body[512];
+    struct sample sample = {
+        .set = set_of((struct str){at + 1, space ? (size_t)(space - at - 1) : 0}), .len = (int)len};
+    assert_in_range(sample.len, 1, sizeof body - 1);
+    invent(&sample, seed, body);
+    buf_puts(&form->text, body);
+    if ((size_t)sample.len > form->body.len) {
+        buf_clear(&form->body);
+        buf_puts(&form->body, body);
+    }
+    return close + 1;
+}
+
+static void fill_form(struct str pattern, unsigned seed, struct table_form *form)
+{
+    const char *at = pattern.at, *end = pattern.at + pattern.len;
+    buf_clear(&form->text);
+    buf_clear(&form->body);
+    while (at < end) {
+        if (*at == '<')
+            at = fill_hole(at, seed++, form);
+        else
+            buf_putc(&form->text, *at++);
+    }
+    buf_putc(&form->text, '\0');
+    form->text.len--;
+}
+
+static void check_form(struct str pattern, enum secret_kind kind)
+{
+    struct table_form form = {0};
+    struct buf clean = {0};
+    for (unsigned seed = 1; seed < 40; seed++) {
+        uint64_t counts[SECRET_KINDS] = {0};
+        fill_form(pattern, seed, &form);
+        buf_clear(&clean);
+        size_t count = secrets_redact(str_of_buf(&form.text), counts, &clean);
+        if (count != 1 || counts[kind] != 1 || strstr(clean.at, form.body.at))
+            fail_msg("%s, a secret of the kind %s, became %s", form.text.at, secret_word(kind),
+                     clean.at);
+    }
+    buf_free(&form.text);
+    buf_free(&form.body);
+    buf_free(&clean);
+}
+
+static enum secret_kind kind_of_row(struct str word)
+{
+    for (int kind = 0; kind < SECRET_KINDS; kind++)
+        if (str_equal(word, str_of(secret_word((enum secret_kind)kind))))
+            return (enum secret_kind)kind;
+    fail_msg("SECURITY.md has a kind of secret that is not known: %.*s", (int)word.len, word.at);
+    return SECRET_KINDS;
+}
+
+// What stands between the next two backticks of a line; false when there is none.
+static bool next_code(const char **at, struct str *code)
+{
+    const char *begin = strchr(*at, '`');
+    const char *end = begin ? strchr(begin + 1, '`') : NULL;
+    if (!end)
+        return false;
+    *code = (struct str){begin + 1, (size_t)(end - begin - 1)};
+    *at = end + 1;
+    return true;
+}
+
+static void the_table_of_security_md_is_what_is_found(void **state)
+{
+    (void)state;
+    FILE *file = fopen("SECURITY.md", "r");
+    assert_non_null(file);
+    char line[4096];
+    bool in_table = false, has_row[SECRET_KINDS] = {0};
+    while (fgets(line, sizeof line, file)) {
+        in_table = in_table ? line[0] == '|' : strncmp(line, "| kind ", 7) == 0;
+        const char *at = line;
+        struct str code;
+        if (!in_table || !next_code(&at, &code))
+            continue;
+        enum secret_kind kind = kind_of_row(code);
+        while (next_code(&at, &code)) {
+            check_form(code, kind);
+            has_row[kind] = true;
+        }
+    }
+    fclose(file);
+    for (int kind = 0; kind < SECRET_KINDS; kind++)
+        if (!has_row[kind])
+            fail_msg("SECURITY.md lacks the row of %s", secret_word((enum secret_kind)kind));
+}
+
+static const char *const plain[] = {
+    "",
+    "hf_transformers",
+    "void at::native::elementwise_kernel<128, 4, token_softmax>",
+    "TOKENIZERS_PARALLELISM=false",
+    "{\"max_new_tokens\": 4096, \"eos_token\": \"<|eot|>\", \"pad_token\": \"</s>\"}",
+    "bos_token='<s>' token_type=absolute num_tokens=128 mask_token=[MASK]",
+    "next_token=hello",
+    "key=value key_padding_mask=True",
+    "HF_TOKEN=${HF_TOKEN}",
+    "HF_TOKEN=$HF_TOKEN",
+    "{\"HF_TOKEN\": \"\", \"PASSWORD\": null, \"SECRET\": \"***\"}",
+    "def login(token: str, password: str = None)",
+    "https://github.com/pytorch/pytorch@main",
+    "ssh://git@github.com/x",
+    "mailto:a@b.c http://[::1]:80/@x",
+    "sk-learn-is-a-name-of-a-thing-that-is-long",
+    "task-0123456789abcdefghijklmnop",
+    "eyJ.eyJ.x",
+    "the bearer of this",
+    "std::Secret::value",
+    "aws 0123456789abcdef0123456789abcdef01234567",
+    "-----BEGIN PUBLIC KEY-----",
+    "[redacted:named] HF_TOKEN=[redacted:named]",
+    "autograd::engine::evaluate_function: AddmmBackward0",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::sigmoid_kernel_cuda>",
+    "Cijk_Ailk_Bljk_BBS_BH_MT128x128x32_MI16x16x16x1_SN_K1_SK3_SKa0123456789abcdef",
+    "flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>, mask_test_0123456789>",
+    "triton_poi_fused__to_copy_add_mul_pow_sk0123456789abcdef0123456789abcdef_3",
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+    "NCCL_DEBUG=INFO NCCL_IB_HCA=mlx5_0:1,mlx5_1:1 NCCL_SOCKET_IFNAME=eth0 NCCL_ALGO=Ring",
+    "NCCL_NET_PLUGIN=/opt/lib.so NCCL_IB_GID_INDEX=3 UCX_TLS=rc,cuda NCCL_NVLS_ENABLE=0",
+    "PWD=/srv/train OLDPWD=/srv HOME=/srv/x PATH=/usr/bin:/bin LD_LIBRARY_PATH=/usr/lib",
+    "{\"PWD\": \"/srv/jane/x\", \"pwd\": \"~/x\", \"OLDPWD\": \"/tmp\"}",
+    "if pwd:\n    with open(x) as f: user_pass = mgr.find_user; user_pass = split(a5b6c7d8)",
+    "PWD=C:\\work pwd=$(pwd) pwd=os.getcwd() pwd = cwd",
+    "pass=1 num_pass=3 forward_pass=True backward_pass: 7 passes=12 pass=forward compass=n1",
+    "{\"result\": \"PASS\", \"name\": \"value8value\"} PASS: test_0123 PASS=12 bypass=a1b2c3d4",
+    "{\"auth\": null, \"x\": {\"auth\": {\"kind\": 1}}} auth=True auth=basic auth=oauth2 "
+    "author=jane5x77",
+    "requests.get(url, auth=HTTPBasicAuth(user, word)) auth=self.auth auth_type=x509abcdef",
+    "cookie: yes cookies=3 cookie_policy=strict {\"cookie\": true} http.cookiejar",
+    "curl -u $USER:$PASS https://host; curl -fsSL https://a:1/x; mysql -u root -p; mysql -p -h "
+    "x",
+    "curl https://host/user -o x:y; libcurl -u a:b; import mysql.connector -p",
+    "sshpass -e ssh host; sshpass -f file ssh; {\"a\": \"sshpass\", \"b\": \"-p\"}",
+    "the machine has a login and a password for it; login and password",
+    "config=0123456789abcdef0123456789abcdef0123456789abcdef design=%2f sig=12 sigma=1",
+    "msg.format msg.SG.x SG.py dapi dapi_v1 dop_v1 adapter api_server",
+    "12:34:56 ts:AA 123456:AAAA 1234567890:AA:BB:CC ratio 1:1",
+    "https://hooks.slack.com/services https://hooks.slack.com/services/... https://slack.com/x",
+    "/usr/lib/python3.11/site-packages/torch/nn/modules/module.py(1739): _wrapped_call_impl",
+    "torch/_inductor/fx_passes/post_grad.py(112): post_grad_passes; pass_manager.py(7): "
+    "__call__",
+    "def f(self, *, pwd: str, auth: tuple = None, cookie=None): pass",
+    "SLURM_JOB_ID=12 RANK=0 WORLD_SIZE=8 MASTER_ADDR=10.0.0.1 MASTER_PORT=29500 CUDA_PASS=0",
+    "SK0123456789abcdef SK_0123456789abcdef0123456789abcdef",
+};
+
 static void what_is_no_secret_stays_as_it_is(void **state)
 {
     (void)state;
-    static const char *const plain[] = {
-        "",
-        "hf_transformers",
-        "void at::native::elementwise_kernel<128, 4, token_softmax>",
-        "TOKENIZERS_PARALLELISM=false",
-        "{\"max_new_tokens\": 4096, \"eos_token\": \"<|eot|>\", \"pad_token\": \"</s>\"}",
-        "bos_token='<s>' token_type=absolute num_tokens=128 mask_token=[MASK]",
-        "next_token=hello",
-        "key=value key_padding_mask=True",
-        "HF_TOKEN=${HF_TOKEN}",
-        "HF_TOKEN=$HF_TOKEN",
-        "{\"HF_TOKEN\": \"\", \"PASSWORD\": null, \"SECRET\": \"***\"}",
-        "def login(token: str, password: str = None)",
-        "https://github.com/pytorch/pytorch@main",
-        "ssh://git@github.com/x",
-        "mailto:a@b.c http://[::1]:80/@x",
-        "sk-learn-is-a-name-of-a-thing-that-is-long",
-        "task-0123456789abcdefghijklmnop",
-        "eyJ.eyJ.x",
-        "the bearer of this",
-        "std::Secret::value",
-        "aws 0123456789abcdef0123456789abcdef01234567",
-        "-----BEGIN PUBLIC KEY-----",
-        "[redacted:named] HF_TOKEN=[redacted:named]",
-        "autograd::engine::evaluate_function: AddmmBackward0",
-    };
     struct buf clean = {0};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         buf_clear(&clean);
@@ -218,8 +385,8 @@ static void names_tell_of_values(void **state)
 
 // --- the first sieve -----------------------------------------------------------------------------
 
-static const char *const anchors[] = {"hf_", "aki", "asi", "abi", "cca",  "a3t", "ghp", "gho",
-                                      "ghu", "ghs", "ghr", "hub", "lpa",  "sk-", "vap", "xox",
+static const char *const anchors[] = {"hf_", "aki", "asi", "bia", "cca",  "a3t", "ghp", "gho",
+                                      "ghu", "ghs", "ghr", "hub", "glp",  "sk-", "vap", "xox",
                                       "aiz", "eyj", "-be", "://", ":\\/", "uth", "bea", "tok",
                                       "ecr", "ssw", "key", "ede", "aws",  "ss_", "npm", "pyp"};
 
@@ -261,7 +428,7 @@ static void anchors_are_found_at_every_place(void **state)
 static void all_ways_to_look_for_anchors_agree(void **state)
 {
     (void)state;
-    enum { SIZE = 1 << 16 };
+    enum { SIZE = 1 << 18 };
     static const char letters[] = "hf_akibcsglpuv-x:/\\tonEYJOWERz\xE2\x80.3 ";
     char *bytes = malloc(SIZE);
     assert_non_null(bytes);
@@ -289,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_of_every_kind_are_found_and_go),
+        cmocka_unit_test(the_table_of_security_md_is_what_is_found),
         cmocka_unit_test(what_is_no_secret_stays_as_it_is),
         cmocka_unit_test(several_secrets_go_and_the_rest_stays),
         cmocka_unit_test(names_tell_of_values),
