@@ -159,6 +159,52 @@ test("writes are answered as described, also when they are refused", async () =>
   assert.deepEqual(faults, []);
 });
 
+/** Sends every operation with names that nothing has. @returns {Promise<string[]>} faults */
+async function faults_of_all(to, more = "") {
+  const all = operations().map(async ({ method, path }) => {
+    const nowhere = path.replace("{page}", "tokens").replace(/\{(\w+)\}/g, "nosuch");
+    return reply_faults(method, path, await to.request(nowhere + more, { method }));
+  });
+  return (await Promise.all(all)).flat();
+}
+
+test("what is not there is refused as described", async () => {
+  assert.deepEqual(await faults_of_all(server), []);
+});
+
+test("a parameter that nobody knows is refused as described", async () => {
+  assert.deepEqual(await faults_of_all(server, "?color=red"), []);
+});
+
+test("strangers are refused as described", async () => {
+  const guarded = await start_server({ options: ["--auth", "required",
+    "--trusted-proxy", "192.0.2.1"] });
+  assert.deepEqual(await faults_of_all(guarded).finally(() => guarded.stop()), []);
+});
+
+test("bodies, ranges and conditions are refused as described", async () => {
+  const faults = [];
+  const check = (method, path, status, reply) => {
+    if (reply.status !== status) faults.push(`${method} ${path}: ${reply.status} ${reply.text}`);
+    faults.push(...reply_faults(method, path, reply));
+  };
+  const get = (path, headers) => server.request(path, { headers });
+  const trace = "/api/v1/runs/{run}/ranks/{rank}/trace";
+  check("GET", trace, 206, await get(address(trace), { Range: "bytes=0-9" }));
+  check("GET", trace, 416, await get(address(trace), { Range: "bytes=999999999-" }));
+  for (const path of ["/", "/api/v1/openapi.json", "/api/v1/runs", "/api/v1/runs/{run}/kernels"]) {
+    const { headers: { etag } } = await get(address(path));
+    check("GET", path, 304, await get(address(path), { "If-None-Match": etag }));
+  }
+  check("POST", "/api/v1/runs", 413, await server.send("POST", "/runs", "x".repeat(1 << 20)));
+  check("POST", "/api/v1/runs", 415, await server.request("/api/v1/runs",
+    { method: "POST", body: "name=a", headers: { "Content-Type": "text/plain" } }));
+  check("PUT", trace, 415, await server.request(address(trace),
+    { method: "PUT", body: "x", headers: { "Content-Encoding": "br" } }));
+  check("GET", "/api/v1/compare", 404, await get("/api/v1/compare?base=a&cand=nosuch"));
+  assert.deepEqual(faults, []);
+});
+
 test("every object says which of its members are always there", () => {
   const silent = [];
   each_schema(openapi, (schema, place) => {
