@@ -13,7 +13,7 @@ build_packages=(
 
 # What the tests need beside it.
 test_packages=(
-    chromium-headless-shell fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck
+    fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps shellcheck
     sqlite3 strace time zstd
 )
 
@@ -59,6 +59,13 @@ need_node() {
     fi
     if ((major < 18)); then
         need_packages nodejs npm
+    fi
+}
+
+# Ubuntu packages no Chromium: there STEPSCOPE_CHROMIUM names one from elsewhere.
+need_browser() {
+    if [[ -z ${STEPSCOPE_CHROMIUM-} && ! -x /usr/bin/chromium ]]; then
+        need_packages chromium-headless-shell
     fi
 }
 

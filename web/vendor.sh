@@ -18,12 +18,20 @@ if up_to_date; then
     exit 0
 fi
 
+fail() {
+    echo "vendor.sh: $1; or copy web/vendor/ from a checkout of the same version that was built" >&2
+    exit 1
+}
+
+command -v npm >/dev/null || fail "the dashboard's libraries come from the npm registry: install npm"
+
 staging=$web/.vendor.new
 rm -rf "$staging"
 mkdir "$staging"
 trap 'rm -rf "$staging"' EXIT
 
-(cd "$web" && npm ci --ignore-scripts --loglevel=error </dev/null >&2)
+(cd "$web" && npm ci --ignore-scripts --loglevel=error </dev/null >&2) ||
+    fail "npm could not fetch the dashboard's libraries (see above): let it reach its registry"
 
 # Takes a package's file under a new name, without its pointer to a source map we do not serve.
 take() {
