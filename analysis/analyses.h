@@ -5,6 +5,12 @@
 
 #include "analysis/facts.h"
 
+// One analysis of one trace. It reads the trace and the facts and adds rows to the report.
+struct analysis {
+    const char *name;
+    bool (*run)(const struct facts *facts, struct report *report, struct err *err);
+};
+
 extern const struct analysis breakdown_analysis;
 extern const struct analysis step_table_analysis;
 extern const struct analysis classes_analysis;

@@ -6,9 +6,6 @@
 #include "analysis/comm_calls.h"
 #include "analysis/comm_phase.h"
 
-// Later calls of a trace are left out of the tables, which the trust report says.
-#define COMM_TABLE_MAX_CALLS 100000u
-
 // Lists of ranks take this much together; later operations have none.
 #define COMM_TABLE_MAX_LISTS ((size_t)16 << 20)
 

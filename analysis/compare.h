@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_COMPARE_H
 #define ANALYSIS_COMPARE_H
 
-#include "analysis/report.h"
+#include "analysis/tables.h"
 #include "analysis/verdict.h"
 
 #define COMPARE_MAX_RUNS 64 // of all sides together
@@ -43,9 +43,5 @@ struct compare_options {
 MUST_CHECK bool analyse_compare(const struct compare_side *base, const struct compare_side *cands,
                                 size_t cand_count, const struct compare_options *options,
                                 struct report *report, struct err *err);
-
-// The tables that must be loaded, and those that are written. NULL-terminated.
-extern const struct table_desc *const compare_run_tables[], *const compare_rank_tables[];
-extern const struct table_desc *const compare_tables[];
 
 #endif

@@ -5,7 +5,8 @@
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 
-#include "analysis/analysis.h"
+#include "analysis/analysis_options.h"
+#include "analysis/identity.h"
 #include "analysis/parts.h"
 
 #define FACTS_NONE        UINT32_MAX

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who a trace is: rank, size of the job, name of the device.
-#include "analysis/analysis.h"
+#include "analysis/identity.h"
 #include "analysis/gpu_name.h"
 #include "analysis/json_memory.h"
 #include "analysis/member_json.h"

@@ -3,7 +3,6 @@
 #include "analysis/quality.h"
 
 #include "analysis/analyses.h"
-#include "analysis/comm_table.h"
 #include "analysis/gaps.h"
 #include "analysis/step_marks.h"
 #include "analysis/step_gaps.h"

@@ -3,8 +3,8 @@
 #ifndef ANALYSIS_RUN_H
 #define ANALYSIS_RUN_H
 
-#include "analysis/analysis.h"
 #include "analysis/parts.h"
+#include "analysis/rank_source.h"
 
 struct run_comm;
 struct comm_rank;

@@ -59,6 +59,7 @@ extern const struct table_desc table_process_groups;
 extern const struct table_desc table_comm_sizes;
 extern const struct table_desc table_comm_ops;
 extern const struct table_desc table_comm_calls;
+#define COMM_TABLE_MAX_CALLS 100000u // later ones are left out, as the trust report says
 extern const struct table_desc table_passes;
 extern const struct table_desc table_recording;
 
@@ -97,5 +98,13 @@ extern const struct table_desc table_compare_collectives;
 extern const struct table_desc table_compare_ranks;
 extern const struct table_desc table_compare_memory;
 extern const struct table_desc table_compare_findings;
+
+// NULL-terminated lists of the tables that analyse_trace and analyse_run may write.
+extern const struct table_desc *const trace_tables[];
+extern const struct table_desc *const run_tables[];
+
+// The tables that analyse_compare must have of each run and its rank, and those that it writes.
+extern const struct table_desc *const compare_run_tables[], *const compare_rank_tables[];
+extern const struct table_desc *const compare_tables[];
 
 #endif

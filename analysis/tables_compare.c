@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a comparison.
-#include "analysis/compare.h"
 #include "analysis/table_columns.h"
 #include "analysis/tables.h"
 

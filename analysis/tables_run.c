@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a run, over its ranks.
-#include "analysis/analysis.h"
 #include "analysis/table_columns.h"
 #include "analysis/tables.h"
 

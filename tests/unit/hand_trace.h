@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_HAND_TRACE_H
 #define TESTS_UNIT_HAND_TRACE_H
 
+#include "analysis/analysis.h"
 #include "analysis/facts.h"
 #include "ingest/trace/trace_builder.h"
 
