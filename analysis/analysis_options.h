@@ -13,7 +13,7 @@ struct peaks; // what devices can do: analysis/peaks.h
 // help, which changes none.
 struct analysis_options {
     const char *step_pattern;  // annotation that marks a step, NULL for the defaults
-    int warmup_steps;          // steps to leave out at the start, -1 for the rule of analysis/README.md
+    int warmup_steps;          // steps to leave out at the start, -1 for the rule (steps.h)
     const struct peaks *peaks; // rows that go before those built in, NULL: none
     int64_t tokens_per_step;   // over all ranks, 0: not known
     struct cores *cores;       // whose free ones may help; NULL: all on the calling thread

@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-command -v npm >/dev/null || fail "the dashboard's libraries come from the npm registry: install npm"
+command -v npm >/dev/null || fail "its libraries come from the npm registry: install npm"
 
 staging=$web/.vendor.new
 rm -rf "$staging"
