@@ -3,7 +3,6 @@
 #ifndef ANALYSIS_QUALITY_H
 #define ANALYSIS_QUALITY_H
 
-#include "analysis/facts.h"
 #include "analysis/report.h"
 
 struct quality {
@@ -17,9 +16,6 @@ struct quality {
 };
 
 MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
-
-// The lines on launches, clocks and the profiler's own cost.
-MUST_CHECK bool quality_add_host(const struct facts *facts, struct report *report, struct err *err);
 
 // The item that counts the secrets of the file.
 #define QUALITY_SECRETS "secrets"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the trust report on the host's side: what profiling itself took, what was launched
 // before it began, and clocks that disagree.
-#include "analysis/quality.h"
+#include "analysis/quality_host.h"
 
 #include "analysis/overheads.h"
 #include "analysis/sort.h"
