@@ -2,6 +2,7 @@
 // Starts this program again for one job and reads what it says about its memory.
 #include "tests/bench/resident.h"
 #include "analysis/analyses.h"
+#include "analysis/analysis.h"
 #include "ingest/base/clock.h"
 #include "ingest/ingest.h"
 

@@ -3,6 +3,7 @@
 #include "tests/bench/stages.h"
 #include "analysis/analyses.h"
 #include "ingest/base/secret_tally.h"
+#include "analysis/analysis.h"
 #include "ingest/ingest.h"
 #include "ingest/json_index.h"
 #include "ingest/trace/trace_file.h"
