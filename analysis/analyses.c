@@ -2,6 +2,7 @@
 // The tables of analyses of one trace, and running them.
 #include "analysis/analyses.h"
 
+#include "analysis/analysis.h"
 #include "analysis/json_memory.h"
 
 #include "ingest/base/crew.h"

@@ -4,6 +4,7 @@
 // the collectives.
 #include "analysis/run.h"
 
+#include "analysis/analysis.h"
 #include "analysis/quality.h"
 #include "analysis/ranked.h"
 #include "analysis/run_comm.h"
