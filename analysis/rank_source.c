@@ -2,16 +2,27 @@
 // Going through the ranks of a run a few at a time.
 #include "analysis/rank_source.h"
 
+#include "analysis/tables.h"
 #include "ingest/base/crew.h"
 
 // Loaded at once: enough that helpers are worth their start.
 enum { BATCH = 16 };
+
+static bool is_listed(const struct table_desc *desc)
+{
+    const struct table_desc *const *at = run_rank_tables;
+    while (*at && *at != desc)
+        at++;
+    return *at != NULL;
+}
 
 static bool load_report(void *context, size_t index, const struct table_desc *const *known,
                         struct report *report, struct err *err)
 {
     const struct rank_report *ranks = context;
     for (; *known; known++) {
+        if (!is_listed(*known)) // a source that is a file would lack it
+            return err_set(err, ERR_INTERNAL, "run_rank_tables lacks %s", (*known)->name);
         const struct table *table = report_find(ranks[index].report, (*known)->name);
         if (table && !report_borrow(report, table, err))
             return false;

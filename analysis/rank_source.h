@@ -10,9 +10,9 @@ struct rank_source {
     const int64_t *ranks; // ascending
     size_t count;
     void *context; // of load
-    // Adds to the report those tables of `known` (NULL-terminated, of one trace) that the rank has;
-    // rows live as long as the report's arena and the source. May be called for several ranks at
-    // once, each with a report of its own.
+    // Adds to the report those tables of `known` (NULL-terminated, of run_rank_tables) that the
+    // rank has; rows live as long as the report's arena and the source. May be called for several
+    // ranks at once, each with a report of its own.
     bool (*load)(void *context, size_t index, const struct table_desc *const *known,
                  struct report *report, struct err *err);
     struct cores *cores; // whose free ones may help; NULL: all on the calling thread

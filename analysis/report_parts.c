@@ -17,8 +17,6 @@ struct header {
     uint64_t magic, table, number, len; // table: its place in the list
 };
 
-_Static_assert(REPORT_MAX_TABLES <= 64, "a bit each");
-
 // --- writing ------------------------------------------------------------------------------------
 
 struct writing {
@@ -38,6 +36,17 @@ static bool write_all(int fd, const void *bytes, size_t len, struct err *err)
         len -= wrote > 0 ? (size_t)wrote : 0;
     }
     return true;
+}
+
+static bool put_part(int fd, const struct header *header, struct str frame, struct err *err)
+{
+    return write_all(fd, header, sizeof *header, err) && write_all(fd, frame.at, frame.len, err);
+}
+
+bool report_part_write(const struct report_part *part, int fd, struct err *err)
+{
+    struct header header = {PART_MAGIC, part->table, part->number, part->frame.len};
+    return put_part(fd, &header, part->frame, err);
 }
 
 // What was in the block is gone.
@@ -69,8 +78,8 @@ static bool write_part(struct writing *writing, const struct table *rows, struct
                                    writing->plain.len, ZSTD_LEVEL);
     if (ZSTD_isError(header.len))
         return err_set(err, ERR_INTERNAL, "compressing tables: %s", ZSTD_getErrorName(header.len));
-    return write_all(writing->fd, &header, sizeof header, err) &&
-           write_all(writing->fd, writing->packed.at, header.len, err);
+    struct str frame = {writing->packed.at, header.len};
+    return put_part(writing->fd, &header, frame, err);
 }
 
 // How many rows from `first` on make a part.
@@ -147,7 +156,7 @@ int report_parts_hold(const struct report *report, const struct table_desc *cons
 
 void report_parts_open(struct report_parts *parts, int fd, const struct table_desc *const *known)
 {
-    *parts = (struct report_parts){.fd = fd, .known = known};
+    *parts = (struct report_parts){.fd = fd, .known = known, .end = UINT64_MAX};
 }
 
 void report_parts_close(struct report_parts *parts)
@@ -155,11 +164,12 @@ void report_parts_close(struct report_parts *parts)
     free(parts->frame.at);
 }
 
-// *got is less than len at the end of the file.
+// *got is less than len at the end.
 static bool read_all(struct report_parts *parts, void *to, size_t len, size_t *got, struct err *err)
 {
+    uint64_t left = parts->end - parts->at;
     *got = 0;
-    while (*got < len) {
+    while (*got < len && len <= left) {
         ssize_t more = pread(parts->fd, (char *)to + *got, len - *got, (off_t)(parts->at + *got));
         if (more < 0 && errno != EINTR)
             return err_set_errno(err, "reading tables");
@@ -176,27 +186,17 @@ static bool is_damaged(const struct report_parts *parts, struct err *err)
     return err_set_at(err, ERR_FORMAT, parts->at, "its tables are cut or damaged");
 }
 
-// Whether the part is the next one of its table, or the first of one that did not come yet.
-static bool is_next(const struct report_parts *parts, const struct table_desc *desc,
-                    const struct header *header)
-{
-    if (header->number)
-        return parts->part.desc == desc && header->number == parts->part.number + 1;
-    return !(parts->seen >> header->table & 1);
-}
-
 static bool take_header(struct report_parts *parts, const struct header *header, struct err *err)
 {
     uint64_t count = 0;
     while (parts->known[count])
         count++;
     if (header->magic != PART_MAGIC || header->table >= count || header->len == 0 ||
-        header->len > REPORT_PART_MOST_BYTES ||
-        !is_next(parts, parts->known[header->table], header))
+        header->len > REPORT_PART_MOST_BYTES || header->number != parts->next[header->table]++)
         return is_damaged(parts, err);
-    parts->seen |= (uint64_t)1 << header->table;
-    parts->part =
-        (struct report_part){.desc = parts->known[header->table], .number = header->number};
+    parts->part = (struct report_part){.desc = parts->known[header->table],
+                                       .table = (unsigned)header->table,
+                                       .number = header->number};
     return true;
 }
 
@@ -221,19 +221,30 @@ bool report_parts_next(struct report_parts *parts, bool *found, struct err *err)
     return true;
 }
 
+static bool unpack(struct str frame, size_t size, const struct table_desc *const *known,
+                   struct report *report, struct err *err)
+{
+    struct arena arena; // loading copies texts
+    arena_init(&arena, report->arena->budget);
+    char *plain = arena_room(&arena, size + 1, 1, err);
+    bool ok = plain != NULL;
+    if (ok) {
+        size_t got = ZSTD_decompress(plain, size, frame.at, frame.len);
+        ok = ZSTD_isError(got) || got != size
+                 ? err_set(err, ERR_FORMAT, "stored tables are damaged")
+                 : report_load(report, (struct str){plain, got}, known, err);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
 bool report_unpack(struct str frame, size_t max_bytes, const struct table_desc *const *known,
                    struct report *report, struct err *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(frame.at, frame.len);
-    if (size > max_bytes) // the two error values are larger, too
-        return err_set(err, ERR_FORMAT, "stored tables are damaged");
-    char *plain = arena_room(report->arena, (size_t)size + 1, 1, err);
-    if (!plain)
-        return false;
-    size_t got = ZSTD_decompress(plain, (size_t)size, frame.at, frame.len);
-    if (ZSTD_isError(got) || got != size)
-        return err_set(err, ERR_FORMAT, "stored tables are damaged");
-    return report_load(report, (struct str){plain, got}, known, err);
+    return size > max_bytes // the two error values are larger, too
+               ? err_set(err, ERR_FORMAT, "stored tables are damaged")
+               : unpack(frame, (size_t)size, known, report, err);
 }
 
 bool report_part_load(const struct report_part *part, struct report *report, struct err *err)

@@ -12,6 +12,7 @@
 
 struct report_part {
     const struct table_desc *desc;
+    unsigned table;  // its place in the list
     uint64_t number; // among those of its table; 0 holds the first rows, or none
     struct str frame;
 };
@@ -25,6 +26,9 @@ struct report_block {
     size_t cap;
 };
 
+// Appends a part that was compressed before.
+MUST_CHECK bool report_part_write(const struct report_part *part, int fd, struct err *err);
+
 // Such a file without a name, in memory: of few rows. -1 on failure; the caller closes it.
 MUST_CHECK int report_parts_hold(const struct report *report, const struct table_desc *const *known,
                                  struct err *err);
@@ -33,7 +37,8 @@ MUST_CHECK int report_parts_hold(const struct report *report, const struct table
 struct report_parts {
     int fd;
     const struct table_desc *const *known;
-    uint64_t at, seen; // position; tables that began, a bit each
+    uint64_t at, end;                 // positions
+    uint64_t next[REPORT_MAX_TABLES]; // number of each table's next part
     struct report_part part;
     struct report_block frame;
 };
@@ -43,7 +48,7 @@ void report_parts_open(struct report_parts *parts, int fd, const struct table_de
 void report_parts_close(struct report_parts *parts);
 
 // The next part is parts->part until the next call; *found false at the end. ERR_FORMAT when what
-// comes is none, or out of order.
+// comes is none, or out of the order of its table.
 MUST_CHECK bool report_parts_next(struct report_parts *parts, bool *found, struct err *err);
 
 // Adds the rows of a part to a report. ERR_FORMAT when it holds anything else.

@@ -103,6 +103,9 @@ extern const struct table_desc table_compare_findings;
 extern const struct table_desc *const trace_tables[];
 extern const struct table_desc *const run_tables[];
 
+// Those of the ranks' tables that analyse_run loads.
+extern const struct table_desc *const run_rank_tables[];
+
 // The tables that analyse_compare must have of each run and its rank, and those that it writes.
 extern const struct table_desc *const compare_run_tables[], *const compare_rank_tables[];
 extern const struct table_desc *const compare_tables[];

@@ -167,3 +167,28 @@ const struct table_desc *const run_tables[] = {
     &table_run_efficiency,  &table_run_strategy,
     &table_run_pipeline,    NULL,
 };
+
+const struct table_desc *const run_rank_tables[] = {
+    &table_summary,
+    &table_breakdown,
+    &table_step_stats,
+    &table_environment,
+    &table_steps,
+    &table_quality,
+    &table_launches,
+    &table_kernels,
+    &table_ops,
+    &table_classes,
+    &table_collectives,
+    &table_short_kernels,
+    &table_process_groups,
+    &table_comm_ops,
+    &table_comm_calls,
+    &table_passes,
+    &table_kernel_rates,
+    &table_step_rates,
+    &table_categories,
+    &table_findings,
+    &table_idle_gaps,
+    NULL,
+};

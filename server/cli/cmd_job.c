@@ -3,6 +3,7 @@
 // the descriptors of job_wire.h; before it looks at a byte of a stranger it shuts itself in.
 #include "server/cli/cmd.h"
 
+#include "server/jobs/job_ranks.h"
 #include "server/jobs/job_wire.h"
 #include "server/jobs/sandbox.h"
 #include "server/jobs/shared_page.h"
@@ -80,9 +81,25 @@ static bool shut_in(const struct job_order *order, unsigned *walls, struct err *
     return sandbox_enter(&limits, walls, err);
 }
 
+static bool join_ranks(const struct job_order *order, struct cores *cores, struct report *report,
+                       struct err *err)
+{
+    struct rank_source source;
+    if (!job_ranks_read(JOB_FD_INPUT, report->arena, &source, err))
+        return false;
+    source.cores = cores;
+    return pipeline_run(&source, report, err) &&
+           table_limit(report, order->tables_bytes, &table_run_quality, err) &&
+           report_parts_write(report, run_tables, JOB_FD_TABLES, err);
+}
+
 static void work(const struct job_order *order, struct cores *cores, struct progress *progress,
                  struct report *report, struct job_reply *reply)
 {
+    if (order->joins) {
+        reply->ok = join_ranks(order, cores, report, &reply->err);
+        return;
+    }
     struct pipeline_files files = {.input = order->has_input ? JOB_FD_INPUT : -1,
                                    .kept = order->has_kept ? JOB_FD_KEPT : -1,
                                    .keep = order->has_keep ? JOB_FD_KEEP : -1};

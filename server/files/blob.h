@@ -89,6 +89,10 @@ MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, str
 // Removes every .part file and half-written trace file; at start, before anything writes.
 MUST_CHECK bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err);
 
+// An empty file without a name among those under way, for reading and writing; -1 on failure, with
+// ERR_BUSY for a want of descriptors or memory. The caller closes it.
+MUST_CHECK int blob_scratch(const struct blobs *blobs, struct err *err);
+
 // Calls visit with each blob's sha256 and each trace file's id.
 struct blob_visitor {
     bool (*blob)(void *ctx, const char *sha256, struct err *err);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SPOOL_NAME_SIZE = 32 };
+
 #define READ_BYTES ((size_t)256 << 10)
 
 struct spool {
@@ -24,9 +26,9 @@ struct spool {
     uint64_t bytes, reserved_bytes, flushed_bytes;
     uint64_t expected_bytes; // 0 unknown
     bool is_sealed, is_kept;
-    bool is_adopted; // its first name is somebody else's
-    bool is_unkept;  // there is no file
-    char name[32];   // in the spool folder
+    bool is_adopted;            // its first name is somebody else's
+    bool is_unkept;             // there is no file
+    char name[SPOOL_NAME_SIZE]; // in the spool folder
     char sha256[BLOB_SHA256_SIZE];
 };
 
@@ -58,16 +60,38 @@ static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
     return true;
 }
 
-static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
+static bool make_name(char name[SPOOL_NAME_SIZE], struct err *err)
 {
     unsigned char random[12];
-    spool->hasher = hasher_new(err);
-    if (!spool->hasher)
-        return false;
     if (RAND_bytes(random, sizeof random) != 1)
         return err_set(err, ERR_INTERNAL, "cannot make up a file name");
-    str_hex(spool->name, random, sizeof random);
-    memcpy(spool->name + 2 * sizeof random, ".part", 6);
+    str_hex(name, random, sizeof random);
+    memcpy(name + 2 * sizeof random, ".part", 6);
+    return true;
+}
+
+int blob_scratch(const struct blobs *blobs, struct err *err)
+{
+    char name[SPOOL_NAME_SIZE];
+    if (!make_name(name, err))
+        return -1;
+    int fd =
+        openat(blobs->spool_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        bool comes_back = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+        err_set_errno(err, "making a file for tables");
+        err->code = comes_back ? ERR_BUSY : err->code;
+    } else {
+        unlinkat(blobs->spool_fd, name, 0);
+    }
+    return fd;
+}
+
+static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
+{
+    spool->hasher = hasher_new(err);
+    if (!spool->hasher || !make_name(spool->name, err))
+        return false;
     spool->dir_fd = spool->blobs->spool_fd;
     spool->fd = openat(spool->dir_fd, spool->name,
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -91,22 +91,6 @@ static bool check_upload(const struct attempt *attempt, struct err *err)
     return is_fresh || hash_upload(attempt, err);
 }
 
-// A file for tables that is gone with its descriptor.
-static int open_tables(const struct attempt *attempt, struct err *err)
-{
-    char path[sizeof attempt->part_path + 8];
-    snprintf(path, sizeof path, "%s.part", attempt->part_path);
-    unlink(path); // of a job that was interrupted
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        bool comes_back = passes(errno);
-        err_set_errno(err, "making a file for the tables");
-        err->code = comes_back ? ERR_BUSY : err->code;
-    }
-    unlink(path);
-    return fd;
-}
-
 static bool open_files(struct attempt *attempt, struct err *err)
 {
     struct pipeline_files *files = &attempt->files;
@@ -123,7 +107,7 @@ static bool open_files(struct attempt *attempt, struct err *err)
     if (files->keep < 0)
         log_warn("job %lld: its trace will not be kept, %s cannot be made",
                  (long long)attempt->job->id, attempt->part_path);
-    attempt->tables = open_tables(attempt, err);
+    attempt->tables = blob_scratch(attempt->site->config->blobs, err);
     return attempt->tables >= 0;
 }
 
@@ -156,11 +140,16 @@ static void name_kept(const struct attempt *attempt)
 // --- the process --------------------------------------------------------------------------------
 
 // By default 5 minutes and 2 seconds more per megabyte, some hundred times what it takes.
-static int64_t limit_seconds(const struct job_site *site, const struct job *job)
+int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes)
 {
     enum { MOST = 366 * 24 * 3600 };
-    int64_t chosen = site->config->job_seconds;
-    return chosen ? (chosen < MOST ? chosen : MOST) : 300 + job->bytes / 500000;
+    int64_t chosen = config->job_seconds;
+    return chosen ? (chosen < MOST ? chosen : MOST) : 300 + bytes / 500000;
+}
+
+static int64_t limit_seconds(const struct attempt *attempt)
+{
+    return job_trace_seconds(attempt->site->config, attempt->job->bytes);
 }
 
 struct job_order job_trace_order(const struct jobs_config *config,
@@ -185,8 +174,8 @@ struct job_order job_trace_order(const struct jobs_config *config,
 static struct job_order order_of(const struct attempt *attempt)
 {
     const struct job *job = attempt->job;
-    struct job_order order = job_trace_order(attempt->site->config, &attempt->files,
-                                             limit_seconds(attempt->site, job), job->bytes);
+    struct job_order order =
+        job_trace_order(attempt->site->config, &attempt->files, limit_seconds(attempt), job->bytes);
     order.options.step_pattern = job->step_pattern.len ? job->step_pattern.at : NULL;
     order.options.warmup_steps = (int)job->warmup_steps;
     return order;
@@ -210,8 +199,7 @@ static bool read_files(struct attempt *attempt, struct job_death *death, struct 
                                   .tables = attempt->tables,
                                   .cores = attempt->site->cores,
                                   .cores_fd = attempt->site->cores_fd,
-                                  .limit_ns =
-                                      limit_seconds(attempt->site, attempt->job) * 1000000000,
+                                  .limit_ns = limit_seconds(attempt) * 1000000000,
                                   .progress = attempt->progress,
                                   .job_id = attempt->job->id};
     if (!job_child_run(&task, &attempt->reply, death, err))
@@ -238,6 +226,7 @@ static bool store_found(const struct attempt *attempt, struct err *err)
         .tables = attempt->tables,
         .secrets = attempt->reply.tables.secrets,
         .kept_bytes = kept_bytes(attempt),
+        .join_bytes = (int64_t)attempt->reply.tables.join_bytes,
         .rank = found->identity.rank,
         .world_size = found->identity.world_size,
         .events = found->events,

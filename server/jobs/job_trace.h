@@ -15,6 +15,9 @@ struct job_site {
     _Atomic bool told_walls; // that the sandbox lacks something
 };
 
+// How long a file of so many bytes may take.
+int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes);
+
 // What a process is told that reads a file of so many bytes for at most so long.
 struct job_order job_trace_order(const struct jobs_config *config,
                                  const struct pipeline_files *files, int64_t seconds,

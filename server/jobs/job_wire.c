@@ -102,6 +102,7 @@ void job_wire_put_order(const struct job_order *order, struct buf *out)
     put_number(out, order->has_input);
     put_number(out, order->has_kept);
     put_number(out, order->has_keep);
+    put_number(out, order->joins);
     put_text(out, options->step_pattern ? str_of(options->step_pattern) : STR(""));
     put_number(out, (uint64_t)(int64_t)options->warmup_steps);
     put_number(out, (uint64_t)options->tokens_per_step);
@@ -145,6 +146,7 @@ bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order
         .has_input = take_bool(&in),
         .has_kept = take_bool(&in),
         .has_keep = take_bool(&in),
+        .joins = take_bool(&in),
     };
     struct str pattern = take_text(&in);
     order->options.step_pattern = pattern.len ? arena_strdup(arena, pattern, err) : NULL;

@@ -29,6 +29,7 @@ struct job_order {
     uint64_t address_bytes, cpu_seconds, file_bytes; // limits of the process
     uint64_t tables_bytes;                           // most that its tables take, 0: any
     bool has_input, has_kept, has_keep;              // which descriptors there are
+    bool joins;                                      // the ranks that the input holds
     struct analysis_options options;                 // without cores
     struct peaks peaks;                              // what options.peaks points to after reading
 };
@@ -44,7 +45,8 @@ MUST_CHECK bool job_wire_take_order(struct str bytes, struct arena *arena, struc
 // The tables that it wrote, as they are found to be.
 struct job_tables {
     uint64_t plain_bytes;
-    int64_t secrets; // that the trust report counts
+    uint64_t join_bytes; // of those in run_rank_tables
+    int64_t secrets;     // that the trust report counts
 };
 
 // What came of it.

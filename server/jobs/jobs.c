@@ -3,19 +3,15 @@
 #include "server/jobs/jobs.h"
 
 #include "server/http/metrics.h"
-#include "server/jobs/job_trace.h"
+#include "server/jobs/job_run.h"
 #include "server/store/store_tracking.h"
 
-#include "analysis/report_parts.h"
-#include "analysis/table_limit.h"
-#include "analysis/tables.h"
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 #include <uv.h>
 
 enum {
@@ -54,50 +50,6 @@ struct jobs {
 };
 
 // --- one job, on a pool thread ------------------------------------------------------------------
-
-// The ranks of a run job, which are loaded as they are needed.
-struct rank_tables {
-    struct work *work;
-    struct rank_trace *traces;
-};
-
-static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
-                      struct report *report, struct err *err)
-{
-    const struct rank_tables *tables = context;
-    if (tables->work->progress.cancel)
-        return err_set(err, ERR_CANCELLED, "cancelled while the ranks were joined");
-    return store_load_trace_tables(tables->work->jobs->config.store, tables->traces[index].trace_id,
-                                   known, report, err);
-}
-
-static bool store_run(const struct work *work, const struct report *report, struct err *err)
-{
-    int tables = report_parts_hold(report, run_tables, err);
-    if (tables < 0)
-        return false;
-    bool ok = store_finish_run(work->jobs->config.store, &work->job, tables, err);
-    close(tables);
-    return ok;
-}
-
-static bool run_run_job(struct work *work, struct arena *arena, struct err *err)
-{
-    struct store *store = work->jobs->config.store;
-    struct rank_tables tables = {.work = work};
-    struct rank_source source = {
-        .context = &tables, .load = load_rank, .cores = &work->jobs->cores};
-    if (!store_done_ranks(store, work->job.run_id, arena, &tables.traces, &source.count, err))
-        return false;
-    int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
-    for (size_t i = 0; ranks && i < source.count; i++)
-        ranks[i] = tables.traces[i].rank;
-    source.ranks = ranks;
-    struct report report = {.arena = arena};
-    return ranks && pipeline_run(&source, &report, err) &&
-           table_limit(&report, work->jobs->config.tables_bytes, &table_run_quality, err) &&
-           store_run(work, &report, err);
-}
 
 // What a run that ended means for its series. It is done though this fails; then the next one that
 // ends, or a look at the series, catches up.
@@ -220,14 +172,9 @@ static void settle_death(struct work *work, const struct job_death *death)
 static bool do_job(struct work *work, struct job_death *death, struct err *err)
 {
     struct jobs *jobs = work->jobs;
-    if (work->job.kind == JOB_TRACE)
-        return job_trace_run(&jobs->site, &work->job, &work->progress, death, err);
-    struct budget budget = {.limit = jobs->config.memory_bytes};
-    struct arena arena;
-    arena_init(&arena, &budget);
-    bool ok = run_run_job(work, &arena, err);
-    arena_free(&arena);
-    return ok;
+    return work->job.kind == JOB_TRACE
+               ? job_trace_run(&jobs->site, &work->job, &work->progress, death, err)
+               : job_run_join(&jobs->site, &work->job, &work->progress, death, err);
 }
 
 static void count_end(const struct work *work, bool ok, const struct err *err, int64_t took_ns)

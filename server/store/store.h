@@ -286,6 +286,11 @@ MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id
                                         const struct table_desc *const *known,
                                         struct report *report, struct err *err);
 
+// Appends those of a trace's tables that are known to a file of parts, as they are stored.
+MUST_CHECK bool store_copy_trace_parts(struct store *store, struct str trace_id,
+                                       const struct table_desc *const *known, int fd,
+                                       struct err *err);
+
 // Where the rows of a table are.
 struct table_place {
     struct str run_id;
@@ -305,6 +310,7 @@ struct trace_result {
     int tables;               // a file of parts, which are stored as they are
     int64_t secrets;          // that the trust report counts
     int64_t kept_bytes;       // of the trace that is kept for later
+    int64_t join_bytes;       // of those of the tables that joining the ranks reads, unpacked
     int64_t rank, world_size; // as the file says, -1 when it does not
     int64_t events, text_bytes, parse_ns, analyse_ns;
 };
@@ -397,6 +403,7 @@ MUST_CHECK bool store_reanalyse_run(struct store *store, struct str run_id, stru
 struct rank_trace {
     int64_t rank;
     struct str trace_id;
+    int64_t join_bytes; // as in its trace_result; -1 of those that an older program stored
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
                                  struct rank_trace **ranks, size_t *count, struct err *err);

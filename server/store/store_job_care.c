@@ -234,7 +234,8 @@ static bool strike(sqlite3 *db, const struct job *job, const struct job_strike *
     if (!count_strike(db, job, &strikes, err))
         return false;
     *again = strikes < STORE_MAX_STRIKES;
-    snprintf(reason, sizeof reason, "reading this file %s %lld time%s (%s)%s", why->verb,
+    snprintf(reason, sizeof reason, "%s %s %lld time%s (%s)%s",
+             job->kind == JOB_RUN ? "joining the ranks" : "reading this file", why->verb,
              (long long)strikes, strikes == 1 ? "" : "s", why->detail,
              *again ? "" : "; it is not tried again by itself");
     struct back back = {job->attempt, strikes * WAIT_AFTER_STRIKE_NS, reason};

@@ -168,7 +168,8 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
     struct stmt stmt = sql_begin(
         db,
         "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
-        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ?, secrets = ? WHERE id = ?",
+        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ?, secrets = ?, join_bytes = ? "
+        "WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     bind_known(&stmt, result->world_size);
@@ -177,6 +178,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
     sql_bind_i64(&stmt, result->parse_ns);
     sql_bind_i64(&stmt, result->analyse_ns);
     sql_bind_i64(&stmt, result->secrets);
+    sql_bind_i64(&stmt, result->join_bytes);
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
 }
@@ -288,9 +290,11 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
     struct txn txn;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(
-        txn.db, "SELECT rank, id FROM trace WHERE run_id = ? AND state = 'done' ORDER BY rank",
-        err);
+    struct stmt stmt =
+        sql_begin(txn.db,
+                  "SELECT rank, id, join_bytes FROM trace WHERE run_id = ? AND state = 'done' "
+                  "ORDER BY rank",
+                  err);
     sql_bind_text(&stmt, run_id);
     *ranks = NULL;
     *count = 0;
@@ -300,7 +304,8 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
             stmt.failed = true;
             break;
         }
-        (*ranks)[(*count)++] = (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena)};
+        (*ranks)[(*count)++] = (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena),
+                                                   sql_i64_or(&stmt, 2, -1)};
     }
     bool ok = sql_end(&stmt);
     return txn_end(&txn, ok, err);

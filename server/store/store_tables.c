@@ -42,8 +42,8 @@ struct filling {
     struct str run_id;
     const struct table_desc *desc; // NULL: none yet
     struct stmt insert;
-    int64_t row;   // the next
-    int64_t bytes; // of all rows
+    int64_t rows[REPORT_MAX_TABLES]; // so far, of each of run_tables
+    int64_t bytes;                   // of all rows
 };
 
 static bool end_table(struct filling *filling)
@@ -61,19 +61,18 @@ static bool begin_table(struct filling *filling, const struct table_desc *desc, 
     if (ok) {
         filling->insert = sql_begin(filling->db, sql.at, err);
         filling->desc = desc;
-        filling->row = 0;
     }
     buf_free(&sql);
     return ok;
 }
 
-static bool insert_rows(struct filling *filling, const struct table *table)
+static bool insert_rows(struct filling *filling, const struct table *table, int64_t *number)
 {
     struct stmt *stmt = &filling->insert;
     unsigned width = table->desc->column_count;
     for (size_t row = 0; row < table->row_count && !stmt->failed; row++) {
         sql_bind_text(stmt, filling->run_id);
-        sql_bind_i64(stmt, filling->row++);
+        sql_bind_i64(stmt, (*number)++);
         for (unsigned i = 0; i < width; i++)
             sql_bind_cell(stmt, &table->desc->columns[i], &table->cells[row * width + i]);
         sql_step(stmt);
@@ -86,10 +85,11 @@ static bool insert_part(struct filling *filling, const struct report_part *part,
     struct arena arena;
     arena_init(&arena, NULL);
     struct report rows = {.arena = &arena};
-    bool ok = (filling->desc == part->desc ||
-               (end_table(filling) && begin_table(filling, part->desc, err))) &&
-              report_part_load(part, &rows, err) &&
-              (!rows.table_count || insert_rows(filling, &rows.tables[0]));
+    bool ok =
+        (filling->desc == part->desc ||
+         (end_table(filling) && begin_table(filling, part->desc, err))) &&
+        report_part_load(part, &rows, err) &&
+        (!rows.table_count || insert_rows(filling, &rows.tables[0], &filling->rows[part->table]));
     filling->bytes += (int64_t)report_bytes(&rows);
     arena_free(&arena);
     return ok || err_wrap(err, "table %s", part->desc->name);
@@ -508,6 +508,43 @@ bool store_load_trace_tables(struct store *store, struct str trace_id,
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
     bool ok = load_tables(txn.db, trace_id, known, report, err);
+    return txn_end(&txn, ok, err);
+}
+
+// Copies the frames that a statement yields after their table's name and number.
+static bool copy_parts(struct stmt *stmt, const struct table_desc *const *known, int fd,
+                       struct err *err)
+{
+    bool ok = true;
+    while (ok && sql_row(stmt)) {
+        struct str name = sql_bytes(stmt, 0);
+        struct report_part part = {.number = (uint64_t)sql_i64(stmt, 1),
+                                   .frame = sql_bytes(stmt, 2)};
+        while (known[part.table] && !str_equal(str_of(known[part.table]->name), name))
+            part.table++;
+        ok = !known[part.table] || report_part_write(&part, fd, err);
+    }
+    return sql_end(stmt) && ok;
+}
+
+bool store_copy_trace_parts(struct store *store, struct str trace_id,
+                            const struct table_desc *const *known, int fd, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt first =
+        sql_begin(txn.db, "SELECT name, 0, report FROM trace_table WHERE trace_id = ?", err);
+    sql_bind_text(&first, trace_id);
+    bool ok = copy_parts(&first, known, fd, err);
+    if (ok) {
+        struct stmt later = sql_begin(txn.db,
+                                      "SELECT name, part, report FROM trace_table_part "
+                                      "WHERE trace_id = ? ORDER BY name, part",
+                                      err);
+        sql_bind_text(&later, trace_id);
+        ok = copy_parts(&later, known, fd, err);
+    }
     return txn_end(&txn, ok, err);
 }
 

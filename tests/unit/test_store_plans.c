@@ -8,6 +8,7 @@
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
+#include <sys/mman.h>
 
 enum { MAX_STATEMENTS = 4096 };
 
@@ -161,6 +162,9 @@ static void read_parts(struct fixture *f, struct upload *upload)
         assert_int_equal(more, i == 0);
         assert_int_equal(part.table_count, i == 0);
     }
+    int fd = memfd_create("parts", MFD_CLOEXEC);
+    assert_ok(f, store_copy_trace_parts(f->store, place.trace_id, trace_tables, fd, &f->err));
+    close(fd);
     struct report none = {.arena = &f->arena};
     place.revision++;
     assert_false(store_read_part(f->store, &place, &at, &none, &more, &f->err));

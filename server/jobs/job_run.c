@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Few rows are joined by the service itself, which is quicker. For more a process gets the tables
+// as they are stored and gives back those of the run: the service holds a part of them at a time.
+#include "server/jobs/job_run.h"
+
+#include "server/jobs/job_ranks.h"
+
+#include "analysis/report_parts.h"
+#include "analysis/table_limit.h"
+#include "analysis/tables.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HERE_MOST_BYTES ((int64_t)8 << 20) // of tables; joining them takes some ten times that
+
+struct joining {
+    struct job_site *site;
+    const struct job *job;
+    struct progress *progress;
+    struct rank_trace *traces;
+    size_t count;
+    int tables; // the run's
+};
+
+static bool is_cancelled(const struct joining *joining, struct err *err)
+{
+    return joining->progress->cancel &&
+           !err_set(err, ERR_CANCELLED, "cancelled while the ranks were joined");
+}
+
+// --- by the service -----------------------------------------------------------------------------
+
+static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    const struct joining *joining = context;
+    return !is_cancelled(joining, err) &&
+           store_load_trace_tables(joining->site->config->store, joining->traces[index].trace_id,
+                                   known, report, err);
+}
+
+static bool join_here(struct joining *joining, struct arena *arena, struct err *err)
+{
+    const struct job_site *site = joining->site;
+    struct rank_source source = {
+        .context = joining, .count = joining->count, .load = load_rank, .cores = site->cores};
+    int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
+    for (size_t i = 0; ranks && i < source.count; i++)
+        ranks[i] = joining->traces[i].rank;
+    source.ranks = ranks;
+    struct report report = {.arena = arena};
+    return ranks && pipeline_run(&source, &report, err) &&
+           table_limit(&report, site->config->tables_bytes, &table_run_quality, err) &&
+           (joining->tables = report_parts_hold(&report, run_tables, err)) >= 0;
+}
+
+// --- by a process -------------------------------------------------------------------------------
+
+static bool write_ranks(const struct joining *joining, int fd, struct err *err)
+{
+    struct store *store = joining->site->config->store;
+    for (size_t i = 0; i < joining->count; i++)
+        if (is_cancelled(joining, err) || !job_ranks_write(store, &joining->traces[i], fd, err))
+            return false;
+    return true;
+}
+
+static int64_t size_of(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 ? info.st_size : 0;
+}
+
+static bool run_child(struct joining *joining, int ranks, struct job_death *death, struct err *err)
+{
+    const struct job_site *site = joining->site;
+    struct job_child_task task = {.files = {.input = ranks, .kept = -1, .keep = -1},
+                                  .tables = joining->tables,
+                                  .cores = site->cores,
+                                  .cores_fd = site->cores_fd,
+                                  .progress = joining->progress,
+                                  .job_id = joining->job->id};
+    struct job_reply reply;
+    int64_t bytes = size_of(ranks), seconds = job_trace_seconds(site->config, bytes);
+    task.limit_ns = seconds * 1000000000;
+    task.order = job_trace_order(site->config, &task.files, seconds, bytes);
+    task.order.joins = true;
+    if (!job_child_run(&task, &reply, death, err))
+        return false;
+    if (!reply.ok)
+        *err = reply.err;
+    return reply.ok;
+}
+
+static bool join_there(struct joining *joining, struct job_death *death, struct err *err)
+{
+    const struct blobs *blobs = joining->site->config->blobs;
+    int ranks = blob_scratch(blobs, err);
+    bool ok = ranks >= 0 && (joining->tables = blob_scratch(blobs, err)) >= 0 &&
+              write_ranks(joining, ranks, err) && run_child(joining, ranks, death, err);
+    if (ranks >= 0)
+        close(ranks);
+    return ok;
+}
+
+// --- either -------------------------------------------------------------------------------------
+
+// Whether all of it is known to be little. What an older program stored comes in larger parts than
+// a process takes.
+static bool is_for_here(const struct joining *joining)
+{
+    int64_t sum = 0;
+    bool is_known = true;
+    for (size_t i = 0; i < joining->count && sum <= HERE_MOST_BYTES; i++) {
+        is_known = is_known && joining->traces[i].join_bytes >= 0;
+        sum += joining->traces[i].join_bytes;
+    }
+    return !is_known || sum <= HERE_MOST_BYTES;
+}
+
+bool job_run_join(struct job_site *site, const struct job *job, struct progress *progress,
+                  struct job_death *death, struct err *err)
+{
+    struct joining joining = {.site = site, .job = job, .progress = progress, .tables = -1};
+    struct budget budget = {.limit = site->config->memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    bool ok = store_done_ranks(site->config->store, job->run_id, &arena, &joining.traces,
+                               &joining.count, err) &&
+              (is_for_here(&joining) ? join_here(&joining, &arena, err)
+                                     : join_there(&joining, death, err));
+    arena_free(&arena); // before the tables need their room
+    ok = ok && store_finish_run(site->config->store, job, joining.tables, err);
+    if (joining.tables >= 0)
+        close(joining.tables);
+    return ok;
+}
