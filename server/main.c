@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"backup", "copy what a service stores, while it runs", cmd_backup, NULL},
     {"restore", "make a folder to serve from out of a backup", cmd_restore, NULL},
     {"check", "look whether what is stored is sound", NULL, cmd_check},
+    {"retention", "say which runs rules would delete, without deleting", cmd_retention, NULL},
     {"version", "show the version", cmd_version, NULL},
     {"_job", NULL, cmd_job, NULL},
 };

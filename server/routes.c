@@ -72,6 +72,12 @@ const struct route routes[] = {
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
 
+    {"GET", "/api/v1/bin", SCOPE_READ, api_list_bin, NULL},
+    {"DELETE", "/api/v1/bin", SCOPE_ADMIN, api_empty_bin, NULL},
+    {"DELETE", "/api/v1/bin/{run}", SCOPE_ADMIN, api_purge_run, NULL},
+    {"POST", "/api/v1/bin/{run}/restore", SCOPE_ADMIN, api_restore_run, NULL},
+    {"GET", "/api/v1/retention", SCOPE_ADMIN, api_get_retention, NULL},
+
     {"GET", "/api/v1/baselines", SCOPE_READ, api_list_baselines, NULL},
     {"GET", "/api/v1/baselines/{baseline}", SCOPE_READ, api_get_baseline, NULL},
     {"PUT", "/api/v1/baselines/{baseline}", SCOPE_WRITE, api_put_baseline, NULL},

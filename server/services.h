@@ -4,6 +4,7 @@
 #define SERVER_SERVICES_H
 
 #include "server/files/intake.h"
+#include "server/files/retention_plan.h"
 #include "server/http/metrics.h"
 
 #include <semaphore.h>
@@ -21,7 +22,8 @@ struct services {
     const char *public_url;  // NULL: links begin with the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
-    uint64_t min_free_bytes;    // with less disk space uploads are refused and we are not ready
+    uint64_t min_free_bytes; // with less disk space uploads are refused and we are not ready
+    struct retention_rules retention;
     unsigned uploads_in_flight; // at most
     uint64_t queue_limit;       // with so many jobs that wait or work uploads are refused; 0 any
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte

@@ -15,6 +15,7 @@ const ROUTES = [
   ["login", /^\/login\/?$/],
   ["tokens", /^\/settings\/tokens\/?$/],
   ["audit", /^\/settings\/audit\/?$/],
+  ["bin", /^\/settings\/bin\/?$/],
   ["api", /^\/docs\/api\/?$/],
   ["recording", /^\/docs\/recording\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],

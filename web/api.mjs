@@ -119,8 +119,9 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
     throw new Problem({ ...SIGNED_OUT, status: 401 });
   }
   if (!response.ok) throw await problem_of(response);
-  if (shown) changes.set(changes.get() + 1);
-  return response.status === 204 ? null : response.json().catch(() => null);
+  const reply = response.status === 204 ? null : await response.json().catch(() => null);
+  if (shown) changes.set(changes.get() + 1); // last: whoever asked may leave the page at once
+  return reply;
 }
 
 /**

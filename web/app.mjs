@@ -22,6 +22,7 @@ const PAGES = {
   login: () => import("./views/login.mjs"),
   tokens: () => import("./views/tokens.mjs"),
   audit: () => import("./views/audit.mjs"),
+  bin: () => import("./views/bin.mjs"),
   plan: () => import("./views/plan.mjs"),
   api: () => import("./views/api_docs.mjs"),
   recording: () => import("./views/recording.mjs"),

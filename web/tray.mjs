@@ -4,7 +4,7 @@ import { create_store } from "./ui.mjs";
 import { address } from "./address.mjs";
 
 const KEY = "compare-tray";
-const ROOM = 9; // a base and as many candidates as a comparison takes
+export const ROOM = 9; // a base and as many candidates as a comparison takes
 
 /** @typedef {{id: string, name: string}} Picked */
 

@@ -31,6 +31,13 @@ bool api_cancel_run(struct request *request, struct response *response, struct e
 bool api_finalize_run(struct request *request, struct response *response, struct err *err);
 bool api_get_summary(struct request *request, struct response *response, struct err *err);
 
+// The bin of deleted runs, and retention (api_bin.c).
+bool api_list_bin(struct request *request, struct response *response, struct err *err);
+bool api_restore_run(struct request *request, struct response *response, struct err *err);
+bool api_purge_run(struct request *request, struct response *response, struct err *err);
+bool api_empty_bin(struct request *request, struct response *response, struct err *err);
+bool api_get_retention(struct request *request, struct response *response, struct err *err);
+
 // Findings that were put aside (api_dismissals.c).
 bool api_list_dismissals(struct request *request, struct response *response, struct err *err);
 bool api_put_dismissal(struct request *request, struct response *response, struct err *err);
@@ -119,6 +126,12 @@ MUST_CHECK bool api_finish_json(struct request *request, struct response *respon
 // A run as every endpoint shows it, without the closing brace so that members can follow.
 MUST_CHECK bool api_run_json(const struct request *request, const struct run *run, struct buf *out,
                              struct err *err);
+
+// Answers with a run as it is now (api_changes.c), and with one that is in the bin (api_bin.c).
+MUST_CHECK bool api_reply_run(struct request *request, struct response *response, struct str id,
+                              struct err *err);
+MUST_CHECK bool api_reply_deleted(struct request *request, struct response *response, struct str id,
+                                  struct err *err);
 
 // Rows of a table, or none for NULL, as a JSON array.
 void api_rows_json(const struct table *table, struct buf *out);

@@ -121,8 +121,8 @@ static bool expected_revision(struct request *request, struct response *response
 
 // --- handlers -----------------------------------------------------------------------------------
 
-static bool reply_run(struct request *request, struct response *response, struct str id,
-                      struct err *err)
+bool api_reply_run(struct request *request, struct response *response, struct str id,
+                   struct err *err)
 {
     struct run run;
     if (!store_find_run(request->services->intake.store, id, request->arena, &run, err) ||
@@ -175,7 +175,7 @@ bool api_create_run(struct request *request, struct response *response, struct e
     response->status = 201;
     response_header(response, request->arena, "Location", "/api/v1/runs/%.*s", (int)run.id.len,
                     run.id.at);
-    return reply_run(request, response, run.id, err);
+    return api_reply_run(request, response, run.id, err);
 }
 
 static bool patch(struct request *request, json_t *object, const struct run *run, int64_t expected,
@@ -225,7 +225,16 @@ bool api_patch_run(struct request *request, struct response *response, struct er
         return refuse_changed(response, err);
     if (ok && request->services->intake.jobs)
         jobs_wake(request->services->intake.jobs); // new choices of steps queue its traces
-    return ok && reply_run(request, response, run.id, err);
+    return ok && api_reply_run(request, response, run.id, err);
+}
+
+// Where there is no bin. It went through it all the same, which refuses baselines.
+static bool delete_for_good(struct request *request, struct response *response,
+                            const struct run *run, struct err *err)
+{
+    response->status = 204;
+    response->cache = CACHE_NEVER;
+    return intake_delete_run(&request->services->intake, run->id, STORE_ANY, err);
 }
 
 bool api_delete_run(struct request *request, struct response *response, struct err *err)
@@ -236,11 +245,10 @@ bool api_delete_run(struct request *request, struct response *response, struct e
         !api_find_run(request, response, request->captures[0], &run, err) ||
         !expected_revision(request, response, &run, &expected, err))
         return false;
-    if (!intake_delete_run(&request->services->intake, run.id, expected, err))
+    if (!intake_bin_run(&request->services->intake, run.id, expected, request->who.name, err))
         return came_second(request, &run, expected, err) && refuse_changed(response, err);
-    response->status = 204;
-    response->cache = CACHE_NEVER;
-    return true;
+    return request->services->retention.bin_days ? api_reply_deleted(request, response, run.id, err)
+                                                 : delete_for_good(request, response, &run, err);
 }
 
 // Whoever may only upload ends runs of their own. One that is complete already stays as it is.
@@ -268,7 +276,7 @@ static bool make_work(struct request *request, struct response *response,
         return false;
     if (intake->jobs)
         jobs_wake(intake->jobs);
-    return reply_run(request, response, run.id, err);
+    return api_reply_run(request, response, run.id, err);
 }
 
 bool api_reanalyse_run(struct request *request, struct response *response, struct err *err)
@@ -288,7 +296,7 @@ bool api_cancel_run(struct request *request, struct response *response, struct e
         return false;
     bool ok = intake->jobs ? jobs_cancel_run(intake->jobs, run.id, err)
                            : store_cancel_run(intake->store, run.id, err);
-    return ok && reply_run(request, response, run.id, err);
+    return ok && api_reply_run(request, response, run.id, err);
 }
 
 bool api_finalize_run(struct request *request, struct response *response, struct err *err)
@@ -298,6 +306,6 @@ bool api_finalize_run(struct request *request, struct response *response, struct
         !check_own(request, response, &run, err))
         return false;
     if (run.finalized && !(request->who.scopes & SCOPE_WRITE))
-        return reply_run(request, response, run.id, err);
+        return api_reply_run(request, response, run.id, err);
     return make_work(request, response, store_finalize_run, err);
 }

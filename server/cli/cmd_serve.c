@@ -137,7 +137,7 @@ static bool start_care(struct service *service, struct err *err)
         .audit = service->guards.audit,
         .ballast_bytes = service->options.ballast_bytes,
         .min_free_bytes = service->options.min_free_bytes,
-        .retain_days = service->options.retain_days,
+        .retention = service->options.retention,
         .audit_days = service->options.audit_days,
     };
     service->intake.care = care_open(&config, err);
@@ -161,6 +161,7 @@ static bool start_http(struct service *service, struct err *err)
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,
+        .retention = chosen->retention,
         .threads = thread_count(chosen->connections),
         .per_client = chosen->per_client > 0 && chosen->per_client < UINT_MAX
                           ? (unsigned)chosen->per_client
@@ -200,7 +201,8 @@ static bool read_peaks(struct service *service, struct err *err)
 static bool start(struct service *service, struct err *err)
 {
     service->metrics = metrics_new(err);
-    if (!service->metrics || !read_peaks(service, err) || !open_store(service, err) ||
+    if (!service->metrics || !retention_check(&service->options.retention, err) ||
+        !read_peaks(service, err) || !open_store(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_jobs(service, err))
         return false;

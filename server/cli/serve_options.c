@@ -3,6 +3,7 @@
 #include "server/cli/serve_options.h"
 
 #include "ingest/base/log.h"
+#include "server/cli/retention_options.h"
 
 #define AT(member) offsetof(struct serve_options, member)
 static const struct option table[] = {
@@ -62,9 +63,7 @@ static const struct option table[] = {
     {"--ballast", "STEPSCOPE_BALLAST", "64M", "BYTES",
      "disk space that is kept back, so that deletions can be written on a full disk", NULL,
      OPTION_BYTES, AT(ballast_bytes)},
-    {"--retain-days", "STEPSCOPE_RETAIN_DAYS", "0", "DAYS",
-     "delete runs that are older, but for baselines; 0: keep them", NULL, OPTION_INT,
-     AT(retain_days)},
+    RETENTION_OPTIONS(AT(retention)),
     {"--audit-days", "STEPSCOPE_AUDIT_DAYS", "400", "DAYS",
      "forget entries of the audit log that are older, 30 at least; 0: keep them", NULL, OPTION_INT,
      AT(audit_days)},

@@ -4,6 +4,7 @@
 #define SERVER_SERVE_OPTIONS_H
 
 #include "server/cli/options.h"
+#include "server/files/retention_plan.h"
 
 struct serve_options {
     const char *allow_hosts, *log_format;
@@ -15,7 +16,8 @@ struct serve_options {
     int64_t connections, per_client, job_seconds, uploads_in_flight, queue_limit, resume_hours,
         jobs;
     uint64_t ballast_bytes;
-    int64_t retain_days, audit_days;
+    struct retention_rules retention;
+    int64_t audit_days;
 };
 
 extern const struct option_set serve_option_set;

@@ -162,7 +162,12 @@ void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[
 {
     char shard[3] = {trace_id[2], trace_id[3], '\0'};
     (void)mkdirat(blobs->traces_fd, shard, 0700); // if not, writing will tell
-    snprintf(path, BLOB_PATH_SIZE, "%s/traces/%.2s/%s" TRACE_SUFFIX, blobs->root, trace_id + 2,
+    blob_trace_path_in(blobs->root, trace_id, path);
+}
+
+void blob_trace_path_in(const char *data_dir, const char *trace_id, char path[BLOB_PATH_SIZE])
+{
+    snprintf(path, BLOB_PATH_SIZE, "%s/traces/%.2s/%s" TRACE_SUFFIX, data_dir, trace_id + 2,
              trace_id);
 }
 

@@ -64,6 +64,7 @@ const char *blob_root(const struct blobs *blobs);
 // Paths for reading and for pipeline jobs.
 void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE]);
 void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE]);
+void blob_trace_path_in(const char *data_dir, const char *trace_id, char path[BLOB_PATH_SIZE]);
 
 // A read-only descriptor of a blob and its size; the caller closes it. ERR_NOT_FOUND.
 MUST_CHECK bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd,

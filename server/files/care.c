@@ -8,6 +8,7 @@
 #include "server/files/resumable_sweep.h"
 #include "server/files/retention.h"
 #include "server/files/scrub.h"
+#include "server/files/stored_runs.h"
 #include "server/http/metrics.h"
 #include "server/store/store_access.h"
 
@@ -50,7 +51,8 @@ struct care {
     // Of the thread alone.
     bool must_purge; // something was deleted whose bytes may stand in the log of writes
     uint64_t seen_writes;
-    int64_t pruned_ns, trimmed_ns, looked_ns, swept_ns; // monotonic: when that was done last
+    // Monotonic: when that was done last.
+    int64_t pruned_ns, trimmed_ns, looked_ns, swept_ns, expired_ns;
     int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
 };
 
@@ -210,40 +212,124 @@ static bool is_clock_believed(struct care *care)
     return is_believed;
 }
 
-static void note_expiry(const struct care *care, struct str run_id)
+static void note_deletion(const struct care *care, struct str action, const struct stored_run *run,
+                          const char *why)
 {
     struct audit_entry entry = {.who = STR("retention"),
                                 .peer = STR(""),
-                                .action = STR("delete run"),
-                                .object = run_id,
+                                .action = action,
+                                .object = run->id,
                                 .request_id = STR(""),
                                 .status = 204};
-    log_info("deleted run %s: it is older than is kept", run_id.at);
+    log_info("%s %s: %s", action.at, run->id.at, why);
     audit_write(care->config.audit, &entry);
 }
 
-static bool expire(struct care *care, bool *more, struct err *err)
+static const char *why_to_bin(enum retention_fate fate)
+{
+    return fate == GOES_FOR_AGE ? "it is older than is kept" : "more is stored than may be";
+}
+
+// Who changed meanwhile is looked at again the next time.
+static bool move_to_bin(struct care *care, const struct stored_list *list,
+                        const struct retention_plan *plan, struct err *err)
 {
     const struct intake *intake = &care->config.intake;
-    int64_t before_ns = clock_wall_ns() - care->config.retain_days * DAY_NS;
+    for (size_t i = 0; i < list->count && !atomic_load(&care->stop); i++) {
+        const struct stored_run *run = &list->runs[i];
+        if (plan->fates[i] != GOES_FOR_AGE && plan->fates[i] != GOES_FOR_SIZE)
+            continue;
+        if (intake_bin_run(intake, run->id, run->revision, STR("retention"), err))
+            note_deletion(care, STR("delete run"), run, why_to_bin(plan->fates[i]));
+        else if (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND)
+            return false;
+    }
+    return true;
+}
+
+static void tell_plan(const struct retention_plan *plan)
+{
+    if (plan->over_bytes)
+        log_warn("what is stored exceeds --retain-size by %llu bytes: only baselines, runs under "
+                 "analysis and the newest of each series are left",
+                 (unsigned long long)plan->over_bytes);
+}
+
+static bool apply_rules(struct care *care, struct arena *arena, struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    struct stored_list list;
+    struct retention_plan plan;
+    if (!stored_runs_list(intake->store, blob_root(intake->blobs), STORED_ALL, arena, &list, err) ||
+        !retention_plan(&care->config.retention, &list, clock_wall_ns(), arena, &plan, err))
+        return false;
+    tell_plan(&plan);
+    return move_to_bin(care, &list, &plan, err);
+}
+
+// A look at all that is stored takes a while, and days do not pass in minutes.
+static void expire_runs(struct care *care)
+{
+    const struct retention_rules *rules = &care->config.retention;
     struct arena arena;
-    struct expired_run run;
+    struct err err;
+    if ((rules->days == 0 && rules->size_bytes == 0) ||
+        (care->expired_ns && clock_mono_ns() - care->expired_ns < SWEEP_NS))
+        return;
     arena_init(&arena, NULL);
-    bool ok = store_next_expired_run(intake->store, before_ns, &arena, &run, more, err) &&
+    if (!apply_rules(care, &arena, &err))
+        log_warn("deleting runs by the rules: %s", err.msg);
+    arena_free(&arena);
+    care->expired_ns = clock_mono_ns();
+}
+
+// Deletes the run that was in the bin longest for good, if it came there before a time.
+static bool purge_one(struct care *care, int64_t before_ns, const char *why, bool *more,
+                      struct err *err)
+{
+    const struct intake *intake = &care->config.intake;
+    struct arena arena;
+    struct stored_run run;
+    arena_init(&arena, NULL);
+    bool ok = store_next_in_bin(intake->store, before_ns, &arena, &run, more, err) &&
               (!*more || intake_delete_run(intake, run.id, run.revision, err));
     if (ok && *more)
-        note_expiry(care, run.id);
+        note_deletion(care, STR("delete run for good"), &run, why);
     arena_free(&arena);
     return ok;
 }
 
-static void expire_runs(struct care *care)
+static void purge_old(struct care *care)
+{
+    int64_t before_ns = clock_wall_ns() - care->config.retention.bin_days * DAY_NS;
+    struct err err;
+    bool more = true;
+    for (int i = 0; more && i < RUNS_AT_ONCE && !atomic_load(&care->stop); i++) {
+        if (!purge_one(care, before_ns, "its time in the bin is over", &more, &err)) {
+            log_warn("emptying the bin: %s", err.msg);
+            return;
+        }
+        care->must_purge = care->must_purge || more;
+    }
+}
+
+static bool is_disk_short(const struct care *care)
+{
+    uint64_t free_bytes, least_bytes = care->config.min_free_bytes;
+    struct err err;
+    return blob_free_bytes(care->config.intake.blobs, &free_bytes, &err) &&
+           free_bytes < least_bytes + least_bytes / 4;
+}
+
+// What can be restored gives way before uploads are refused.
+static void purge_for_room(struct care *care)
 {
     struct err err;
-    bool more = care->config.retain_days > 0 && care->config.retain_days < MAX_DAYS;
-    for (int i = 0; more && i < RUNS_AT_ONCE && !atomic_load(&care->stop); i++) {
-        if (!expire(care, &more, &err)) {
-            log_warn("deleting old runs: %s", err.msg);
+    bool more = true;
+    // While a backup keeps removed files, deleting more frees nothing.
+    while (more && !has_garbage(care) && is_disk_short(care) && !atomic_load(&care->stop)) {
+        if (!purge_one(care, INT64_MAX, "the disk is short", &more, &err)) {
+            log_warn("emptying the bin: %s", err.msg);
             return;
         }
         care->must_purge = care->must_purge || more;
@@ -387,8 +473,10 @@ static void do_duties(struct care *care)
     if (!can_write) // a restart is needed
         return;
     keep_ballast(care);
+    purge_for_room(care);
     if (is_clock_believed(care)) {
         expire_runs(care);
+        purge_old(care);
         forget_history(care);
         give_up_uploads(care);
     }

@@ -5,6 +5,7 @@
 #define SERVER_CARE_H
 
 #include "server/files/intake.h"
+#include "server/files/retention_plan.h"
 #include "server/store/store_care.h"
 
 struct audit;
@@ -16,9 +17,9 @@ struct care_config {
     struct metrics *metrics; // NULL: nothing is counted
     struct audit *audit;     // NULL: deletions are not noted
     uint64_t ballast_bytes;  // given back when the database cannot write; 0 none
-    uint64_t min_free_bytes; // the ballast leaves it free
-    int64_t retain_days;     // runs older than this go, 0 never
-    int64_t audit_days;      // the same of entries of the audit log, at least 30
+    uint64_t min_free_bytes; // the ballast leaves it free, and the bin a quarter more
+    struct retention_rules retention;
+    int64_t audit_days; // entries of the audit log that are older go, at least 30; 0 never
 };
 
 // Starts the thread. Everything in the config outlives it.

@@ -151,6 +151,14 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
 
 // --- deleting -----------------------------------------------------------------------------------
 
+bool intake_bin_run(const struct intake *intake, struct str run_id, int64_t expected,
+                    struct str who, struct err *err)
+{
+    return store_bin_run(intake->store, run_id, expected, who, err) ||
+           (err->code == ERR_SPACE && // the ballast just made room
+            store_bin_run(intake->store, run_id, expected, who, err));
+}
+
 bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
                        struct err *err)
 {

@@ -39,7 +39,12 @@ struct intake_request {
 MUST_CHECK bool intake_accept(const struct intake *intake, const struct intake_request *request,
                               struct arena *arena, struct upload *upload, struct err *err);
 
-// Deletes a run for good: rows, then files. expected: its revision or STORE_ANY.
+// Moves a run to the bin, as store_bin_run, on a full disk too.
+MUST_CHECK bool intake_bin_run(const struct intake *intake, struct str run_id, int64_t expected,
+                               struct str who, struct err *err);
+
+// Deletes a run, in the bin or not, for good: rows, then files. expected: its revision or
+// STORE_ANY.
 MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
                                   struct err *err);
 

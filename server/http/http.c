@@ -449,6 +449,7 @@ static void init(struct http *http, const struct http_config *config)
                                        .web_dir = config->web_dir,
                                        .max_upload_bytes = config->max_upload_bytes,
                                        .min_free_bytes = config->min_free_bytes,
+                                       .retention = config->retention,
                                        .uploads_in_flight = config->uploads_in_flight,
                                        .queue_limit = config->queue_limit,
                                        .resume_ns = config->resume_ns,

@@ -4,17 +4,19 @@
 #define SERVER_HTTP_H
 
 #include "server/files/intake.h"
+#include "server/files/retention_plan.h"
 
 struct http;
 struct metrics;
 
 struct http_config {
-    const char *listen;         // "127.0.0.1:8080"; port 0 takes a free one
-    const char *public_url;     // what links begin with, "https://traces.example"; NULL: Host
-    const char *allow_hosts;    // more names of this service, "a.example,b.example"; NULL: none
-    const char *web_dir;        // serve the dashboard from this folder instead; NULL: as built in
-    uint64_t max_upload_bytes;  // of one request
-    uint64_t min_free_bytes;    // disk space that uploads leave free
+    const char *listen;        // "127.0.0.1:8080"; port 0 takes a free one
+    const char *public_url;    // what links begin with, "https://traces.example"; NULL: Host
+    const char *allow_hosts;   // more names of this service, "a.example,b.example"; NULL: none
+    const char *web_dir;       // serve the dashboard from this folder instead; NULL: as built in
+    uint64_t max_upload_bytes; // of one request
+    uint64_t min_free_bytes;   // disk space that uploads leave free
+    struct retention_rules retention;
     unsigned uploads_in_flight; // the next one is told to come back later
     uint64_t queue_limit;       // so many jobs may wait before uploads are refused; 0 any
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte

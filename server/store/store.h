@@ -163,8 +163,8 @@ MUST_CHECK bool store_list_runs(struct store *store, const struct run_query *que
 MUST_CHECK bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,
                                 int64_t expected, struct err *err);
 
-// Deletes all rows of a run and notes its files as garbage. Call intake_delete_run instead: it
-// removes the files, too.
+// Deletes all rows of a run, in the bin (store_bin.h) or not, and notes its files as garbage. Call
+// intake_delete_run instead: it removes the files, too.
 MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t expected,
                                  struct err *err);
 

@@ -84,7 +84,7 @@ bool store_quota_use(struct store *store, struct str who, int64_t day, struct qu
                   "(SELECT sum(bytes + made) FROM trace_owner WHERE who = ?1), "
                   "(SELECT sum(flushed) FROM resumable WHERE owner = ?1 AND upload_id IS NULL "
                   "AND refused IS NULL), "
-                  "(SELECT sum(made) FROM run WHERE owner = ?1)",
+                  "(SELECT sum(made) FROM stored_run WHERE owner = ?1)",
                   err);
     sql_bind_text(&stmt, who);
     sql_bind_i64(&stmt, day);

@@ -29,7 +29,7 @@ bool store_list_baselines(struct store *store, struct str name, struct arena *ar
 static bool touch_pinned(sqlite3 *db, struct str name, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "UPDATE run SET revision = revision + 1 "
+                                 "UPDATE stored_run SET revision = revision + 1 "
                                  "WHERE id = (SELECT run_id FROM baseline WHERE name = ?)",
                                  err);
     sql_bind_text(&stmt, name);

@@ -74,7 +74,7 @@ static bool warn_traces(sqlite3 *db, struct str sha256, bool is_damaged, struct 
     if (!sql_run(&stmt))
         return false;
     stmt = sql_begin(db,
-                     "UPDATE run SET revision = revision + 1 WHERE id IN "
+                     "UPDATE stored_run SET revision = revision + 1 WHERE id IN "
                      "(SELECT run_id FROM trace WHERE sha256 = ?)",
                      err);
     sql_bind_text(&stmt, sha256);
@@ -155,28 +155,6 @@ bool store_count_damaged(struct store *store, struct str run_id, int64_t *count,
 }
 
 // --- what is old --------------------------------------------------------------------------------
-
-bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena *arena,
-                            struct expired_run *run, bool *found, struct err *err)
-{
-    struct txn txn;
-    *found = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
-        return false;
-    struct stmt stmt = sql_begin(
-        txn.db,
-        "SELECT id, revision FROM run WHERE created_ns < ? "
-        "AND NOT EXISTS (SELECT 1 FROM baseline WHERE run_id = run.id) "
-        "AND NOT EXISTS (SELECT 1 FROM job WHERE run_id = run.id AND kind IN ('trace', 'run') "
-        "AND state IN ('queued', 'running')) ORDER BY created_ns LIMIT 1",
-        err);
-    sql_bind_i64(&stmt, before_ns);
-    *found = sql_row(&stmt);
-    if (*found)
-        *run = (struct expired_run){sql_text(&stmt, 0, arena), sql_i64(&stmt, 1)};
-    bool ok = sql_end(&stmt);
-    return txn_end(&txn, ok, err);
-}
 
 bool store_believed_clock(struct store *store, int64_t *at_ns, struct err *err)
 {

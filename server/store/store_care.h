@@ -91,15 +91,6 @@ MUST_CHECK bool store_traces_from(struct store *store, struct str prefix, struct
 
 // --- what is old --------------------------------------------------------------------------------
 
-// The oldest run made before a time that no baseline names and nothing works on; *found false:
-// none. Who deletes it expects its revision: files may have come since.
-struct expired_run {
-    struct str id;
-    int64_t revision;
-};
-MUST_CHECK bool store_next_expired_run(struct store *store, int64_t before_ns, struct arena *arena,
-                                       struct expired_run *run, bool *found, struct err *err);
-
 // The time of day that was believed last when runs were looked at for their age; 0 never.
 MUST_CHECK bool store_believed_clock(struct store *store, int64_t *at_ns, struct err *err);
 MUST_CHECK bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err);

@@ -57,10 +57,11 @@ static bool check_table(const struct looking *looking, struct str table, struct 
 
 static bool check_references(const struct looking *looking, struct str table, struct err *err)
 {
-    struct stmt stmt = sql_begin(looking->db,
-                                 "SELECT DISTINCT \"table\" || ' names ' || parent || 's that are "
-                                 "not there' FROM pragma_foreign_key_check(?)",
-                                 err);
+    struct stmt stmt =
+        sql_begin(looking->db,
+                  "SELECT DISTINCT \"table\" || ' names rows of ' || parent || ' that are "
+                  "not there' FROM pragma_foreign_key_check(?)",
+                  err);
     sql_bind_text(&stmt, table);
     return read_findings(&stmt, "", looking->found);
 }

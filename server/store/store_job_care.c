@@ -296,7 +296,7 @@ bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
 
 static bool forget_error(sqlite3 *db, struct str run_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "UPDATE run SET error = NULL WHERE id = ?", err);
+    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, run_id);
     return sql_run(&stmt);
 }

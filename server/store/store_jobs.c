@@ -221,7 +221,7 @@ static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
-                  "UPDATE run SET point_ns = CASE WHEN status IN ('done', 'partial') "
+                  "UPDATE stored_run SET point_ns = CASE WHEN status IN ('done', 'partial') "
                   "THEN step_median_ns WHEN status IN ('failed', 'empty') THEN NULL "
                   "ELSE point_ns END WHERE id = ?",
                   err);
@@ -231,11 +231,11 @@ static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
 
 bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db,
-        "UPDATE run SET analysis_version = ?, error = ?, joined = done, revision = revision + 1 "
-        "WHERE id = ?",
-        err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE stored_run SET analysis_version = ?, error = ?, joined = "
+                                 "done, revision = revision + 1 "
+                                 "WHERE id = ?",
+                                 err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     if (error)
         sql_bind_clean(&stmt, str_of(error));

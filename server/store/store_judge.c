@@ -166,7 +166,7 @@ static void bind_run(struct stmt *stmt, const struct judging *series, size_t at)
 
 static bool mark_outliers(sqlite3 *db, const struct judging *series, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "UPDATE run SET outlier = ? WHERE id = ?", err);
+    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET outlier = ? WHERE id = ?", err);
     for (size_t i = 0; i < series->state.point_count; i++) {
         const struct series_point *point = &series->state.points[i];
         if (point->outlier == series->was_outlier[i])

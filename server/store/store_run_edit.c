@@ -234,7 +234,7 @@ static bool set_steps(sqlite3 *db, struct str run_id, const struct str *pattern,
 {
     struct stmt stmt = sql_begin(
         db,
-        "UPDATE run SET step_pattern = CASE WHEN ?1 IS NULL THEN step_pattern "
+        "UPDATE stored_run SET step_pattern = CASE WHEN ?1 IS NULL THEN step_pattern "
         "ELSE nullif(?1, '') END, warmup_steps = CASE ?2 WHEN 1 THEN ?3 ELSE warmup_steps END "
         "WHERE id = ?4 AND ((?1 IS NOT NULL AND step_pattern IS NOT nullif(?1, '')) "
         "OR (?2 AND warmup_steps IS NOT ?3))",
@@ -276,7 +276,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
         return false;
     struct stmt stmt = sql_begin(
         db,
-        "INSERT INTO run (id, project, name, series, note, created_ns, world_size, owner) "
+        "INSERT INTO stored_run (id, project, name, series, note, created_ns, world_size, owner) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         err);
     sql_bind_text(&stmt, *id);
@@ -297,7 +297,7 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
                        struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "UPDATE run SET world_size = coalesce(?, world_size), "
+                                 "UPDATE stored_run SET world_size = coalesce(?, world_size), "
                                  "note = CASE WHEN ?2 = '' THEN note ELSE ?2 END WHERE id = ?3",
                                  err);
     bind_world_size(&stmt, request->world_size);
@@ -368,7 +368,7 @@ bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct a
 static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
 {
     struct stmt stmt =
-        sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND received = 0", err);
+        sql_begin(db, "SELECT count(*) FROM stored_run WHERE owner = ? AND received = 0", err);
     sql_bind_text(&stmt, owner);
     int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt) &&
@@ -403,9 +403,9 @@ bool store_create_run(struct store *store, const struct run_request *request, st
 
 // --- changing -----------------------------------------------------------------------------------
 
-static bool check_revision(sqlite3 *db, struct str id, int64_t expected, struct err *err)
+// The statement selects a revision by the run's id.
+static bool compare_revision(struct stmt stmt, struct str id, int64_t expected, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "SELECT revision FROM run WHERE id = ?", err);
     sql_bind_text(&stmt, id);
     int64_t revision = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     if (!sql_end(&stmt))
@@ -416,6 +416,12 @@ static bool check_revision(sqlite3 *db, struct str id, int64_t expected, struct 
         return err_set(err, ERR_CONFLICT, "the run has changed: it is at revision %lld, not %lld",
                        (long long)revision, (long long)expected);
     return true;
+}
+
+bool runs_check_revision(sqlite3 *db, struct str id, int64_t expected, struct err *err)
+{
+    return compare_revision(sql_begin(db, "SELECT revision FROM run WHERE id = ?", err), id,
+                            expected, err);
 }
 
 static bool check_patch(const struct run_patch *patch, struct err *err)
@@ -460,7 +466,7 @@ static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch,
     struct str series = patch->name ? series_of(*patch->name) : STR("");
     struct stmt stmt =
         sql_begin(db,
-                  "UPDATE run SET name = coalesce(?, name), series = coalesce(?, series), "
+                  "UPDATE stored_run SET name = coalesce(?, name), series = coalesce(?, series), "
                   "project = coalesce(?, project), note = coalesce(?, note), "
                   "world_size = CASE ? WHEN 1 THEN ? ELSE world_size END, revision = revision + 1 "
                   "WHERE id = ?",
@@ -484,8 +490,8 @@ bool store_patch_run(struct store *store, struct str id, const struct run_patch 
     struct txn txn;
     if (!check_patch(patch, err) || !txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = check_revision(txn.db, id, expected, err) && check_free(txn.db, id, patch, err) &&
-              patch_run(txn.db, id, patch, err);
+    bool ok = runs_check_revision(txn.db, id, expected, err) &&
+              check_free(txn.db, id, patch, err) && patch_run(txn.db, id, patch, err);
     return txn_end(&txn, ok, err);
 }
 
@@ -494,9 +500,10 @@ bool store_delete_run(struct store *store, struct str id, int64_t expected, stru
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
-    bool ok = check_revision(txn.db, id, expected, err);
+    bool ok = compare_revision(
+        sql_begin(txn.db, "SELECT revision FROM stored_run WHERE id = ?", err), id, expected, err);
     if (ok) {
-        struct stmt stmt = sql_begin(txn.db, "DELETE FROM run WHERE id = ?", err);
+        struct stmt stmt = sql_begin(txn.db, "DELETE FROM stored_run WHERE id = ?", err);
         sql_bind_text(&stmt, id);
         ok = sql_run(&stmt);
     }
@@ -509,7 +516,7 @@ bool store_finalize_run(struct store *store, struct str id, struct err *err)
     if (!txn_begin(store, TXN_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
-        txn.db, "UPDATE run SET finalized_ns = coalesce(finalized_ns, ?) WHERE id = ?", err);
+        txn.db, "UPDATE stored_run SET finalized_ns = coalesce(finalized_ns, ?) WHERE id = ?", err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
     bool ok = sql_run(&stmt) && sql_touch_run(txn.db, id, err);

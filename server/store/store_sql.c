@@ -275,7 +275,10 @@ bool sql_has_id_form(char prefix, struct str text)
 
 bool sql_touch_run(sqlite3 *db, struct str run_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "UPDATE run SET revision = revision + 1 WHERE id = ?", err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE stored_run SET revision = revision + 1 "
+                                 "WHERE id = ? AND deleted_ns IS NULL",
+                                 err);
     sql_bind_text(&stmt, run_id);
     if (!sql_run(&stmt))
         return false;

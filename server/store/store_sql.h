@@ -137,7 +137,9 @@ MUST_CHECK bool runs_search(sqlite3 *db, const char *text, const struct str para
 MUST_CHECK bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run,
                           struct err *err);
 
-// Gets or makes the run of a request; id lives in the arena.
+// Whether a run that is not in the bin is at that revision. ERR_NOT_FOUND, ERR_CONFLICT.
+MUST_CHECK bool runs_check_revision(sqlite3 *db, struct str id, int64_t expected, struct err *err);
+
 // Whether whoever asks may only repeat what is there already (store_rights.c).
 MUST_CHECK bool runs_is_locked(sqlite3 *db, struct str id, const struct run_request *request,
                                bool *locked, struct err *err);
@@ -147,6 +149,7 @@ bool runs_deny(struct err *err);
 MUST_CHECK bool runs_said(sqlite3 *db, struct str id, struct arena *arena, struct str *said,
                           struct err *err);
 
+// Gets or makes the run of a request; id lives in the arena.
 MUST_CHECK bool runs_get_or_create(sqlite3 *db, const struct run_request *request,
                                    struct arena *arena, struct str *id, struct err *err);
 

@@ -108,7 +108,7 @@ static bool insert_parts(struct filling *filling, int fd, struct err *err)
 
 static bool note_made(sqlite3 *db, struct str run_id, int64_t bytes, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "UPDATE run SET made = ? WHERE id = ?", err);
+    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET made = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, bytes);
     sql_bind_text(&stmt, run_id);
     return sql_run(&stmt);

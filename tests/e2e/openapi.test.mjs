@@ -119,9 +119,23 @@ test("writes are answered as described, also when they are refused", async () =>
   check("PATCH", run, 428, await send("PATCH", "/runs/w", { note: "n" }));
   check("PATCH", run, 412, await send("PATCH", "/runs/w", { note: "n" }, { "If-Match": '"x"' }));
   check("PATCH", run, 200, await send("PATCH", "/runs/w", { note: "n" }, { "If-Match": "*" }));
-  check("DELETE", run, 204, await server.request("/api/v1/runs/w",
-    { method: "DELETE", headers: { "If-Match": "*" } }));
+  const remove = () => server.request("/api/v1/runs/w",
+    { method: "DELETE", headers: { "If-Match": "*" } });
+  const gone = await remove();
+  check("DELETE", run, 200, gone);
   check("GET", run, 404, await server.request("/api/v1/runs/w"));
+  const bin = "/api/v1/bin";
+  const binned = `${bin}/${gone.json.id}`;
+  check("GET", bin, 200, await server.request(bin));
+  check("POST", `${bin}/{run}/restore`, 200,
+    await server.request(`${binned}/restore`, { method: "POST" }));
+  check("POST", `${bin}/{run}/restore`, 404,
+    await server.request(`${binned}/restore`, { method: "POST" }));
+  await remove();
+  check("DELETE", `${bin}/{run}`, 204, await server.request(binned, { method: "DELETE" }));
+  check("DELETE", `${bin}/{run}`, 404, await server.request(binned, { method: "DELETE" }));
+  check("DELETE", bin, 200, await server.request(bin, { method: "DELETE" }));
+  check("GET", "/api/v1/retention", 200, await server.request("/api/v1/retention?days=1"));
   const trace = file_part(small_json());
   check("POST", upload, 202, await server.post([...fields({ run: "u", rank: 0 }), trace]));
   check("POST", upload, 200, await server.post([...fields({ run: "u", rank: 0 }), trace]));

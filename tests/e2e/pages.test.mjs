@@ -314,22 +314,22 @@ test("a chosen file that is no trace is refused in words", async () => {
   await close();
 });
 
-test("deleting a run asks twice and then it is gone", async () => {
+test("deleting a run asks, leads to the list, and is undone there", async () => {
   await on_page({}, async (page) => {
     await server.send("POST", "/runs", { name: "doomed" });
     const { id } = await server.get("/runs/doomed");
     await visit(page, `/runs/${id}/data`);
     await page.getByRole("button", { name: "Delete…" }).click();
     const dialog = page.getByRole("dialog");
-    const confirm = dialog.getByRole("button", { name: "Delete for good" });
-    assert.equal(await confirm.isDisabled(), true, "the second question is to type the name");
     await dialog.getByRole("button", { name: "Keep" }).click();
     assert.equal((await server.get("/runs/doomed")).id, id);
     await page.getByRole("button", { name: "Delete…" }).click();
-    await dialog.getByRole("textbox").fill("doomed");
-    await confirm.click();
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
     await page.waitForURL(`${server.base}/`);
     assert.equal((await server.request("/api/v1/runs/doomed")).status, 404);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Restored doomed").waitFor();
+    assert.equal((await server.get("/runs/doomed")).id, id);
   });
 });
 

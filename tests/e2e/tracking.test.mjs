@@ -110,7 +110,13 @@ test("a baseline is a key of its run everywhere, and moves, and goes with it", a
   assert.deepEqual(items.map(({ name, run_name }) => [name, run_name]),
     [["main", "second"], ["release-1.0", "first"]]);
   assert.equal(items[0].step_median_ns, second.step_median_ns);
-  await server.request("/api/v1/runs/second", { method: "DELETE", headers: { "If-Match": "*" } });
+  const remove = () =>
+    server.request("/api/v1/runs/second", { method: "DELETE", headers: { "If-Match": "*" } });
+  const refused = await remove();
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.detail, /'main'/);
+  await send("DELETE", "/baselines/main", 204);
+  assert.equal((await remove()).status, 200);
   assert.equal((await server.request("/api/v1/runs/@baseline:main")).status, 404);
   await send("DELETE", "/baselines/release-1.0", 204);
   await send("DELETE", "/baselines/release-1.0", 404);

@@ -29,7 +29,7 @@ const file = (what) => ({ filename: "t.json", data: small_json(what) });
 
 test("of a deleted run no byte is left in the data folder", async () => {
   const data = join(temporary("gone"), "data");
-  const server = await start_server({ data });
+  const server = await start_server({ data, options: ["--bin-days", "0"] });
   const words = ["ZebraRun", "ZebraTag", "ZebraNote", "ZebraKernel", "ZebraFile", "ZebraMeta",
     "ZebraSecond"];
   const kept = await server.analysed("kept", [file({ names: ["kept_kernel"] })]);
@@ -70,7 +70,7 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   assert.ok([200, 201, 204].includes(status));
   const { id: old } = await first.get("/runs/old");
   await first.stop();
-  await sql(data, `UPDATE run SET created_ns = created_ns - ${3 * DAY_S}000000000 ` +
+  await sql(data, `UPDATE stored_run SET created_ns = created_ns - ${3 * DAY_S}000000000 ` +
     "WHERE name IN ('old', 'pinned')");
   const second = await start_server({ data, options: ["--retain-days", "2"] });
   await until("the old run is gone", async () => (await second.get("/runs")).items.length === 2);

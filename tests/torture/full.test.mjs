@@ -15,7 +15,7 @@ import { figure, is_long } from "./helpers/torture.mjs";
 const GONE = { method: "DELETE", headers: { "If-Match": "*" } };
 
 const REFUSED = is_long ? 200 : 10;
-const OPTIONS = ["--min-free", "0", "--ballast", "2M"];
+const OPTIONS = ["--min-free", "0", "--ballast", "2M", "--bin-days", "0"];
 
 const disk = join(temporary("full"), "disk");
 mkdirSync(disk);

@@ -29,7 +29,7 @@ before(async () => {
   big = made.files[0].data;
   sha256 = createHash("sha256").update(big).digest("hex");
   server = await start_server({ data: join(temporary("poison"), "data"),
-    options: ["--jobs", "2"] });
+    options: ["--jobs", "2", "--bin-days", "0"] });
 });
 after(() => server.stop());
 

@@ -51,7 +51,7 @@ test("what a backup was made of beside uploads and deletions is restored whole",
   const root = temporary("backup");
   const [data, to, back] = ["data", "backup", "restored"].map((name) => join(root, name));
   const job = await generate(small_job());
-  const server = await start_server({ data });
+  const server = await start_server({ data, options: ["--bin-days", "0"] });
   const expected = new Map();
   await server.analysed("job", job.files);
   for (let i = 1; i < BEFORE; i++) {

@@ -20,7 +20,7 @@ const WAL_LIMIT_BYTES = 128 << 20;
 // Minutes show no more exactly; a leak of a page per request would be far above.
 const RSS_DRIFT_LIMIT = MINUTES >= 60 ? 0.01 : 0.05;
 // Few threads: of a thousand each touches its stack some day, which looks like growth for an hour.
-const OPTIONS = ["--connections", "32"];
+const OPTIONS = ["--connections", "32", "--bin-days", "0"];
 
 const READ = ["", "/summary", "/kernels?limit=all&format=csv", "/ops", "/findings", "/breakdown",
   "/timeline", "/quality", "/parts"];

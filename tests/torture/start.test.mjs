@@ -34,7 +34,7 @@ const rows = (version) => `
     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS})
     SELECT i, lower(hex(randomblob(32))) AS sha256,
       printf('%08x', (i * 2654435761) & 4294967295) AS id, 's' || (i % 1000) AS series FROM n;
-  INSERT INTO run (id, project, name, series, created_ns, analysis_version)
+  INSERT INTO stored_run (id, project, name, series, created_ns, analysis_version)
     SELECT 'r_' || id, 'p', series || '@' || i, series, i, ${version} FROM made;
   INSERT INTO blob (sha256, bytes, created_ns, checked_ns)
     SELECT sha256, 5, i, strftime('%s', 'now') * 1000000000 FROM made;

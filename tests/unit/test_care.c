@@ -110,7 +110,7 @@ static void what_a_job_replaced_goes_without_anybody_telling(void **state)
 static void add_what_is_old(const struct fixture *f, const char *believed_ns)
 {
     char sql[160];
-    ask(f, "INSERT INTO run (id, project, name, series, note, created_ns) "
+    ask(f, "INSERT INTO stored_run (id, project, name, series, note, created_ns) "
            "VALUES ('r_old', 'p', 'old', 'old', '', 1)");
     ask(f, "INSERT INTO resumable (id, owner, bytes, metadata, created_ns, expires_ns) "
            "VALUES ('p_old', '', 1, '', 1, 2)");
@@ -122,13 +122,13 @@ static void what_is_old_goes_while_the_clock_goes_as_time_does(void **state)
 {
     struct fixture *f = *state;
     add_what_is_old(f, "unixepoch() * 1000000000");
-    f->config.retain_days = 1;
+    f->config.retention.days = 1;
     struct care *care = care_open(&f->config, &f->err);
     assert_non_null(care);
     for (int i = 0; i < 2; i++)
         wait_for_round(f, care);
     care_close(care);
-    assert_int_equal(ask(f, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(ask(f, "SELECT count(*) FROM stored_run"), 0);
     assert_int_equal(ask(f, "SELECT count(*) FROM resumable"), 0);
 }
 
@@ -136,14 +136,14 @@ static void a_clock_that_leapt_deletes_nothing_and_stays_unbelieved(void **state
 {
     struct fixture *f = *state;
     add_what_is_old(f, "(unixepoch() - 90 * 86400) * 1000000000");
-    f->config.retain_days = 1;
+    f->config.retention.days = 1;
     for (int start = 0; start < 2; start++) {
         struct care *care = care_open(&f->config, &f->err);
         assert_non_null(care);
         for (int i = 0; i < 2; i++)
             wait_for_round(f, care);
         care_close(care);
-        assert_int_equal(ask(f, "SELECT count(*) FROM run"), 1);
+        assert_int_equal(ask(f, "SELECT count(*) FROM stored_run"), 1);
         assert_int_equal(ask(f, "SELECT count(*) FROM resumable"), 1);
     }
 }

@@ -46,7 +46,7 @@ static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **st
     struct store_check found;
     execute(f->path, "INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
     assert_ok(f, store_check_database(f->store, true, &never, &found, &f->err));
-    assert_string_equal(found.damage, "run_tag names runs that are not there");
+    assert_string_equal(found.damage, "run_tag names rows of stored_run that are not there");
     assert_ok(f, store_check_file(f->path, &found, &f->err));
     assert_string_equal(found.damage, "names what is not there: run_tag");
 }
@@ -298,41 +298,6 @@ static void a_damaged_file_is_warned_of_until_it_is_uploaded_again(void **state)
 
 // --- what is old --------------------------------------------------------------------------------
 
-static void the_oldest_run_expires_first_and_baselines_never(void **state)
-{
-    struct fixture *f = *state;
-    struct expired_run run;
-    bool found;
-    struct upload pinned = add(f, "a", 'a', 0, "x.json"), next = add(f, "b", 'b', 0, "y.json");
-    add(f, "c", 'c', 0, "z.json");
-    int64_t future_ns = clock_wall_ns() + 1;
-    assert_ok(f, store_next_expired_run(f->store, future_ns, &f->arena, &run, &found, &f->err));
-    assert_false(found); // their jobs wait
-    execute(f->path, "UPDATE job SET state = 'done', finished_ns = 5;"
-                     "INSERT INTO baseline (name, run_id, set_ns) SELECT 'main', id, 1 FROM "
-                     "run WHERE name = 'a'");
-    assert_ok(f, store_next_expired_run(f->store, future_ns, &f->arena, &run, &found, &f->err));
-    assert_true(found);
-    assert_true(str_equal(run.id, next.run_id));
-    assert_false(str_equal(run.id, pinned.run_id));
-    assert_ok(f, store_next_expired_run(f->store, 5, &f->arena, &run, &found, &f->err));
-    assert_false(found);
-}
-
-static void a_run_that_got_another_file_since_it_was_old_stays(void **state)
-{
-    struct fixture *f = *state;
-    struct expired_run run;
-    bool found;
-    add(f, "a", 'a', 0, "x.json");
-    execute(f->path, "UPDATE job SET state = 'done', finished_ns = 5");
-    assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &run, &found, &f->err));
-    assert_true(found);
-    add(f, "a", 'b', 1, "y.json"); // acknowledged before the old run is deleted
-    assert_false(store_delete_run(f->store, run.id, run.revision, &f->err));
-    assert_int_equal(f->err.code, ERR_CONFLICT);
-}
-
 static void jobs_and_uploads_are_forgotten_but_not_what_waits(void **state)
 {
     struct fixture *f = *state;
@@ -480,8 +445,6 @@ int main(void)
         TEST(the_file_looked_at_longest_ago_is_next),
         TEST(a_file_that_was_looked_at_by_a_clock_ahead_of_its_time_is_looked_at_again),
         TEST(a_damaged_file_is_warned_of_until_it_is_uploaded_again),
-        TEST(the_oldest_run_expires_first_and_baselines_never),
-        TEST(a_run_that_got_another_file_since_it_was_old_stays),
         TEST(jobs_and_uploads_are_forgotten_but_not_what_waits),
         TEST(after_a_flush_failed_nothing_is_written_and_all_is_read),
         TEST(emptying_the_log_leaves_no_byte_of_what_was_deleted),

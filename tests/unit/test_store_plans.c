@@ -2,6 +2,7 @@
 // How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
 // for those listed here with their reason, and no statement of the store escapes this test.
 #include "server/store/store_access.h"
+#include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "server/store/store_resumable.h"
 #include "server/store/store_watch.h"
@@ -321,7 +322,6 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     struct damaged_blob *blobs;
     size_t count;
     uint64_t pruned;
-    struct expired_run expired;
     bool found;
     int64_t believed_ns, damaged;
     assert_ok(f, store_believe_clock(f->store, 5, &f->err));
@@ -342,7 +342,6 @@ static void look_after_a_run(struct fixture *f, struct upload *upload)
     assert_ok(f, store_blob_sound_ns(f->store, str_of(sha256), &sound_ns, &f->err));
     assert_true(sound_ns > 0);
     assert_ok(f, store_note_scrub(f->store, sha256, "", &f->err));
-    assert_ok(f, store_next_expired_run(f->store, INT64_MAX, &f->arena, &expired, &found, &f->err));
     assert_ok(f, store_each_blob(f->path, ignore_blob, NULL, &f->err));
     assert_ok(f, store_each_trace(f->path, ignore_trace, NULL, &f->err));
     assert_ok(f, store_prune(f->store, 1, &pruned, &f->err));
@@ -460,6 +459,21 @@ static void work_in_vain(struct fixture *f, struct str run_id)
     assert_ok(f, store_cancel_run(f->store, run_id, &f->err));
 }
 
+// Into the bin, out of it, and in again.
+static void throw_away_and_restore(struct fixture *f, struct str run_id)
+{
+    struct stored_list list;
+    struct stored_run run;
+    bool found;
+    assert_ok(f, store_bin_run(f->store, run_id, STORE_ANY, STR("me"), &f->err));
+    assert_ok(f, store_list_stored(f->store, STORED_IN_BIN, &f->arena, &list, &f->err));
+    assert_ok(f, store_list_stored(f->store, STORED_ALL, &f->arena, &list, &f->err));
+    assert_ok(f, store_find_in_bin(f->store, run_id, &f->arena, &run, &f->err));
+    assert_ok(f, store_next_in_bin(f->store, INT64_MAX, &f->arena, &run, &found, &f->err));
+    assert_ok(f, store_restore_run(f->store, run_id, &f->err));
+    assert_ok(f, store_bin_run(f->store, run_id, STORE_ANY, STR(""), &f->err));
+}
+
 // From a first upload to the deletion of its run, with all that may happen in between.
 static void live_a_life(struct fixture *f)
 {
@@ -513,6 +527,7 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
     open_jobs(f);
     work_in_vain(f, upload.run_id);
+    throw_away_and_restore(f, upload.run_id);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     assert_true(garbage_count(f) > 0);
     struct garbage item = {GARBAGE_BLOB, STR("x")};
@@ -526,7 +541,8 @@ static void live_a_life(struct fixture *f)
 static const struct {
     const char *sql, *plan, *why;
 } allowed[] = {
-    {"FROM run WHERE ?1 IS NOT NULL", "SCAN run", "a page of runs in an order, a count, a search"},
+    {"FROM run WHERE ?1 IS NOT NULL", "SCAN stored_run",
+     "a page of runs in an order, a count, a search"},
     {"FROM baseline", "SCAN baseline", "all of them are wanted, and there are few"},
     {"FROM series WHERE last_ns IS NOT NULL", "SCAN series USING INDEX",
      "the newest of all, in their order; a search"},
@@ -541,7 +557,9 @@ static const struct {
     {"FROM token", "SCAN token", "all of them, at start and for people; there are few"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},
-    {"FROM run WHERE analysis_version < ?", "SCAN run",
+    {"FROM stored_run ORDER BY max(created_ns", "SCAN stored_run", "retention looks at all"},
+    {"ORDER BY max(r.created_ns", "SCAN r", "the same"},
+    {"FROM run WHERE analysis_version < ?", "SCAN stored_run",
      "at start, once: runs of an older analysis"},
     {"INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace'", "SCAN trace",
      "at start, once: traces of an older analysis"},

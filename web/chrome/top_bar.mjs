@@ -51,6 +51,8 @@ function Mark() {
     <rect x="1" y="2" width="5" height="3" rx="1" class="fill-idle_host_wait" /></svg>`;
 }
 
+const at_runs = ({ page, run }) => page === "runs" || page === "bin" || Boolean(run);
+
 function Pages({ route }) {
   const picked = use_store(tray);
   const session = use_session();
@@ -59,7 +61,7 @@ function Pages({ route }) {
   const compare = html`Compare${picked.length > 0 && html`<span class="count"
     aria-label="${picked.length} chosen">${picked.length}</span>`}`;
   return html`<nav aria-label="Main"><ul>
-      ${may("read") && html`${link("/", "Runs", route.page === "runs" || Boolean(route.run))}
+      ${may("read") && html`${link("/", "Runs", at_runs(route))}
       ${link(compare_address(picked), compare, route.page === "compare")}
       ${link("/trends", "Trends", route.page === "trends")}
       ${link("/alerts", html`<${AlertsText} />`, route.page === "alerts")}

@@ -374,8 +374,13 @@ class Run:
         return self.refresh()
 
     def delete(self) -> None:
-        """Deletes the run, its traces and its results, for good."""
+        """Moves the run to the bin, where it can be restored for 30 days by default."""
         self.hub._send("DELETE", f"/runs/{_segment(self)}", headers={"If-Match": "*"})
+
+    def restore(self) -> "Run":
+        """Takes the run out of the bin again."""
+        self.hub._send("POST", f"/bin/{_segment(self)}/restore")
+        return self.refresh()
 
     def __repr__(self) -> str:
         return f"<Run {self.name} ({self.id}): {self.status}>"

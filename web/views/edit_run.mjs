@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing what a run is called, its tags, metadata and steps, analysing it again, deleting it
-// after asking twice.
+// Changing what a run is called, its tags, metadata and steps, analysing it again, deleting it.
 import { html, useState } from "../ui.mjs";
 import { api_send } from "../api.mjs";
 import { announce } from "../announce.mjs";
 import { may } from "../session.mjs";
 import { navigate } from "../router.mjs";
 import { run_path } from "../address.mjs";
-import { set_tray, tray } from "../tray.mjs";
-import { visible } from "../visible.mjs";
-import { Card, Dialog, ProblemNotice } from "../widgets.mjs";
+import { Card, ProblemNotice } from "../widgets.mjs";
+import { DeleteDialog } from "./delete_dialog.mjs";
 import { MetaFields, meta_rows } from "./meta_fields.mjs";
 import { meta_patch } from "./meta_model.mjs";
 import { run_api } from "./run_frame.mjs";
@@ -29,32 +27,6 @@ function patch_of(run, form, meta) {
   const warmup = text("warmup") === "" ? null : Number(text("warmup"));
   if (warmup !== run.warmup) patch.warmup = warmup;
   return patch;
-}
-
-function DeleteRun({ run, etag, onclose }) {
-  const [typed, set_typed] = useState("");
-  const [problem, set_problem] = useState(null);
-  const remove = async (event) => {
-    event.preventDefault();
-    try {
-      await api_send("DELETE", run_api(run.id), { etag });
-      set_tray(tray.get().filter(({ id }) => id !== run.id));
-      navigate("/");
-    } catch (error) {
-      set_problem(error);
-    }
-  };
-  return html`<${Dialog} title="Delete ${run.name}?" onclose=${onclose}>
-    <form class="form" onSubmit=${remove}>
-      <p>This removes the run, its traces and all that was computed from them, for good.</p>
-      <label class="field"><span>Type the run's name to confirm</span>
-        <input value=${typed} autocomplete="off" spellcheck=${false}
-          onInput=${(event) => set_typed(event.target.value)} /></label>
-      ${problem && html`<${ProblemNotice} problem=${problem} />`}
-      <p class="form-actions"><button type="submit" class="danger" disabled=${
-        typed !== run.name && typed !== visible(run.name)}
-        >Delete for good</button><button type="button" onClick=${onclose}>Keep</button></p>
-    </form><//>`;
 }
 
 export function EditRun({ run, etag }) {
@@ -85,6 +57,7 @@ export function EditRun({ run, etag }) {
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
     <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
       ...${more} /></label>`;
+  const leave = () => navigate("/"); // where the way back is
   // What is typed stays until what is stored is another; an analysis alone changes the ETag, too.
   const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">
@@ -108,6 +81,6 @@ export function EditRun({ run, etag }) {
           onClick=${() => set_deleting(true)}>Delete…</button>`}
       </p>
     </form>
-    ${deleting && html`<${DeleteRun} run=${run} etag=${etag}
+    ${deleting && html`<${DeleteDialog} runs=${[run]} ondeleted=${leave}
       onclose=${() => set_deleting(false)} />`}<//>`;
 }

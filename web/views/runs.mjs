@@ -2,11 +2,11 @@
 // The list of runs: search, what is slow at a glance, which to compare, drop to upload.
 import { html, useEffect, useMemo, useState } from "../ui.mjs";
 import { may } from "../session.mjs";
-import { api_get, api_href, api_send, use_api } from "../api.mjs";
+import { api_href, use_api } from "../api.mjs";
 import { navigate, use_query } from "../router.mjs";
 import { address, patch_query, run_path } from "../address.mjs";
 import { use_now, use_store, use_title, use_typed } from "../hooks.mjs";
-import { compare_address, set_tray, toggle_in_tray, tray } from "../tray.mjs";
+import { compare_address, ROOM, set_tray, tray } from "../tray.mjs";
 import { frame_of, row_at } from "../frame.mjs";
 import { parse_search } from "../search_query.mjs";
 import { age, count, plural, sentence, short_gpu, when } from "../format.mjs";
@@ -15,10 +15,10 @@ import { Legend } from "../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../parts.mjs";
 import { Table } from "../table.mjs";
 import { uploads } from "../uploads.mjs";
-import {
-  Command, Dialog, Empty, ExportLinks, Loaded, ProblemNotice, SearchBox, Status, Tags,
-} from "../widgets.mjs";
+import { Command, Empty, ExportLinks, Loaded, SearchBox, Status, Tags } from "../widgets.mjs";
 import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
+import { DeedNotice } from "./deed_notice.mjs";
+import { DeleteDialog } from "./delete_dialog.mjs";
 import { shown_project } from "./run_frame.mjs";
 import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
 import { short_commit } from "./trends_model.mjs";
@@ -78,14 +78,13 @@ function FindingsCell({ run }) {
     aria-label="Trust report">!</a>`}`;
 }
 
-function SelectBox({ run, picked }) {
-  const checked = picked.some(({ id }) => id === run.id);
-  return html`<label class="select"><input type="checkbox" checked=${checked}
-    aria-label="Select ${run.name}" onChange=${() => toggle_in_tray(run)} /></label>`;
+function SelectBox({ run, ticks }) {
+  return html`<label class="select"><input type="checkbox" checked=${ticks.has(run.id)}
+    aria-label="Select ${run.name}" onChange=${() => ticks.toggle(run)} /></label>`;
 }
 
 /** @returns {import("../table.mjs").Column[]} */
-function columns_of({ frame, picked, now, tracking, onstar }) {
+function columns_of({ frame, ticks, now, tracking, onstar }) {
   const at = (row) => row_at(frame, row);
   const { baselines, lines, chosen } = tracking;
   const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
@@ -94,7 +93,7 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
     { key: "name", label: "Run", className: "name-cell", width_px: 300,
       cell: (row) => html`
       <span class="with-select"><span class="row-marks"><${SelectBox} run=${at(row)}
-        picked=${picked} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
+        ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
       <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
       help: "Ranks whose trace has come, of those that the job has",
@@ -127,50 +126,65 @@ function columns_of({ frame, picked, now, tracking, onstar }) {
   ].filter(Boolean);
 }
 
-function DeleteDialog({ picked, onclose }) {
-  const [problem, set_problem] = useState(null);
-  const remove = async () => {
-    try {
-      for (const { id } of picked) await delete_run(id);
-      set_tray([]);
-      onclose();
-    } catch (error) {
-      set_problem(error);
-    }
+/** The runs that are ticked, in the order in which they were; a search hides some of them. */
+function use_ticks() {
+  const [ticked, set_ticked] = useState([]);
+  const has = (wanted) => ticked.some(({ id }) => id === wanted);
+  const toggle = ({ id, name }) =>
+    set_ticked(has(id) ? ticked.filter((run) => run.id !== id) : [...ticked, { id, name }]);
+  return { ticked, has, toggle, clear: () => set_ticked([]) };
+}
+
+const names_of = (runs) => html`<span class="faint selection-names">${
+  runs.map(({ name }) => name).join(" · ")}</span>`;
+
+function CompareButton({ runs }) {
+  const compare = () => {
+    set_tray(runs);
+    navigate(compare_address(runs));
   };
-  return html`<${Dialog} title="Delete ${plural(picked.length, "run")}?" onclose=${onclose}>
-    <p>This removes the runs, their traces and all that was computed from them, for good.</p>
-    <ul class="file-list">${picked.map(({ id, name }) => html`<li key=${id}>${name}</li>`)}</ul>
-    ${problem && html`<${ProblemNotice} problem=${problem} />`}
-    <p class="form-actions"><button type="button" class="danger" onClick=${remove}>Delete</button>
-      <button type="button" onClick=${onclose}>Keep</button></p>
-  <//>`;
+  const text = runs.length < 2 ? "Compare: choose one more"
+    : runs.length > ROOM ? `Compare: at most ${ROOM}` : "Compare";
+  return html`<button type="button" class="primary" disabled=${text !== "Compare"}
+    onClick=${compare}>${text}</button>`;
 }
 
-/** Deletes a run as it is now. @param {string} id */
-async function delete_run(id) {
-  const path = `/runs/${encodeURIComponent(id)}`;
-  const { etag } = await api_get(path);
-  await api_send("DELETE", path, { etag });
-}
-
-function SelectionBar({ picked }) {
-  const [deleting, set_deleting] = useState(false);
+/** The tray is for collecting runs across searches; it is left alone by what is ticked. */
+function TrayBar() {
+  const picked = use_store(tray);
   if (picked.length === 0) return null;
+  return html`<div class="selection-bar" role="region" aria-label="Compare tray">
+    <span class="selection-what"><strong>${picked.length} in the compare tray</strong> ${
+      names_of(picked)}</span>
+    <span class="form-actions"><${CompareButton} runs=${picked} />
+      <button type="button" class="link" onClick=${() => set_tray([])}>Empty</button></span></div>`;
+}
+
+/** What is done with ticked runs is done with those in sight alone. */
+function SelectionBar({ ticks, shown }) {
+  const [deleting, set_deleting] = useState(null);
+  const ids = new Set(shown.map(({ id }) => id));
+  const here = ticks.ticked.filter(({ id }) => ids.has(id));
+  const hidden = ticks.ticked.length - here.length;
+  const to_tray = () => {
+    const chosen = new Set(here.map(({ id }) => id));
+    set_tray([...tray.get().filter(({ id }) => !chosen.has(id)), ...here]);
+    ticks.clear();
+  };
+  const dialog = deleting && html`<${DeleteDialog} runs=${deleting} ondeleted=${ticks.clear}
+    onclose=${() => set_deleting(null)} />`;
+  if (ticks.ticked.length === 0) return html`<${TrayBar} />${dialog}`;
   return html`<div class="selection-bar" role="region" aria-label="Selected runs">
-    <span><strong>${picked.length} selected</strong>${" "}
-      <span class="faint selection-names">${picked.map(({ name }) => name).join(" · ")}</span>
+    <span class="selection-what"><strong>${here.length} selected</strong> ${names_of(here)}${
+      hidden > 0 && html`<span class="selection-hidden">${hidden} more not in this list</span>`}
     </span>
     <span class="form-actions">
-      <button type="button" class="primary" disabled=${picked.length < 2}
-        onClick=${() => navigate(compare_address(picked))}>${
-          picked.length >= 2 ? "Compare" : "Compare: choose one more"}</button>
-      ${may("admin") && html`<button type="button"
-        onClick=${() => set_deleting(true)}>Delete…</button>`}
-      <button type="button" class="link" onClick=${() => set_tray([])}>Clear</button></span>
-    ${deleting && html`<${DeleteDialog} picked=${picked}
-      onclose=${() => set_deleting(false)} />`}
-  </div>`;
+      ${here.length > 0 && html`<${CompareButton} runs=${here} />
+        <button type="button" onClick=${to_tray}>Add to tray</button>
+        ${may("admin") && html`<button type="button"
+          onClick=${() => set_deleting(here)}>Delete…</button>`}`}
+      <button type="button" class="link" onClick=${ticks.clear}>Clear</button></span>
+    </div>${dialog}`;
 }
 
 function FirstRun() {
@@ -197,16 +211,15 @@ function Pager({ reply, cursor, total }) {
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
-function RunsTable({ reply, query, change, picked, baselines }) {
+function RunsTable({ reply, query, change, ticks, baselines }) {
   const now = use_now();
   const frame = useMemo(() => frame_of(reply), [reply]);
   const [starred, set_starred] = useState(null);
   const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
-  const columns = columns_of({ frame, picked, now, tracking, onstar: set_starred });
-  const is_picked = (wanted) => picked.some(({ id }) => id === wanted);
+  const columns = columns_of({ frame, ticks, now, tracking, onstar: set_starred });
   return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
       onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
-      row_class=${(row) => (is_picked(frame.columns.id[row]) ? "picked" : "")} />
+      row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />
     ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
       onclose=${() => set_starred(null)} />`}
     <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
@@ -240,7 +253,7 @@ export default function Runs() {
   const path = address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS });
   const resource = use_api(path, poll_ms);
   use_reload_on_upload(resource.reload);
-  const picked = use_store(tray);
+  const ticks = use_ticks();
   const baselines = use_baselines();
   const moving = resource.data?.items.filter(is_moving).length ?? 0;
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
@@ -255,13 +268,15 @@ export default function Runs() {
       <${BaselineChoice} value=${query.base} baselines=${baselines}
         onchange=${(base) => change({ base })} />
       <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
+      <a class="quiet-link" href="/settings/bin">Bin</a>
       ${may("upload") && html`<a class="button" href="/upload">Upload</a>`}</div>
     <${BaselineStrip} baselines=${baselines} />
     <${Loaded} resource=${resource}>${(reply) =>
       reply.items.length === 0
         ? query.q ? html`<${NoMatch} q=${query.q} />` : html`<${FirstRun} />`
-        : html`<${RunsTable} reply=${reply} query=${query} change=${change} picked=${picked}
+        : html`<${RunsTable} reply=${reply} query=${query} change=${change} ticks=${ticks}
           baselines=${baselines} />`}
     <//>
-    <${SelectionBar} picked=${picked} />`;
+    <div class="dock"><${DeedNotice} />
+      <${SelectionBar} ticks=${ticks} shown=${resource.data?.items ?? []} /></div>`;
 }

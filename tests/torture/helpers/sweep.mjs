@@ -9,7 +9,7 @@ import { play, verify } from "./scenario.mjs";
 const WARM_ROUNDS = 4;
 const RECORDED_ROUNDS = 3;
 // The disk of the test may be nearly full; that is not what fails here.
-const OPTIONS = ["--min-free", "1M"];
+const OPTIONS = ["--min-free", "1M", "--bin-days", "0"];
 
 /** Every file below a folder. @returns {string[]} */
 function files_below(folder) {

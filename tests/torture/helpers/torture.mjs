@@ -11,7 +11,7 @@ export const is_long = process.env.STEPSCOPE_TORTURE === "long";
 export const seed = Number(process.env.STEPSCOPE_SEED ?? 1);
 
 /** Options of services that start thousands of times: what costs most at the start is left out. */
-export const lean = ["--connections", "32", "--ballast", "0"];
+export const lean = ["--connections", "32", "--ballast", "0", "--bin-days", "0"];
 
 /** A file that the build of the tested binary made in this folder. @param {string} name */
 function built(name) {

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deleted runs: into the bin, out of it, and what is in there. The view run leaves them out, so
+// here and nowhere else the table itself is read.
+#include "server/store/store_bin.h"
+
+#include "analysis/analysis.h"
+#include "ingest/base/clock.h"
+#include "server/store/store_sql.h"
+
+// --- into the bin -------------------------------------------------------------------------------
+
+static bool check_no_baseline(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT name FROM baseline WHERE run_id = ? ORDER BY name LIMIT 1", err);
+    sql_bind_text(&stmt, id);
+    bool is_baseline = sql_row(&stmt);
+    if (is_baseline) {
+        struct str name = sql_bytes(&stmt, 0);
+        err_set(err, ERR_CONFLICT,
+                "the run is the baseline '%.*s': pin that to another run first, or remove it",
+                (int)name.len, name.at);
+    }
+    return sql_end(&stmt) && !is_baseline;
+}
+
+// The rest is done by triggers (0023).
+static bool bin_run(sqlite3 *db, struct str id, struct str who, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE stored_run SET deleted_ns = ?, deleted_by = ?, deleted_name = name, "
+                  "name = id, revision = revision + 1 WHERE id = ?",
+                  err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, who);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
+bool store_bin_run(struct store *store, struct str id, int64_t expected, struct str who,
+                   struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = runs_check_revision(txn.db, id, expected, err) &&
+              check_no_baseline(txn.db, id, err) && bin_run(txn.db, id, who, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- out of it ----------------------------------------------------------------------------------
+
+static bool refuse(struct str id, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "no run '%.*s' in the bin", (int)(id.len < 40 ? id.len : 40),
+                   id.at);
+}
+
+static bool check_in_bin(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT 1 FROM stored_run WHERE id = ? AND deleted_ns IS NOT NULL", err);
+    sql_bind_text(&stmt, id);
+    bool found = sql_row(&stmt);
+    return sql_end(&stmt) && (found || refuse(id, err));
+}
+
+static bool check_name_free(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db,
+        "SELECT other.id, other.name FROM stored_run AS this JOIN run AS other "
+        "ON other.project = this.project AND other.name = this.deleted_name WHERE this.id = ?",
+        err);
+    sql_bind_text(&stmt, id);
+    bool is_taken = sql_row(&stmt);
+    if (is_taken) {
+        struct str other = sql_bytes(&stmt, 0), name = sql_bytes(&stmt, 1);
+        err_set(err, ERR_CONFLICT,
+                "the project has another run '%.*s' by now, %.*s: rename that one, or delete it, "
+                "then restore this one",
+                (int)(name.len < 100 ? name.len : 100), name.at, (int)other.len, other.at);
+    }
+    return sql_end(&stmt) && !is_taken;
+}
+
+// What was not read yet when the run was deleted, or what a newer analysis would read again.
+static bool queue_missing(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO job (kind, run_id, trace_id, created_ns) "
+                                 "SELECT 'trace', run_id, id, ? FROM trace "
+                                 "WHERE run_id = ? AND state IN ('queued', 'running') "
+                                 "ON CONFLICT DO NOTHING",
+                                 err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    if (!sql_run(&stmt))
+        return false;
+    stmt = sql_begin(db, "UPDATE trace SET state = 'queued' WHERE run_id = ? AND state = 'running'",
+                     err);
+    sql_bind_text(&stmt, id);
+    if (!sql_run(&stmt))
+        return false;
+    stmt = sql_begin(db,
+                     "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
+                     "WHERE id = ? AND received > 0 AND done + failed = received "
+                     "AND (coalesce(analysis_version, 0) < ? OR joined < done) "
+                     "ON CONFLICT DO NOTHING",
+                     err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    return sql_run(&stmt);
+}
+
+static bool restore_run(sqlite3 *db, struct str id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE stored_run SET deleted_ns = NULL, deleted_by = '', name = deleted_name, "
+                  "deleted_name = NULL, restored_ns = ?, revision = revision + 1 WHERE id = ?",
+                  err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && queue_missing(db, id, err);
+}
+
+bool store_restore_run(struct store *store, struct str id, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    bool ok = check_in_bin(txn.db, id, err) && check_name_free(txn.db, id, err) &&
+              restore_run(txn.db, id, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- what is stored -----------------------------------------------------------------------------
+
+#define SELECT_RUNS                                                                            \
+    "SELECT id, coalesce(deleted_name, name), project, series, deleted_by, created_ns, "       \
+    "max(created_ns, coalesce(restored_ns, 0)), coalesce(deleted_ns, 0), revision, received, " \
+    "EXISTS (SELECT 1 FROM baseline WHERE run_id = stored_run.id), "                           \
+    "EXISTS (SELECT 1 FROM job WHERE run_id = stored_run.id AND kind IN ('trace', 'run') "     \
+    "AND state IN ('queued', 'running')) "
+
+#define SELECT_TRACES                                                                           \
+    "SELECT trace.run_id, trace.id, CASE WHEN trace.id = (SELECT other.id FROM trace AS other " \
+    "JOIN stored_run AS holder ON holder.id = other.run_id WHERE other.sha256 = trace.sha256 "  \
+    "ORDER BY holder.deleted_ns IS NULL DESC, holder.created_ns DESC, other.id LIMIT 1) "       \
+    "THEN trace.bytes ELSE 0 END "
+
+#define ALL    "FROM stored_run ORDER BY max(created_ns, coalesce(restored_ns, 0)), id"
+#define IN_BIN "FROM stored_run WHERE deleted_ns IS NOT NULL ORDER BY deleted_ns, id"
+#define TRACES_OF_ALL                                         \
+    "FROM stored_run AS r CROSS JOIN trace ON run_id = r.id " \
+    "ORDER BY max(r.created_ns, coalesce(r.restored_ns, 0)), r.id"
+#define TRACES_IN_BIN                                         \
+    "FROM stored_run AS r CROSS JOIN trace ON run_id = r.id " \
+    "WHERE r.deleted_ns IS NOT NULL ORDER BY r.deleted_ns, r.id"
+
+static void read_run(struct stmt *stmt, struct arena *arena, struct stored_run *run)
+{
+    *run = (struct stored_run){
+        .id = sql_text(stmt, 0, arena),
+        .name = sql_text(stmt, 1, arena),
+        .project = sql_text(stmt, 2, arena),
+        .series = sql_text(stmt, 3, arena),
+        .deleted_by = sql_text(stmt, 4, arena),
+        .created_ns = sql_i64(stmt, 5),
+        .since_ns = sql_i64(stmt, 6),
+        .deleted_ns = sql_i64(stmt, 7),
+        .revision = sql_i64(stmt, 8),
+        .traces = sql_i64(stmt, 9),
+        .is_baseline = sql_i64(stmt, 10) != 0,
+        .is_busy = sql_i64(stmt, 11) != 0,
+    };
+}
+
+static bool read_one(struct stmt stmt, struct arena *arena, struct stored_run *run, bool *found)
+{
+    *found = sql_row(&stmt);
+    if (*found)
+        read_run(&stmt, arena, run);
+    return sql_end(&stmt);
+}
+
+bool store_find_in_bin(struct store *store, struct str id, struct arena *arena,
+                       struct stored_run *run, struct err *err)
+{
+    struct txn txn;
+    bool found;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        txn.db, SELECT_RUNS "FROM stored_run WHERE id = ? AND deleted_ns IS NOT NULL", err);
+    sql_bind_text(&stmt, id);
+    bool ok = read_one(stmt, arena, run, &found) && (found || refuse(id, err));
+    return txn_end(&txn, ok, err);
+}
+
+bool store_next_in_bin(struct store *store, int64_t before_ns, struct arena *arena,
+                       struct stored_run *run, bool *found, struct err *err)
+{
+    struct txn txn;
+    *found = false;
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db,
+                  SELECT_RUNS "FROM stored_run WHERE deleted_ns <= ? ORDER BY deleted_ns, id "
+                              "LIMIT 1",
+                  err);
+    sql_bind_i64(&stmt, before_ns);
+    return txn_end(&txn, read_one(stmt, arena, run, found), err);
+}
+
+static bool read_runs(struct stmt stmt, struct arena *arena, struct stored_list *list)
+{
+    while (sql_row(&stmt)) {
+        list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt.err);
+        if (!list->runs) {
+            stmt.failed = true;
+            break;
+        }
+        read_run(&stmt, arena, &list->runs[list->count++]);
+    }
+    return sql_end(&stmt);
+}
+
+// Traces come in the order of the runs.
+static bool read_traces(struct stmt stmt, struct arena *arena, struct stored_list *list)
+{
+    size_t at = 0;
+    while (sql_row(&stmt)) {
+        list->traces =
+            sql_grow(arena, list->traces, list->trace_count, sizeof *list->traces, stmt.err);
+        if (!list->traces) {
+            stmt.failed = true;
+            break;
+        }
+        while (at + 1 < list->count && !str_equal(list->runs[at].id, sql_bytes(&stmt, 0)))
+            at++;
+        list->runs[at].bytes += (uint64_t)sql_i64(&stmt, 2);
+        list->traces[list->trace_count++] =
+            (struct stored_trace){list->runs[at].id, sql_text(&stmt, 1, arena)};
+    }
+    return sql_end(&stmt);
+}
+
+bool store_list_stored(struct store *store, enum stored_which which, struct arena *arena,
+                       struct stored_list *list, struct err *err)
+{
+    struct txn txn;
+    bool all = which == STORED_ALL;
+    *list = (struct stored_list){0};
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok =
+        read_runs(sql_begin(txn.db, all ? SELECT_RUNS ALL : SELECT_RUNS IN_BIN, err), arena,
+                  list) &&
+        read_traces(
+            sql_begin(txn.db, all ? SELECT_TRACES TRACES_OF_ALL : SELECT_TRACES TRACES_IN_BIN, err),
+            arena, list);
+    return txn_end(&txn, ok, err);
+}
