@@ -188,6 +188,7 @@ static bool finish_rank(const struct plan *plan, const struct job *job, int64_t 
     struct trace_result result = {
         .rank = rank, .world_size = plan->ranks, .events = 100000, .text_bytes = 1 << 24};
     bool ok = make_rank(plan, rank, &report, err);
+    result.join_bytes = (int64_t)report_bytes(&report);
     result.tables = ok ? report_parts_hold(&report, trace_tables, err) : -1;
     ok = result.tables >= 0 && store_finish_trace(plan->store, job, &result, err);
     if (result.tables >= 0)

@@ -148,9 +148,9 @@ test("a reader has its own few descriptors, no network, no way back to the data"
   await upload("looked-at");
   const pid = await stop_inside();
   const open = descriptors(pid).filter(([, what]) => what !== null);
-  const outside = open.filter(([fd, what]) => fd > 7 || /socket|stepscope\.db|lock/.test(what));
+  const outside = open.filter(([fd, what]) => fd > 8 || /socket|stepscope\.db|lock/.test(what));
   assert.deepEqual(outside, []);
-  assert.match(proc_line(pid, "limits", "Max open files"), /\s8\s+8\s/);
+  assert.match(proc_line(pid, "limits", "Max open files"), /\s9\s+9\s/);
   assert.match(proc_line(pid, "status", "NoNewPrivs"), /1$/);
   await command("looked-at", "cancel");
   await no_child();
