@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's commands, one row each, and its exit codes.
 #include "analysis/json_memory.h"
+#include "ingest/base/log.h"
 #include "server/cli/cmd.h"
 #include "server/cli/options.h"
 
@@ -89,7 +90,9 @@ static int run(const struct command *command, int argc, char **argv)
     if (command->judge ? command->judge(argc, argv, &verdict, &err)
                        : command->run(argc, argv, &err))
         return verdict;
-    if (err.msg[0])
+    if (err.msg[0] && log_is_json()) // one plain line would break what reads the others
+        log_error("stepscope %s: %s", command->name, err.msg);
+    else if (err.msg[0])
         fprintf(stderr, "stepscope %s: %s\n", command->name, err.msg);
     return command->judge ? judge_exit_code(err.code) : exit_code(err.code);
 }

@@ -133,7 +133,7 @@ static void add_field(struct line *line, const struct log_field *field)
     add_frame(line, number);
 }
 
-static bool wants_json(void)
+bool log_is_json(void)
 {
     const char *format = getenv(LOG_FORMAT_ENV);
     return format && strcmp(format, "json") == 0;
@@ -144,7 +144,7 @@ static void compose(struct line *line, enum log_level level, const char *message
 {
     static const char *const levels[] = {"info", "warn", "error"};
     char when[CLOCK_RFC3339_SIZE];
-    line->json = wants_json();
+    line->json = log_is_json();
     line->used = 0;
     clock_rfc3339(clock_wall_ns(), when);
     add_value(line, "time", str_of(when));

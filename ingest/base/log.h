@@ -23,6 +23,9 @@ void log_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+// Whether lines are JSON.
+bool log_is_json(void);
+
 void log_event(enum log_level level, const char *message, const struct log_field *fields,
                size_t count);
 

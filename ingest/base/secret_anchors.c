@@ -2,87 +2,62 @@
 // The sets of anchors, one byte at a time, and the choice of a wider way.
 #include "ingest/base/secret_anchors.h"
 
-// Which anchors share a set was chosen so that real traces have the fewest other bytes that fit.
+// Which anchors share a set was chosen so that real traces have the fewest other bytes that fit. Of
+// what providers make, letters have their case; of names and commands, either.
 enum anchor_set {
-    A = 1,   // a3t xox :// :\/ aiz key k_t
-    B = 2,   // glp hf_ gho ghp ghr dop doo dor k_l
-    C = 4,   // sk- ssw ss_ sg. sk(hex) ysq
-    D = 8,   // npm dck url pwd ig= ig\ (a backslash)
-    E = 16,  // uth tok hub adb
-    F = 32,  // vap aws ghu ghs pyp shp pas whs
-    G = 64,  // ede cca -be ecr
-    H = 128, // eyj aki bia asi bea api :aa oki
+    A = 1,   // bea oki :// AKI ASI BIA api :AA
+    B = 2,   // A3T ghp gho ghr glp dck dop doo dor
+    C = 4,   // CCA npm SG. SK(hex)
+    D = 8,   // ssw ysq :\/ hf_ sk- xox ss_
+    E = 16,  // uth tok adb hub
+    F = 32,  // ede ecr -be eyJ
+    G = 64,  // pwd url ig= ig\ (a backslash) k_l k_t
+    H = 128, // key aws pas shp ghu ghs vap AIz pyp whs
 };
 
 #define LETTER(lower, sets) [lower] = (sets), [(lower) - 'a' + 'A'] = (sets)
 
 const uint8_t secret_anchor_sets[SECRET_ANCHOR_BYTES][128] = {
-    {LETTER('a', A | E | F | H),
-     LETTER('b', H),
-     LETTER('c', G),
-     LETTER('d', B | D),
-     LETTER('e', G | H),
-     LETTER('g', B | F),
-     LETTER('h', B | E),
-     LETTER('i', D),
-     LETTER('k', A | B),
-     LETTER('n', D),
-     LETTER('o', H),
-     LETTER('p', D | F),
-     LETTER('s', C | F),
+    {['A'] = A | B | E | H,
+     ['a'] = A | E | H,
+     LETTER('b', A),
+     ['C'] = C,
+     ['d'] = B,
+     LETTER('e', F),
+     ['g'] = B | H,
+     ['h'] = D | E,
+     LETTER('i', G),
+     ['K'] = H,
+     ['k'] = G | H,
+     ['n'] = C,
+     LETTER('o', A),
+     LETTER('p', G | H),
+     ['S'] = C | D | H,
+     ['s'] = D | H,
      LETTER('t', E),
-     LETTER('u', D | E),
-     LETTER('v', F),
-     LETTER('w', F),
-     LETTER('x', A),
-     LETTER('y', C),
-     ['-'] = G,
-     [':'] = A | H},
-    {LETTER('a', F | H), LETTER('b', G),     LETTER('c', D | G), LETTER('d', E | G),
-     LETTER('e', A | H), LETTER('f', B),     LETTER('g', C | D), LETTER('h', B | F),
-     LETTER('i', A | H), LETTER('k', C | H), LETTER('l', B),     LETTER('o', A | B | E),
-     LETTER('p', D | H), LETTER('r', D),     LETTER('s', C | H), LETTER('t', E),
-     LETTER('u', E),     LETTER('w', D | F), LETTER('y', F | H), ['/'] = A,
-     ['3'] = A,          ['\\'] = A,         ['_'] = A | B},
-    {LETTER('a', C | G | H),
-     LETTER('b', C | E),
-     LETTER('c', C),
-     LETTER('d', C | D),
-     LETTER('e', C | G),
-     LETTER('f', C),
-     LETTER('h', E),
-     LETTER('i', H),
-     LETTER('j', H),
-     LETTER('k', D | E),
-     LETTER('l', B | D),
-     LETTER('m', D),
-     LETTER('o', B),
-     LETTER('p', B | F),
-     LETTER('q', C),
-     LETTER('r', B | G),
-     LETTER('s', F),
-     LETTER('t', A),
-     LETTER('u', F),
-     LETTER('w', C),
-     LETTER('x', A),
-     LETTER('y', A),
-     LETTER('z', A),
-     ['-'] = C,
-     ['.'] = C,
-     ['/'] = A,
-     ['0'] = C,
-     ['1'] = C,
-     ['2'] = C,
-     ['3'] = C,
-     ['4'] = C,
-     ['5'] = C,
-     ['6'] = C,
-     ['7'] = C,
-     ['8'] = C,
-     ['9'] = C,
-     ['='] = D,
-     ['\\'] = D,
-     ['_'] = B | C},
+     LETTER('u', E | G),
+     ['v'] = H,
+     ['w'] = H,
+     ['x'] = D,
+     LETTER('y', D),
+     ['-'] = F,
+     [':'] = A | D},
+    {['A'] = A | H,      ['a'] = H,          LETTER('b', F),    ['C'] = C | F, ['c'] = B | F,
+     LETTER('d', E | F), LETTER('e', A | H), ['f'] = D,         ['G'] = C | G, ['g'] = G,
+     ['H'] = H,          ['h'] = B | H,      ['I'] = A | H,     ['K'] = A | C, ['k'] = A | D,
+     ['l'] = B,          ['O'] = E,          ['o'] = B | D | E, ['p'] = A | C, LETTER('r', G),
+     ['S'] = A | D,      ['s'] = D,          LETTER('t', E),    ['u'] = E,     LETTER('w', G | H),
+     ['y'] = F | H,      ['/'] = A,          ['3'] = B,         ['\\'] = D,    ['_'] = G},
+    {LETTER('a', A | C), ['B'] = E,      ['b'] = C | E,  ['c'] = C,      ['D'] = G,
+     ['d'] = C | G,      ['E'] = F,      ['e'] = C | F,  ['f'] = C,      LETTER('h', E),
+     LETTER('i', A),     ['J'] = F,      ['K'] = E,      ['k'] = B | E,  LETTER('l', G),
+     ['m'] = C,          ['o'] = B,      ['P'] = H,      ['p'] = B | H,  LETTER('q', D),
+     ['R'] = F,          ['r'] = B | F,  LETTER('s', H), ['T'] = B,      ['t'] = G,
+     ['u'] = H,          LETTER('w', D), ['x'] = D,      LETTER('y', H), ['z'] = H,
+     ['-'] = D,          ['.'] = C,      ['/'] = A | D,  ['0'] = C,      ['1'] = C,
+     ['2'] = C,          ['3'] = C,      ['4'] = C,      ['5'] = C,      ['6'] = C,
+     ['7'] = C,          ['8'] = C,      ['9'] = C,      ['='] = G,      ['\\'] = G,
+     ['_'] = D},
 };
 
 #define PAIR(first, second) (((first)&31) << 5 | ((second)&31))
@@ -90,15 +65,11 @@ const uint8_t secret_anchor_sets[SECRET_ANCHOR_BYTES][128] = {
 #define HEX_BITS            (UINT32_C(0x3ff) << ('0' & 31) | UINT32_C(0x3f) << ('a' & 31))
 
 const uint32_t secret_anchor_thirds[SECRET_ANCHOR_PAIRS] = {
-    [PAIR('-', 'b')] = BIT('e'),
-    [PAIR(':', '/')] = BIT('/'),
-    [PAIR(':', '\\')] = BIT('/'),
-    [PAIR(':', 'a')] = BIT('a'),
     [PAIR('a', 'd')] = BIT('b'),
     [PAIR('a', 'i')] = BIT('z'),
     [PAIR('a', 'k')] = BIT('i'),
     [PAIR('a', 'p')] = BIT('i'),
-    [PAIR('a', 's')] = BIT('i') | BIT('t'), // asi and a3t: '3' has the lower bits of 's'
+    [PAIR('a', 's')] = BIT('i') | BIT('t'), // and a3t: '3' has the lower bits of 's'
     [PAIR('a', 'w')] = BIT('s'),
     [PAIR('b', 'e')] = BIT('a'),
     [PAIR('b', 'i')] = BIT('a'),
@@ -113,8 +84,9 @@ const uint32_t secret_anchor_thirds[SECRET_ANCHOR_PAIRS] = {
     [PAIR('h', 'f')] = BIT('_'),
     [PAIR('h', 'u')] = BIT('b'),
     [PAIR('i', 'g')] = BIT('=') | BIT('\\'),
-    [PAIR('k', '_')] = BIT('l') | BIT('t'),
     [PAIR('k', 'e')] = BIT('y'),
+    [PAIR('k', '_')] = BIT('l') | BIT('t'),
+    [PAIR('-', 'b')] = BIT('e'),
     [PAIR('n', 'p')] = BIT('m'),
     [PAIR('o', 'k')] = BIT('i'),
     [PAIR('p', 'a')] = BIT('s'),
@@ -131,6 +103,9 @@ const uint32_t secret_anchor_thirds[SECRET_ANCHOR_PAIRS] = {
     [PAIR('w', 'h')] = BIT('s'),
     [PAIR('x', 'o')] = BIT('x'),
     [PAIR('y', 's')] = BIT('q'),
+    [PAIR(':', 'a')] = BIT('a'),
+    [PAIR(':', '/')] = BIT('/'),
+    [PAIR(':', '\\')] = BIT('/'),
 };
 
 size_t secret_anchor_next_scalar(struct str text, size_t from)

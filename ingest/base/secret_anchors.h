@@ -9,7 +9,7 @@
 #define SECRET_ANCHOR_BYTES 3
 #define SECRET_ANCHOR_PAIRS 1024 // by the lower five bits of two bytes
 
-// Per place in a group and byte: the sets of groups that have it there, in either case. Bytes that
+// Per place in a group and byte: the sets of groups that have it there. Bytes that
 // have a set in common at all three places may be an anchor; few others do.
 extern const uint8_t secret_anchor_sets[SECRET_ANCHOR_BYTES][128];
 

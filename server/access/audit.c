@@ -2,6 +2,7 @@
 // The audit log: a row that triggers protect, and a line of a file that can be shipped elsewhere.
 #include "server/access/audit.h"
 
+#include "server/access/refusals.h"
 #include "server/api/api.h"
 #include "server/routes.h"
 #include "server/store/store_access.h"
@@ -10,16 +11,26 @@
 #include "ingest/base/log.h"
 #include "ingest/base/secrets.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OBJECT_MAX_BYTES 300
 #define OBJECT_ROOM      1024 // for the address and what it named
 
+#define MAX_FILES 1000
+
 struct audit {
     struct store *store;
+    uint64_t file_bytes; // 0: it is never put aside
+    int64_t files;
+    pthread_mutex_t lock; // of the refusals
+    struct refusals *refusals;
     char path[4096];
 };
 
@@ -37,6 +48,12 @@ struct audit *audit_open(struct store *store, const char *data_dir, struct err *
         return NULL;
     }
     audit->store = store;
+    pthread_mutex_init(&audit->lock, NULL);
+    audit->refusals = refusals_new(err);
+    if (!audit->refusals) {
+        audit_close(audit);
+        return NULL;
+    }
     int len = snprintf(audit->path, sizeof(audit->path), "%s/audit.log", data_dir);
     int fd = (size_t)len < sizeof(audit->path) ? open_file(audit) : -1;
     if (fd >= 0) {
@@ -48,9 +65,86 @@ struct audit *audit_open(struct store *store, const char *data_dir, struct err *
     return NULL;
 }
 
-void audit_close(struct audit *audit)
+void audit_rotate(struct audit *audit, uint64_t file_bytes, int64_t files)
 {
-    free(audit);
+    audit->file_bytes = file_bytes;
+    audit->files = files < 0 ? 0 : files < MAX_FILES ? files : MAX_FILES;
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static void path_of(const struct audit *audit, int64_t number, char *path, size_t size)
+{
+    if (number == 0)
+        snprintf(path, size, "%s", audit->path);
+    else
+        snprintf(path, size, "%s.%lld", audit->path, (long long)number);
+}
+
+uint64_t audit_file_bytes(const struct audit *audit)
+{
+    uint64_t bytes = 0;
+    for (int64_t i = 0; i <= audit->files; i++) {
+        char path[sizeof(audit->path) + 24];
+        struct stat info;
+        path_of(audit, i, path, sizeof(path));
+        bytes += stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    }
+    return bytes;
+}
+
+// Nobody else appends to it or puts it aside before it is closed. The command line writes to it,
+// too.
+static int open_locked(const struct audit *audit)
+{
+    enum { TRIES = 16 };
+    for (int i = 0; i < TRIES; i++) {
+        struct stat opened, named;
+        int fd = open_file(audit);
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX) == 0 && fstat(fd, &opened) == 0 && stat(audit->path, &named) == 0 &&
+            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+            return fd;
+        close(fd); // it was put aside meanwhile
+    }
+    errno = EBUSY;
+    return -1;
+}
+
+static bool is_full(const struct audit *audit, int fd, size_t more)
+{
+    struct stat info;
+    return audit->file_bytes && fstat(fd, &info) == 0 && info.st_size > 0 &&
+           (uint64_t)info.st_size + more > audit->file_bytes;
+}
+
+// The oldest goes. Under the lock of the file.
+static void put_aside(const struct audit *audit)
+{
+    char from[sizeof(audit->path) + 24], to[sizeof(audit->path) + 24];
+    if (audit->files == 0 && unlink(audit->path) != 0)
+        log_error("%s cannot be removed: %s", audit->path, strerror(errno));
+    for (int64_t i = audit->files; i > 0; i--) {
+        path_of(audit, i - 1, from, sizeof(from));
+        path_of(audit, i, to, sizeof(to));
+        if (rename(from, to) != 0 && errno != ENOENT)
+            log_error("%s cannot be put aside: %s", from, strerror(errno));
+    }
+}
+
+static void append(const struct audit *audit, const struct buf *line)
+{
+    int fd = line->failed ? -1 : open_locked(audit);
+    if (fd >= 0 && is_full(audit, fd, line->len)) {
+        put_aside(audit);
+        close(fd);
+        fd = open_locked(audit);
+    }
+    if (fd < 0 || write(fd, line->at, line->len) != (ssize_t)line->len) // at once: no mix of two
+        log_error("%s cannot be written", audit->path);
+    if (fd >= 0)
+        close(fd);
 }
 
 static void add_member(struct buf *line, const char *name, struct str value)
@@ -59,7 +153,9 @@ static void add_member(struct buf *line, const char *name, struct str value)
     buf_json(line, value);
 }
 
-static void write_line(const struct audit *audit, const struct audit_row *row)
+// sum: what the line counts, NULL for one entry alone.
+static void write_line(const struct audit *audit, const struct audit_row *row,
+                       const struct refused *sum)
 {
     struct buf line = {0};
     char at[CLOCK_RFC3339_SIZE];
@@ -71,18 +167,102 @@ static void write_line(const struct audit *audit, const struct audit_row *row)
     add_member(&line, "object", row->object);
     buf_printf(&line, ",\"status\":%d", row->status);
     add_member(&line, "request_id", row->request_id);
+    if (sum) {
+        char last[CLOCK_RFC3339_SIZE];
+        clock_rfc3339(sum->last_ns, last);
+        buf_printf(&line, ",\"count\":%llu,\"last_at\":\"%s\"", (unsigned long long)sum->count,
+                   last);
+    }
     buf_puts(&line, "}\n");
-    int fd = line.failed ? -1 : open_file(audit);
-    if (fd < 0 || write(fd, line.at, line.len) != (ssize_t)line.len) // at once: no mix of two lines
-        log_error("%s cannot be written", audit->path);
-    if (fd >= 0)
-        close(fd);
+    append(audit, &line);
     buf_free(&line);
+}
+
+static void write_alone(struct audit *audit, const struct audit_row *row, int64_t *id)
+{
+    struct err err = {0};
+    if (!store_add_audit(audit->store, row, id, &err))
+        log_error("the audit log misses '%.*s' by %.*s: %s", (int)row->action.len, row->action.at,
+                  (int)row->who.len, row->who.at, err.msg);
+    write_line(audit, row, NULL);
+}
+
+// --- refused requests ---------------------------------------------------------------------------
+
+static struct audit_row row_of(const struct refused *refusal)
+{
+    return (struct audit_row){.at_ns = refusal->first_ns,
+                              .who = str_of(refusal->who),
+                              .peer = str_of(refusal->peer),
+                              .action = str_of(refusal->action),
+                              .object = str_of(refusal->object),
+                              .request_id = str_of(refusal->request_id),
+                              .status = refusal->status};
+}
+
+static void sum_up(void *context, struct refused *refusal)
+{
+    struct audit *audit = context;
+    struct err err = {0};
+    if (refusal->row_id &&
+        !store_sum_audit(audit->store, refusal->row_id, refusal->count, refusal->last_ns, &err)) {
+        log_warn("counting refused requests: %s", err.msg);
+        return;
+    }
+    refusal->summed = refusal->count;
+}
+
+// Under the lock.
+static void end_hours(struct audit *audit, bool all)
+{
+    struct refused ended;
+    while (refusals_take(audit->refusals, clock_wall_ns(), all, &ended)) {
+        struct audit_row row = row_of(&ended);
+        if (ended.count > ended.summed)
+            sum_up(audit, &ended);
+        if (ended.count > 1)
+            write_line(audit, &row, &ended);
+    }
+}
+
+// The first of its kind stands in the log at once, and holds the count of the others.
+static void count_refusal(struct audit *audit, const struct audit_row *row)
+{
+    bool is_new;
+    pthread_mutex_lock(&audit->lock);
+    end_hours(audit, false);
+    struct refused *refusal = refusals_count(audit->refusals, row, &is_new);
+    if (is_new) {
+        struct audit_row first = row_of(refusal);
+        write_alone(audit, &first, &refusal->row_id);
+        refusal->summed = 1;
+    }
+    pthread_mutex_unlock(&audit->lock);
+}
+
+void audit_settle(struct audit *audit)
+{
+    if (!audit)
+        return;
+    pthread_mutex_lock(&audit->lock);
+    end_hours(audit, false);
+    refusals_each_grown(audit->refusals, sum_up, audit);
+    pthread_mutex_unlock(&audit->lock);
+}
+
+void audit_close(struct audit *audit)
+{
+    if (!audit)
+        return;
+    if (audit->refusals)
+        end_hours(audit, true);
+    refusals_free(audit->refusals);
+    pthread_mutex_destroy(&audit->lock);
+    free(audit);
 }
 
 void audit_write(struct audit *audit, const struct audit_entry *entry)
 {
-    struct err err = {0};
     char object[OBJECT_ROOM]; // a token may stand in an address where its name was meant
     if (!audit)
         return;
@@ -94,10 +274,10 @@ void audit_write(struct audit *audit, const struct audit_entry *entry)
                             .object = {object, len},
                             .request_id = entry->request_id,
                             .status = entry->status};
-    if (!store_add_audit(audit->store, &row, &err))
-        log_error("the audit log misses '%.*s' by %.*s: %s", (int)row.action.len, row.action.at,
-                  (int)row.who.len, row.who.at, err.msg);
-    write_line(audit, &row);
+    if (row.status >= 400)
+        count_refusal(audit, &row);
+    else
+        write_alone(audit, &row, NULL);
 }
 
 // --- requests -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit log over HTTP.
+#include "server/access/audit.h"
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
 #include "server/store/access_tables.h"
@@ -14,6 +15,7 @@ bool api_list_audit(struct request *request, struct response *response, struct e
     struct table table;
     struct query_int before = {"before", INT64_MAX, 1, INT64_MAX};
     struct audit_query query = {.limit = NEWEST};
+    audit_settle(request->services->audit);
     return table_request_parse(request, &table_audit, own, &asked, err) &&
            query_get_int(&request->query, before, &query.before, err) &&
            store_list_audit(request->services->intake.store, &query, request->arena, &table, err) &&

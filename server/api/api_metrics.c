@@ -2,7 +2,8 @@
 // What the service counts, and how full and how busy it is, for Prometheus.
 #include "server/api/api.h"
 
-#include "ingest/base/clock.h"
+#include "server/access/audit.h"
+#include "server/files/backup.h"
 #include "server/http/connections.h"
 #include "server/http/process_state.h"
 #include "server/store/store_watch.h"
@@ -111,12 +112,71 @@ static void write_process(struct buf *out)
     buf_putc(out, '\n');
 }
 
+// A name in quotes, as the text format has it.
+static void write_label(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_putc(out, '\\');
+        buf_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+    }
+}
+
+// Few of many: each owner is a series of its own for whoever keeps these figures.
+static void write_owners(const struct store_room *room, struct buf *out)
+{
+    buf_puts(out, "# HELP stepscope_token_stored_bytes Bytes of files stored, by who brought them: "
+                  "those with most, and the others together.\n"
+                  "# TYPE stepscope_token_stored_bytes gauge\n");
+    for (size_t i = 0; i < room->owner_count; i++) {
+        buf_puts(out, "stepscope_token_stored_bytes{who=\"");
+        write_label(out, room->owners[i].who);
+        buf_printf(out, "\"} %llu\n", (unsigned long long)room->owners[i].bytes);
+    }
+    buf_printf(out, "stepscope_token_stored_bytes{who=\"others\"} %llu\n",
+               (unsigned long long)room->others_bytes);
+}
+
+static void write_room(const struct services *services, const struct store_room *room,
+                       struct buf *out)
+{
+    const char *data = blob_root(services->intake.blobs);
+    write_gauge(out, "stepscope_pieces_open", "Uploads in pieces that are not complete.",
+                (double)room->pieces);
+    write_gauge(out, "stepscope_pieces_bytes", "Bytes that came of them.",
+                (double)room->pieces_bytes);
+    write_gauge(out, "stepscope_runs", "Runs.", (double)room->runs);
+    write_gauge(out, "stepscope_recent_run_bytes",
+                "Mean bytes of the files of a run, of the newest 32.", room->recent_run_bytes);
+    write_gauge(out, "stepscope_audit_entries", "Entries ever written to the audit log.",
+                (double)room->audit_entries);
+    write_gauge(out, "stepscope_audit_log_bytes", "Bytes of audit.log and of those put aside.",
+                services->audit ? (double)audit_file_bytes(services->audit) : 0);
+    write_gauge(out, "stepscope_last_backup_timestamp_seconds",
+                "When the last backup was made, since 1970; 0: never.", backup_last_s(data));
+    write_owners(room, out);
+}
+
+static void write_disk(const struct services *services, uint64_t free_bytes, struct buf *out)
+{
+    uint64_t files = 0, free_files = 0;
+    blob_files_left(services->intake.blobs, &files, &free_files);
+    write_gauge(out, "stepscope_disk_free_bytes", "Bytes that may still be written.",
+                (double)free_bytes);
+    write_gauge(out, "stepscope_disk_inodes", "Files that the disk has room for; 0: any number.",
+                (double)files);
+    write_gauge(out, "stepscope_disk_free_inodes", "Files that may still be made.",
+                (double)free_files);
+}
+
 static void write_connections(const struct services *services, struct buf *out)
 {
     uint64_t open = 0, closed = 0;
     if (services->connections)
         connections_count(services->connections, &open, &closed);
     write_gauge(out, "stepscope_connections", "Connections that are open.", (double)open);
+    write_gauge(out, "stepscope_connections_limit", "Connections that are served at a time.",
+                (double)connections_limit(services->connections));
     buf_printf(out,
                "# HELP stepscope_connections_closed_total Closed because they said nothing while "
                "there were too many.\n# TYPE stepscope_connections_closed_total counter\n"
@@ -137,9 +197,11 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
     const struct services *services = request->services;
     struct buf *out = &response->body;
     struct queue_state queue;
+    struct store_room room;
     uint64_t free_bytes = 0;
     if (!query_allow(&request->query, no_parameters, err) ||
         !store_queue_state(services->intake.store, &queue, err) ||
+        !store_measure_room(services->intake.store, &room, err) ||
         !blob_free_bytes(services->intake.blobs, &free_bytes, err))
         return false;
     measure_files(services);
@@ -147,8 +209,10 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
     write_queue(&queue, out);
     write_gauge(out, "stepscope_uploads_in_flight", "Uploads being received.",
                 (double)atomic_load(services->uploads));
-    write_gauge(out, "stepscope_disk_free_bytes", "Bytes that may still be written.",
-                (double)free_bytes);
+    write_gauge(out, "stepscope_uploads_in_flight_limit", "Uploads received at a time at most.",
+                (double)services->uploads_in_flight);
+    write_disk(services, free_bytes, out);
+    write_room(services, &room, out);
     write_connections(services, out);
     write_database(services, out);
     write_process(out);

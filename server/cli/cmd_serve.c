@@ -187,6 +187,10 @@ static void announce(const struct service *service)
 {
     struct str host = str_of(service->options.listen);
     host.len = (size_t)(strrchr(host.at, ':') - host.at);
+    if (log_is_json()) { // whoever reads both streams as one gets no line of another form
+        log_info("listening on http://%.*s:%u/", (int)host.len, host.at, http_port(service->http));
+        return;
+    }
     printf("listening on http://%.*s:%u/\n", (int)host.len, host.at, http_port(service->http));
     fflush(stdout);
 }
@@ -238,20 +242,22 @@ bool cmd_serve(int argc, char **argv, struct err *err)
 {
     struct service service = {0};
     struct option_args args;
-    if (!options_parse(&serve_option_set, argc, argv, &service.options, &args, err))
+    bool ok = options_parse(&serve_option_set, argc, argv, &service.options, &args, err);
+    if (service.options.log_format) // also for what is wrong with the options
+        setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
+    if (!ok)
         return false;
     if (args.help) {
         options_help(&serve_option_set, stdout);
         return true;
     }
-    setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
     choose_memory();
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a limit of file sizes fails the write, not the service
     if (uv_loop_init(&service.loop) != 0)
         return err_set(err, ERR_INTERNAL, "cannot start an event loop");
-    bool ok = start(&service, err);
+    ok = start(&service, err);
     if (ok) {
         watch_signals(&service);
         announce(&service);

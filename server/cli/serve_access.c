@@ -41,6 +41,8 @@ bool serve_access_open(struct serve_access *guards, const struct serve_options *
         return false;
     guards->audit = audit_open(store, options->data, err);
     if (guards->audit)
+        audit_rotate(guards->audit, options->audit_log_bytes, options->audit_log_files);
+    if (guards->audit)
         say_what_is_odd(options, guards->access);
     return guards->audit != NULL;
 }

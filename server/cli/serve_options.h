@@ -17,7 +17,8 @@ struct serve_options {
         jobs;
     uint64_t ballast_bytes;
     struct retention_rules retention;
-    int64_t audit_days;
+    uint64_t audit_log_bytes;
+    int64_t audit_days, audit_log_files;
 };
 
 extern const struct option_set serve_option_set;

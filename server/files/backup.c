@@ -8,6 +8,7 @@
 #include "server/files/scrub.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #define DATABASE "stepscope.db"
 #define MARK     "stepscope-backup" // tells a backup from other folders; locked while written to
 #define AUDIT    "audit.log"
+#define LAST     "backup.last" // its time is what counts
 enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
 
 // Two folders that look alike.
@@ -292,6 +294,31 @@ static bool check_source(const char *data, struct err *err)
            (access(db, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "found no database %s", db));
 }
 
+// In the folder that was saved, so that its service can tell how old the backup is. Without it the
+// backup is as good.
+static void note_done(const char *data)
+{
+    char path[BLOB_PATH_SIZE];
+    struct err ignored;
+    int fd = join(path, data, LAST, &ignored)
+                 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : -1;
+    if (fd < 0 || futimens(fd, NULL) != 0)
+        log_warn("%s/" LAST " cannot be written: metrics will not tell of this backup", data);
+    if (fd >= 0)
+        close(fd);
+}
+
+double backup_last_s(const char *data)
+{
+    char path[BLOB_PATH_SIZE];
+    struct err ignored;
+    struct stat info;
+    if (!join(path, data, LAST, &ignored) || stat(path, &info) != 0)
+        return 0;
+    return (double)info.st_mtim.tv_sec;
+}
+
 bool backup_make(const char *data, const char *to, struct backup_report *report, struct err *err)
 {
     char lock_path[BLOB_PATH_SIZE];
@@ -303,6 +330,8 @@ bool backup_make(const char *data, const char *to, struct backup_report *report,
     bool ok = removals >= 0 && copy_all(&copying, err) && write_mark(target, report, err);
     if (ok)
         remove_unnamed(&copying);
+    if (ok)
+        note_done(data);
     free(copying.names);
     if (removals >= 0)
         close(removals);

@@ -21,6 +21,10 @@ struct backup_report {
 MUST_CHECK bool backup_make(const char *data, const char *to, struct backup_report *report,
                             struct err *err);
 
+// When the last backup of a data folder was made, in seconds since 1970; 0 never. Beside the data
+// stands a file of which only the time counts.
+double backup_last_s(const char *data);
+
 // Makes a data folder of a backup. ERR_CONFLICT when there is data in it already, ERR_NOT_FOUND
 // when `from` is no backup.
 MUST_CHECK bool backup_restore(const char *from, const char *data, struct backup_report *report,

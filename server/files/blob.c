@@ -198,6 +198,14 @@ bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err
     return true;
 }
 
+void blob_files_left(const struct blobs *blobs, uint64_t *files, uint64_t *free_files)
+{
+    struct statvfs info;
+    bool known = fstatvfs(blobs->spool_fd, &info) == 0;
+    *files = known ? (uint64_t)info.f_files : 0;
+    *free_files = known ? (uint64_t)info.f_favail : 0;
+}
+
 uint64_t blob_reserve_until(uint64_t end, uint64_t came, uint64_t announced)
 {
     uint64_t ahead = came < RESERVE_LEAST_BYTES ? RESERVE_LEAST_BYTES : came;

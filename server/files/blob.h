@@ -109,4 +109,7 @@ MUST_CHECK bool blob_probe(struct blobs *blobs, struct err *err);
 // Bytes that may still be written to the filesystem.
 MUST_CHECK bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err);
 
+// Files that the disk has room for, and those that may still be made; zeros where it does not say.
+void blob_files_left(const struct blobs *blobs, uint64_t *files, uint64_t *free_files);
+
 #endif

@@ -473,6 +473,7 @@ static void do_duties(struct care *care)
     if (!can_write) // a restart is needed
         return;
     keep_ballast(care);
+    audit_settle(care->config.audit);
     purge_for_room(care);
     if (is_clock_believed(care)) {
         expire_runs(care);

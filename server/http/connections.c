@@ -217,6 +217,11 @@ int connections_socket(const struct connections *connections, const struct conne
     return connection ? (int)(connection - connections->table) : -1;
 }
 
+unsigned connections_limit(const struct connections *connections)
+{
+    return connections ? connections->config.threads : 0;
+}
+
 void connections_count(struct connections *connections, uint64_t *open, uint64_t *closed)
 {
     pthread_mutex_lock(&connections->lock);

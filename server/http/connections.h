@@ -56,6 +56,9 @@ void connections_end(struct connections *connections, struct connection *connect
 // The service stops: closes all that wait for a request.
 void connections_close_silent(struct connections *connections);
 
+// Connections that are served at a time; 0 for NULL.
+unsigned connections_limit(const struct connections *connections);
+
 // Connections at the moment, and those that were closed for being silent.
 void connections_count(struct connections *connections, uint64_t *open, uint64_t *closed);
 

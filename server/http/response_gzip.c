@@ -11,7 +11,7 @@ static bool is_text(const char *type)
 {
     struct str text = str_of(type);
     return str_starts_with(text, STR("text/")) || str_find(text, STR("json")) != SIZE_MAX ||
-           str_find(text, STR("csv")) != SIZE_MAX;
+           str_find(text, STR("csv")) != SIZE_MAX || str_find(text, STR("xml")) != SIZE_MAX;
 }
 
 static bool deflate_all(struct str in, struct buf *out)
@@ -45,15 +45,18 @@ bool response_packs(const struct request *request, const struct response *respon
 
 void response_compress(const struct request *request, struct response *response)
 {
-    if (response->borrowed.at || response->fd >= 0 || response->stream.next ||
-        response->body.len < SMALLEST_BYTES || !response_packs(request, response))
+    struct str plain = response->borrowed.at ? response->borrowed
+                                             : (struct str){response->body.at, response->body.len};
+    if (response->fd >= 0 || response->stream.next || plain.len < SMALLEST_BYTES ||
+        !response_packs(request, response))
         return;
     struct buf packed = {0};
-    if (!deflate_all((struct str){response->body.at, response->body.len}, &packed)) {
+    if (!deflate_all(plain, &packed) || packed.len >= plain.len) {
         buf_free(&packed);
         return;
     }
     buf_free(&response->body);
+    response->borrowed = (struct str){0};
     response->body = packed;
     response->gzipped = true;
 }

@@ -27,6 +27,9 @@ static const struct column columns_audit[] = {
     TEXT("object", "What it was about."),
     I64("status", "", "HTTP status of the answer; 0 on the command line."),
     TEXT("request_id", "Identifier of the request, as in the log."),
+    I64("count", "count",
+        "Requests that the entry stands for: those refused alike within an hour have one."),
+    TEXT("last_at", "When the last of them was, UTC, RFC 3339; empty: it is one."),
 };
 
 const struct table_desc table_tokens =

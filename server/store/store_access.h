@@ -85,7 +85,13 @@ struct audit_row {
     struct str who, peer, action, object, request_id;
     int status;
 };
-MUST_CHECK bool store_add_audit(struct store *store, const struct audit_row *row, struct err *err);
+// Gives the number of the new row; id may be NULL.
+MUST_CHECK bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *id,
+                                struct err *err);
+
+// The row stands for so many requests that were refused, the last at last_ns. Both only grow.
+MUST_CHECK bool store_sum_audit(struct store *store, int64_t id, uint64_t count, int64_t last_ns,
+                                struct err *err);
 
 // Forgets rows older than that, some at a time. None of the last STORE_AUDIT_LEAST_DAYS goes: the
 // database refuses it.

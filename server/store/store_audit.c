@@ -12,7 +12,7 @@ enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait for milliseconds
 
 // --- audit --------------------------------------------------------------------------------------
 
-bool store_add_audit(struct store *store, const struct audit_row *row, struct err *err)
+bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *id, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, TXN_WRITE, &txn, err))
@@ -28,10 +28,30 @@ bool store_add_audit(struct store *store, const struct audit_row *row, struct er
     sql_bind_text(&stmt, row->object);
     sql_bind_i64(&stmt, row->status);
     sql_bind_text(&stmt, row->request_id);
+    bool ok = sql_run(&stmt);
+    int64_t row_id = sqlite3_last_insert_rowid(txn.db);
+    ok = txn_end(&txn, ok, err);
+    if (id)
+        *id = ok ? row_id : 0;
+    return ok;
+}
+
+bool store_sum_audit(struct store *store, int64_t id, uint64_t count, int64_t last_ns,
+                     struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, TXN_WRITE, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db, "UPDATE audit SET count = ?, last_ns = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, (int64_t)count);
+    sql_bind_i64(&stmt, last_ns);
+    sql_bind_i64(&stmt, id);
     return txn_end(&txn, sql_run(&stmt), err);
 }
 
-#define AUDIT_ROWS "SELECT id, at_ns, who, peer, action, object, status, request_id FROM audit "
+#define AUDIT_ROWS \
+    "SELECT id, at_ns, who, peer, action, object, status, request_id, count, last_ns FROM audit "
 
 bool store_list_audit(struct store *store, const struct audit_query *query, struct arena *arena,
                       struct table *table, struct err *err)

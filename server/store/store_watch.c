@@ -5,6 +5,8 @@
 #include "ingest/base/clock.h"
 #include "server/store/store_sql.h"
 
+#include <stdio.h>
+
 bool store_queue_state(struct store *store, struct queue_state *state, struct err *err)
 {
     static const char text[] =
@@ -21,6 +23,57 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
                                       .running = (uint64_t)sql_i64(&stmt, 1),
                                       .oldest_ns = sql_i64(&stmt, 2)};
     bool ok = sql_end(&stmt);
+    return txn_end(&txn, ok, err);
+}
+
+static bool read_owners(sqlite3 *db, struct store_room *room, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT who, sum(bytes) FROM trace_owner GROUP BY who "
+                                 "ORDER BY 2 DESC, who",
+                                 err);
+    while (sql_row(&stmt)) {
+        uint64_t bytes = (uint64_t)sql_i64(&stmt, 1);
+        if (room->owner_count == STORE_OWNERS_MOST) {
+            room->others_bytes += bytes;
+            continue;
+        }
+        struct store_owner *owner = &room->owners[room->owner_count++];
+        struct str who = sql_bytes(&stmt, 0);
+        snprintf(owner->who, sizeof(owner->who), "%.*s", (int)who.len, who.at);
+        owner->bytes = bytes;
+    }
+    return sql_end(&stmt);
+}
+
+static bool read_room(sqlite3 *db, struct store_room *room, struct err *err)
+{
+    static const char text[] =
+        "SELECT (SELECT count(*) FROM resumable WHERE upload_id IS NULL AND refused IS NULL), "
+        "(SELECT coalesce(sum(flushed), 0) FROM resumable WHERE upload_id IS NULL AND refused IS "
+        "NULL), (SELECT coalesce(max(id), 0) FROM audit), (SELECT count(*) FROM run), "
+        "coalesce((SELECT avg(bytes) FROM (SELECT (SELECT sum(bytes) FROM trace WHERE run_id = "
+        "newest.id) AS bytes FROM (SELECT id FROM run ORDER BY created_ns DESC, id LIMIT ?) AS "
+        "newest)), 0.0)";
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_i64(&stmt, STORE_RECENT_RUNS);
+    if (sql_row(&stmt)) {
+        room->pieces = (uint64_t)sql_i64(&stmt, 0);
+        room->pieces_bytes = (uint64_t)sql_i64(&stmt, 1);
+        room->audit_entries = (uint64_t)sql_i64(&stmt, 2);
+        room->runs = (uint64_t)sql_i64(&stmt, 3);
+        room->recent_run_bytes = (double)sql_i64(&stmt, 4);
+    }
+    return sql_end(&stmt);
+}
+
+bool store_measure_room(struct store *store, struct store_room *room, struct err *err)
+{
+    struct txn txn;
+    *room = (struct store_room){0};
+    if (!txn_begin(store, TXN_READ, &txn, err))
+        return false;
+    bool ok = read_owners(txn.db, room, err) && read_room(txn.db, room, err);
     return txn_end(&txn, ok, err);
 }
 

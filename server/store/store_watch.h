@@ -15,6 +15,28 @@ MUST_CHECK bool store_queue_state(struct store *store, struct queue_state *state
 // For how long the oldest job has waited, in seconds.
 double store_queue_age_s(const struct queue_state *state);
 
+// What takes room, and who has it.
+#define STORE_OWNERS_MOST 20
+
+struct store_owner {
+    char who[96];
+    uint64_t bytes; // of files stored
+};
+
+struct store_room {
+    struct store_owner owners[STORE_OWNERS_MOST]; // that have most, in that order
+    size_t owner_count;
+    uint64_t others_bytes;         // of all other owners together
+    uint64_t pieces, pieces_bytes; // uploads in pieces under way, and what came of them
+    uint64_t audit_entries;        // written since the beginning
+    uint64_t runs;
+    double recent_run_bytes; // mean of the files of the newest STORE_RECENT_RUNS that have any
+};
+
+#define STORE_RECENT_RUNS 32
+
+MUST_CHECK bool store_measure_room(struct store *store, struct store_room *room, struct err *err);
+
 // Writes a row and removes it, in one durable transaction. ERR_SPACE, ERR_IO, ERR_BUSY.
 MUST_CHECK bool store_probe(struct store *store, struct err *err);
 

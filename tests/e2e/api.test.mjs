@@ -311,6 +311,27 @@ test("text is compressed on request and large tables shrink", async () => {
   assert.match(zipped.headers.vary, /Accept-Encoding/);
 });
 
+test("every answer of text is compressed on request, openapi.json too", async () => {
+  const headers = { "Accept-Encoding": "gzip" };
+  const described = Object.entries((await server.get("/openapi.json")).paths)
+    .filter(([path, { get }]) => get && !path.includes("{")).map(([path]) => path);
+  let looked = 0;
+  for (const path of ["/", "/docs/api", "/metrics", "/api/v1/openapi.json",
+    "/api/v1/none?x=".padEnd(3000, "y"), ...described]) {
+    const plain = await server.request(path);
+    const type = plain.headers["content-type"] ?? "";
+    if (!/text|json|csv|xml/.test(type) || plain.body.length < 2048) continue;
+    const zipped = await server.request(path, { headers });
+    assert.equal(zipped.headers["content-encoding"], "gzip", path);
+    assert.ok(zipped.body.length < plain.body.length, path);
+    assert.ok(gunzipSync(zipped.body).length > 1024, path);
+    looked++;
+  }
+  assert.ok(looked >= 4, `${looked} answers of text`);
+  const spec = await server.request("/api/v1/openapi.json", { headers });
+  assert.ok(spec.body.length < 120e3, `openapi.json takes ${spec.body.length} bytes`);
+});
+
 test("a run takes only so many tags, however they come, and lists them in one cell", async () => {
   const tags_of = (length, value) =>
     Object.fromEntries(Array.from({ length }, (_, i) => [`k${i}`, value]));

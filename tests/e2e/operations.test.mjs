@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the service tells those who run it: metrics, readiness, the log; and downloads in parts.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { until } from "./helpers/tools.mjs";
+import { stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 const SECRET = "hidden-7c1e";
@@ -67,7 +68,14 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok(grown('stepscope_job_seconds_count{kind="trace"}') >= 1);
   assert.ok(grown("stepscope_parse_bytes_total") > 0);
   assert.ok(grown('stepscope_requests_total{class="2xx"}') >= 2);
-  for (const name of ["stepscope_jobs_queued", "stepscope_job_oldest_seconds",
+  assert.ok(found.get("stepscope_disk_free_inodes") <= found.get("stepscope_disk_inodes"));
+  assert.ok(found.get("stepscope_connections_limit") > found.get("stepscope_connections"));
+  assert.equal(grown("stepscope_runs"), 1);
+  assert.ok(found.get("stepscope_recent_run_bytes") > 0);
+  assert.equal(found.get('stepscope_token_stored_bytes{who="others"}'), 0);
+  for (const name of ["stepscope_pieces_open", "stepscope_pieces_bytes",
+    "stepscope_audit_log_bytes", "stepscope_audit_entries", "stepscope_uploads_in_flight_limit",
+    "stepscope_jobs_queued", "stepscope_job_oldest_seconds",
     "stepscope_database_bytes", "stepscope_wal_bytes", "stepscope_blob_bytes",
     "stepscope_trace_bytes", "stepscope_disk_free_bytes", "stepscope_uploads_in_flight",
     "stepscope_errors_total", "process_start_time_seconds"]) {
@@ -76,6 +84,23 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok(found.get("process_resident_memory_bytes") > 1e6);
   assert.ok(found.get("process_open_fds") > 5);
   assert.ok([...found.keys()].some((name) => /^stepscope_build_info\{version="\d/.test(name)));
+});
+
+test("metrics tell of a backup and of uploads that stopped on their way", async () => {
+  const before_all = await metrics();
+  assert.equal(before_all.get("stepscope_last_backup_timestamp_seconds"), 0);
+  const begun_s = Math.floor(Date.now() / 1000);
+  const saved = spawnSync(stepscope_bin(), ["backup", "--data", server.data, "--to",
+    join(temporary("metrics-backup"), "backup")], { encoding: "utf8" });
+  assert.equal(saved.status, 0, saved.stderr);
+  const tus = { "Tus-Resumable": "1.0.0", "Upload-Length": "1000",
+    "Upload-Metadata": `run ${Buffer.from("pieces").toString("base64")}` };
+  const made = await server.request("/api/v1/tus", { method: "POST", headers: tus });
+  assert.equal(made.status, 201, made.text);
+  const found = await metrics();
+  const time_s = found.get("stepscope_last_backup_timestamp_seconds");
+  assert.ok(time_s >= begun_s - 2 && time_s <= Date.now() / 1000 + 2, `${time_s}`);
+  assert.equal(found.get("stepscope_pieces_open"), before_all.get("stepscope_pieces_open") + 1);
 });
 
 test("metrics count refusals by their reason and answers by their class", async () => {
@@ -165,8 +190,24 @@ test("the log's lines are JSON where that was asked for", async () => {
   assert.equal(rest.message, "request");
   assert.equal(rest.status, 200);
   assert.equal(rest.path, "/api/v1/runs");
-  const lines = json.log.split("\n").filter((text) => text.startsWith("{"));
-  for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string");
+  await json.analysed("read", [{ filename: "a.json", data: small_json() }]);
+  await json.post([...fields({ run: "not" }), file_part('{"traceEvents": []}')]);
+  await json.settled("not");
+  const lines = json.log.split("\n").filter(Boolean);
+  for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string", text);
+});
+
+test("a service that cannot start says so in JSON where that was asked for", () => {
+  const port = new URL(json.base).port;
+  const place = temporary("json-start");
+  for (const options of [["--listen", `127.0.0.1:${port}`], ["--jobs", "many"], ["--job"]]) {
+    const { status, stdout, stderr } = spawnSync(stepscope_bin(),
+      ["serve", "--log-format", "json", "--data", place, ...options], { encoding: "utf8" });
+    assert.notEqual(status, 0);
+    const lines = (stdout + stderr).split("\n").filter(Boolean);
+    assert.ok(lines.length > 0);
+    for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string", text);
+  }
 });
 
 test("a proxy where nobody is asked who they are is warned of, once", async () => {

@@ -260,7 +260,7 @@ test("S1: whoever is not known writes little into the audit log", async () => {
   for (let i = 0; i < 30; i++) {
     await api("GET", "/runs", { headers: bearer(`ss_${"z".repeat(43)}`), peer: "127.0.9.8" });
   }
-  assert.equal(await entries(), before + 10);
+  assert.equal(await entries(), before + 1); // and counts the others
 });
 
 test("S1: a session makes no change unless a page of ours sends it", async () => {

@@ -152,7 +152,8 @@ static void old_entries_of_the_audit_log_go(void **state)
 {
     struct fixture *f = *state;
     add_what_is_old(f, "unixepoch() * 1000000000");
-    ask(f, "INSERT INTO audit VALUES (1, (unixepoch() - 10 * 86400) * 1000000000, 'a', '', '', '', "
+    ask(f, "INSERT INTO audit (id, at_ns, who, peer, action, object, status, request_id) "
+           "VALUES (1, (unixepoch() - 10 * 86400) * 1000000000, 'a', '', '', '', "
            "204, ''), (2, (unixepoch() - 410 * 86400) * 1000000000, 'a', '', '', '', 204, '')");
     f->config.audit_days = 400;
     struct care *care = care_open(&f->config, &f->err);
@@ -170,9 +171,11 @@ static void entries_go_in_the_second_in_which_they_become_old_enough(void **stat
     struct fixture *f = *state;
     add_what_is_old(f, "unixepoch() * 1000000000");
     ask(f, "WITH RECURSIVE later (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM later LIMIT 3000) "
-           "INSERT INTO audit SELECT n + 2, (unixepoch() - 30 * 86400) * 1000000000 + n * 1000000, "
+           "INSERT INTO audit (id, at_ns, who, peer, action, object, status, request_id) "
+           "SELECT n + 2, (unixepoch() - 30 * 86400) * 1000000000 + n * 1000000, "
            "'a', '', '', '', 204, '' FROM later");
-    ask(f, "INSERT INTO audit VALUES (1, 1, 'a', '', '', '', 204, '')");
+    ask(f, "INSERT INTO audit (id, at_ns, who, peer, action, object, status, request_id) "
+           "VALUES (1, 1, 'a', '', '', '', 204, '')");
     f->config.audit_days = 30;
     struct care *care = care_open(&f->config, &f->err);
     assert_non_null(care);

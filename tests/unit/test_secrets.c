@@ -385,10 +385,13 @@ static void names_tell_of_values(void **state)
 
 // --- the first sieve -----------------------------------------------------------------------------
 
-static const char *const anchors[] = {"hf_", "aki", "asi", "bia", "cca",  "a3t", "ghp", "gho",
-                                      "ghu", "ghs", "ghr", "hub", "glp",  "sk-", "vap", "xox",
-                                      "aiz", "eyj", "-be", "://", ":\\/", "uth", "bea", "tok",
-                                      "ecr", "ssw", "key", "ede", "aws",  "ss_", "npm", "pyp"};
+static const char *const anchors[] = {
+    "://", "AKI", "ASI", "BIA", "api", ":AA", "A3T", "ghp", "gho",  "ghr", "glp", "dck",
+    "dop", "doo", "dor", "CCA", "npm", "SG.", "SK0", "SKf", ":\\/", "hf_", "sk-", "xox",
+    "ss_", "hub", "eyJ", "k_l", "k_t", "ghu", "ghs", "vap", "AIz",  "pyp", "whs"};
+static const char *const any_case[] = {"-be", "adb",  "aws", "bea", "ecr", "ede",
+                                       "ig=", "ig\\", "key", "oki", "pas", "pwd",
+                                       "shp", "ssw",  "tok", "url", "uth", "ysq"};
 
 static size_t next_avx512(struct str text, size_t from)
 {
@@ -401,14 +404,14 @@ static size_t next_avx2(struct str text, size_t from)
 }
 
 // An anchor at one place of a text whose end is the end of what may be read, capitals now and then.
-static void check_anchor(const char *anchor, size_t at, size_t len)
+static void check_anchor(const char *anchor, bool any, size_t at, size_t len)
 {
     char *text = malloc(len);
     assert_non_null(text);
     memset(text, '.', len);
     for (size_t i = 0; i < 3; i++) {
         char c = anchor[i];
-        text[at + i] = at % 2 && c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+        text[at + i] = any && at % 2 && c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
     }
     struct str here = {text, len};
     assert_int_equal(secret_anchor_next(here, 0), at);
@@ -416,13 +419,20 @@ static void check_anchor(const char *anchor, size_t at, size_t len)
     free(text);
 }
 
+static void find_at_every_place(const char *anchor, bool any)
+{
+    for (size_t len = 3; len < 200; len++)
+        for (size_t at = 0; at + 3 <= len; at += 1 + len / 40)
+            check_anchor(anchor, any, at, len);
+}
+
 static void anchors_are_found_at_every_place(void **state)
 {
     (void)state;
     for (size_t a = 0; a < sizeof anchors / sizeof *anchors; a++)
-        for (size_t len = 3; len < 200; len++)
-            for (size_t at = 0; at + 3 <= len; at += 1 + len / 40)
-                check_anchor(anchors[a], at, len);
+        find_at_every_place(anchors[a], false);
+    for (size_t a = 0; a < sizeof any_case / sizeof *any_case; a++)
+        find_at_every_place(any_case[a], true);
 }
 
 static void all_ways_to_look_for_anchors_agree(void **state)

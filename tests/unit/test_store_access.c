@@ -292,7 +292,7 @@ static void add_old_entry(struct fixture *f, const char *who, int status, int64_
                             .object = STR("run r_1"),
                             .request_id = STR("id"),
                             .status = status};
-    assert_ok(f, store_add_audit(f->store, &row, &f->err));
+    assert_ok(f, store_add_audit(f->store, &row, NULL, &f->err));
 }
 
 static void add_entry(struct fixture *f, const char *who, int status)

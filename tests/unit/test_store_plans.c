@@ -385,7 +385,10 @@ static void guard_a_service(struct fixture *f)
     assert_ok(f, store_quota_charge(f->store, id, 1, 1, &f->err));
     add_by(f, "k_1", "owned", 'o');
     assert_ok(f, store_quota_use(f->store, id, 1, &use, &f->err));
-    assert_ok(f, store_add_audit(f->store, &row, &f->err));
+    assert_ok(f, store_add_audit(f->store, &row, NULL, &f->err));
+    assert_ok(f, store_sum_audit(f->store, 0, 2, 2, &f->err));
+    struct store_room room;
+    assert_ok(f, store_measure_room(f->store, &room, &f->err));
     assert_ok(f, store_prune_audit(f->store, 1, &pruned, &f->err));
     assert_ok(f, store_list_audit(f->store, &queries[0], &f->arena, &table, &f->err));
     assert_ok(f, store_list_audit(f->store, &queries[1], &f->arena, &table, &f->err));
@@ -554,6 +557,10 @@ static const struct {
      "a partial index with what is damaged alone"},
     {"FROM sqlite_schema", "SCAN sqlite_schema", "tables are few"},
     {"FROM pragma_", "SCAN pragma_", "what SQLite's checks tell"},
+    {"FROM trace_owner GROUP BY who", "SCAN trace_owner USING COVERING INDEX trace_owner_by_who",
+     "what each token stores, when metrics are read"},
+    {"FROM resumable WHERE upload_id IS NULL AND refused IS NULL), (SELECT coalesce(max(id)",
+     "SCAN ", "uploads under way are few, of runs the newest alone; a count of runs"},
     {"FROM token", "SCAN token", "all of them, at start and for people; there are few"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"WHERE run_id = ? AND (0)", "SCAN run_", "a condition that no row meets is seen first"},

@@ -22,6 +22,10 @@ const TONES = { done: "good", refused: "warn", failed: "bad", "not done": "neutr
 const request_line = ({ action, object }) =>
   object.startsWith("/") ? `${action.split(" ")[0]} ${object}` : `${action}: ${object}`;
 
+/** What was refused alike within an hour is one entry. */
+const status_title = ({ status, count, last_at }) =>
+  count > 1 ? `HTTP ${status}, ${count} times until ${when(last_at)}` : `HTTP ${status}`;
+
 function columns_of(frame, now) {
   const at = (row) => row_at(frame, row);
   const text = (key) => (row) => html`<span title=${at(row)[key]}>${at(row)[key] || "–"}</span>`;
@@ -37,8 +41,9 @@ function columns_of(frame, now) {
       priority: 2, cell: (row) => html`<span title=${`${at(row).action} ${at(row).object}`}>${
         request_line(at(row))}</span>` },
     { key: "status", label: "Outcome", width_px: 96, cell: (row) => html`<span
-      class="status status-${TONES[outcome(row)]}" title="HTTP ${at(row).status}">${
-        outcome(row)}</span>` },
+      class="status status-${TONES[outcome(row)]}" title=${status_title(at(row))}>${
+        outcome(row)}</span>${at(row).count > 1 && html` <span class="faint">× ${
+          at(row).count}</span>`}` },
     { key: "peer", label: "From", width_px: 120, priority: 3 },
     { key: "request_id", label: "Its id", width_px: 150, priority: 5 },
   ];
