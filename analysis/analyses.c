@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of analyses of one trace, and running them.
-#include "analysis/analyses.h"
+#include "analysis/trace/analyses.h"
 
 #include "analysis/analysis.h"
-#include "analysis/json_memory.h"
+#include "analysis/report/json_memory.h"
 
 #include "ingest/base/crew.h"
 

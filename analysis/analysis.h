@@ -3,10 +3,10 @@
 #ifndef ANALYSIS_ANALYSIS_H
 #define ANALYSIS_ANALYSIS_H
 
-#include "analysis/analysis_options.h"
-#include "analysis/identity.h"
-#include "analysis/rank_source.h"
-#include "analysis/tables.h"
+#include "analysis/facts/analysis_options.h"
+#include "analysis/facts/identity.h"
+#include "analysis/report/rank_source.h"
+#include "analysis/report/tables.h"
 
 // Raised whenever any figure or table changes meaning; results with a lower one are made anew.
 #define ANALYSIS_VERSION 8

@@ -2,7 +2,7 @@
 // The table of endpoints, and matching addresses against it.
 #include "server/routes.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "ingest/base/log.h"
 #include "server/access/audit.h"
 #include "server/api/api.h"

@@ -3,7 +3,7 @@
 #ifndef SERVER_ROUTES_H
 #define SERVER_ROUTES_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "server/access/access.h"
 #include "server/http/response.h"
 

@@ -3,7 +3,7 @@
 #include "server/api/api.h"
 
 #include "analysis/analysis.h"
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "server/api/table_reply.h"
 #include "server/compare/compare_sides.h"
 #include "server/compare/gate.h"

@@ -2,7 +2,7 @@
 // Runs, traces and uploads as JSON.
 #include "server/api/api.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 #include "server/api/table_reply.h"
 

@@ -2,8 +2,8 @@
 // The memory planner: what training would take of each GPU, from counts in the address alone.
 #include "server/api/api.h"
 
-#include "analysis/gpu_memory.h"
-#include "analysis/memory_plan.h"
+#include "analysis/names/gpu_memory.h"
+#include "analysis/plan/memory_plan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Everything that the first look at a run needs, in one answer.
 #include "server/api/api.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "server/api/table_reply.h"
 #include "server/store/store_care.h"
 

@@ -2,7 +2,7 @@
 // The tables of a run, or of one of its ranks.
 #include "server/api/api.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "ingest/base/hash.h"
 #include "server/api/table_parts.h"
 #include "server/http/reply_room.h"

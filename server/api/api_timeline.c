@@ -2,8 +2,8 @@
 // A window of one rank's trace, as the timeline shows it.
 #include "server/api/api.h"
 
-#include "analysis/category.h"
-#include "analysis/tables.h"
+#include "analysis/names/category.h"
+#include "analysis/report/tables.h"
 #include "ingest/base/log.h"
 #include "ingest/trace/timeline.h"
 #include "server/http/reply_room.h"

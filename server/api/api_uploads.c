@@ -2,7 +2,7 @@
 // What became of an upload, and the bytes as they came.
 #include "server/api/api.h"
 
-#include "analysis/table_columns.h"
+#include "analysis/report/table_columns.h"
 #include "server/api/table_reply.h"
 #include "server/http/file_range.h"
 

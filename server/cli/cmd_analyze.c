@@ -6,8 +6,8 @@
 #include "server/cli/print_report.h"
 #include "server/cli/rank_files.h"
 
-#include "analysis/analysis_json.h"
-#include "analysis/peaks.h"
+#include "analysis/run/analysis_json.h"
+#include "analysis/names/peaks.h"
 
 #include <stddef.h>
 
@@ -37,7 +37,7 @@ static const struct option table[] = {
     {"--warmup", NULL, "auto", "N", "steps to leave out first; auto: those that differ", NULL,
      OPTION_TEXT, AT(warmup)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
-     "peaks of devices that go before those built in, in the form of analysis/peaks.tsv", NULL,
+     "peaks of devices that go before those built in, as in analysis/names/peaks.tsv", NULL,
      OPTION_TEXT, AT(peaks_path)},
     {"--tokens-per-step", NULL, NULL, "N", "tokens of a step over all ranks, for tokens per second",
      NULL, OPTION_INT, AT(tokens_per_step)},

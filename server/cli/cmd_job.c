@@ -8,9 +8,9 @@
 #include "server/jobs/sandbox.h"
 #include "server/jobs/shared_page.h"
 
-#include "analysis/report_parts.h"
-#include "analysis/table_limit.h"
-#include "analysis/tables.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/table_limit.h"
+#include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/job_check.h"
 
-#include "analysis/peaks.h"
+#include "analysis/names/peaks.h"
 #include "ingest/base/log.h"
 
 #include <malloc.h>

@@ -3,7 +3,7 @@
 #ifndef SERVER_FILE_SIDES_H
 #define SERVER_FILE_SIDES_H
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "server/cli/rank_files.h"
 
 // One run that was read: what a comparison needs of it.

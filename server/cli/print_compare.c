@@ -2,7 +2,7 @@
 // A comparison as text: verdict, settings, bars, changes.
 #include "server/cli/print_compare.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 #include "server/cli/shown.h"
 
 #include <math.h>

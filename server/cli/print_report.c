@@ -2,7 +2,7 @@
 // Prints reports for people: aligned columns, milliseconds, bars of blocks.
 #include "server/cli/print_report.h"
 
-#include "analysis/time_text.h"
+#include "analysis/stats/time_text.h"
 #include "server/cli/shown.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #ifndef SERVER_PRINT_REPORT_H
 #define SERVER_PRINT_REPORT_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 #include <stdio.h>
 

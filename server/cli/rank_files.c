@@ -2,7 +2,7 @@
 // Reads trace files one after the other, gives each its rank and joins them.
 #include "server/cli/rank_files.h"
 
-#include "analysis/groups.h"
+#include "analysis/stats/groups.h"
 #include "server/store/rank_name.h"
 
 #include <stdio.h>

@@ -86,7 +86,7 @@ static const struct option table[] = {
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
-     "peaks of devices that go before those built in, in the form of analysis/peaks.tsv", NULL,
+     "peaks of devices that go before those built in, as in analysis/names/peaks.tsv", NULL,
      OPTION_TEXT, AT(peaks_path)},
 };
 const struct option_set serve_option_set = {

@@ -3,7 +3,7 @@
 #ifndef SERVER_SHOWN_H
 #define SERVER_SHOWN_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 #include <stdio.h>
 

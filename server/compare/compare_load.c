@@ -5,7 +5,7 @@
 // many connections, and slow readers among them.
 #include "server/compare/compare_sides.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 
 static bool refuse_unanalysed(struct response *response, const struct run *run, struct err *err)
 {

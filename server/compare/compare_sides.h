@@ -4,7 +4,7 @@
 #ifndef SERVER_COMPARE_SIDES_H
 #define SERVER_COMPARE_SIDES_H
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "server/http/response.h"
 #include "server/services.h"
 

@@ -2,7 +2,7 @@
 // Gathers the parts of a difference under the names that people know them by.
 #include "server/compare/contributors.h"
 
-#include "analysis/tables.h"
+#include "analysis/report/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef SERVER_CONTRIBUTORS_H
 #define SERVER_CONTRIBUTORS_H
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 
 // One candidate of a comparison that was worked out.
 struct compared_pair {

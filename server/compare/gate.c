@@ -2,8 +2,8 @@
 // Words for a gate's decision. The figures are those of the comparison's row.
 #include "server/compare/gate.h"
 
-#include "analysis/tables.h"
-#include "analysis/time_text.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/time_text.h"
 
 #include <math.h>
 #include <stdlib.h>

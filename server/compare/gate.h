@@ -4,7 +4,7 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
-#include "analysis/anytime.h"
+#include "analysis/stats/anytime.h"
 #include "server/compare/contributors.h"
 
 enum { GATE_LINES = 3 };

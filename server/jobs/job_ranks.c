@@ -2,7 +2,7 @@
 // Each rank is a header and the parts of its tables. Both sides are the same program.
 #include "server/jobs/job_ranks.h"
 
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

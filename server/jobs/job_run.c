@@ -5,9 +5,9 @@
 
 #include "server/jobs/job_ranks.h"
 
-#include "analysis/report_parts.h"
-#include "analysis/table_limit.h"
-#include "analysis/tables.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/table_limit.h"
+#include "analysis/report/tables.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

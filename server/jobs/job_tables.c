@@ -2,8 +2,8 @@
 // Reads every row once: what is stored is handed on as it came, and is not looked at again.
 #include "server/jobs/job_tables.h"
 
-#include "analysis/quality.h"
-#include "analysis/report_parts.h"
+#include "analysis/report/quality.h"
+#include "analysis/report/report_parts.h"
 
 static bool is_joined(const struct table_desc *desc)
 {

@@ -6,7 +6,7 @@
 
 #include "server/pipeline.h"
 
-#include "analysis/peaks.h"
+#include "analysis/names/peaks.h"
 
 // Where the process finds its descriptors. It has no others and opens none.
 enum job_fd {

@@ -2,7 +2,7 @@
 // Columns of tokens and of the audit log.
 #include "server/store/access_tables.h"
 
-#include "analysis/table_columns.h"
+#include "analysis/report/table_columns.h"
 
 static const struct column columns_tokens[] = {
     TEXT("id", "Identifier; it is no secret."),

@@ -3,7 +3,7 @@
 #ifndef SERVER_ACCESS_TABLES_H
 #define SERVER_ACCESS_TABLES_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 extern const struct table_desc table_tokens;
 extern const struct table_desc table_audit;

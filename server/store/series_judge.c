@@ -2,9 +2,9 @@
 // What stands out in a series of runs, worked out for each hardware by itself.
 #include "server/store/series_judge.h"
 
-#include "analysis/change_points.h"
-#include "analysis/history_fence.h"
-#include "analysis/verdict.h"
+#include "analysis/stats/change_points.h"
+#include "analysis/stats/history_fence.h"
+#include "analysis/stats/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef SERVER_SERIES_JUDGE_H
 #define SERVER_SERIES_JUDGE_H
 
-#include "analysis/verdict.h"
+#include "analysis/stats/verdict.h"
 #include "ingest/base/arena.h"
 
 enum alert_kind { ALERT_OUTLIER, ALERT_CHANGE };

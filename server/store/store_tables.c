@@ -3,7 +3,7 @@
 // The names in statements come from descriptors alone; every value is bound.
 #include "server/store/store_sql.h"
 
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 
 #define REPORT_MAX_BYTES ((size_t)1 << 30) // of all tables in one, as older programs stored them
 

@@ -4,7 +4,7 @@
 #ifndef SERVER_TABLE_QUERY_H
 #define SERVER_TABLE_QUERY_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 struct sort_key {
     struct str column;

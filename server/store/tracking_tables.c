@@ -2,7 +2,7 @@
 // The tables of runs over time as the API shows them.
 #include "server/store/tracking_tables.h"
 
-#include "analysis/table_columns.h"
+#include "analysis/report/table_columns.h"
 
 static const struct column columns_baselines[] = {
     TEXT("name", "Name of the baseline: @baseline:name finds its run wherever a run is asked for."),

@@ -3,7 +3,7 @@
 #ifndef SERVER_TRACKING_TABLES_H
 #define SERVER_TRACKING_TABLES_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 extern const struct table_desc table_baselines;
 extern const struct table_desc table_series;

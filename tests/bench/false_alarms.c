@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often verdicts, gates, rows and change points err, and what they find: one table each.
-#include "analysis/anytime.h"
-#include "analysis/change_points.h"
-#include "analysis/significance.h"
-#include "analysis/verdict.h"
+#include "analysis/stats/anytime.h"
+#include "analysis/stats/change_points.h"
+#include "analysis/stats/significance.h"
+#include "analysis/stats/verdict.h"
 #include "tests/unit/noise.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_LAP_H
 #define BENCH_LAP_H
 
-#include "analysis/facts.h"
+#include "analysis/facts/facts.h"
 #include "ingest/source.h"
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"

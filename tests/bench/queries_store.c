@@ -4,7 +4,7 @@
 #include "server/pipeline.h"
 #include "server/store/store_tracking.h"
 
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts this program again for one job and reads what it says about its memory.
 #include "tests/bench/resident.h"
-#include "analysis/analyses.h"
+#include "analysis/trace/analyses.h"
 #include "analysis/analysis.h"
 #include "ingest/base/clock.h"
 #include "ingest/ingest.h"

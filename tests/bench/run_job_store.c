@@ -2,8 +2,8 @@
 // Fills a data directory with one run of many ranks whose run job still waits: one trace is
 // analysed, its report varied for each rank, and its collectives made anew, with clocks that
 // differ. Afterwards tells how long the job took and how well the clocks were found.
-#include "analysis/report_parts.h"
-#include "analysis/tables.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/tables.h"
 #include "server/pipeline.h"
 #include "server/store/store.h"
 

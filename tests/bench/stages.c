@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs and times each stage of a trace job, and the yardsticks beside it.
 #include "tests/bench/stages.h"
-#include "analysis/analyses.h"
+#include "analysis/trace/analyses.h"
 #include "ingest/base/secret_tally.h"
 #include "analysis/analysis.h"
 #include "ingest/ingest.h"

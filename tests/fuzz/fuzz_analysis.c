@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes that read as a trace go through all analyses, a run of two ranks and a comparison
 // without harm, and every breakdown sums to its window.
-#include "analysis/analysis_json.h"
+#include "analysis/run/analysis_json.h"
 #include "ingest/ingest.h"
 
 #include "analysis/analysis.h"
-#include "analysis/compare.h"
-#include "analysis/parts.h"
+#include "analysis/compare/compare.h"
+#include "analysis/names/parts.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the inputs of an operator: never a crash, and figures are either known or marked.
 // The input is an operator's name, its shapes, types, strides and concrete inputs, a line each.
-#include "analysis/work_model.h"
+#include "analysis/work/work_model.h"
 
 #include <stdlib.h>
 

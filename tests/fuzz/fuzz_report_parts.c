@@ -2,7 +2,7 @@
 // Any bytes as a file of tables in parts: each part is good or the file is refused, and whatever is
 // taken fits the bounds of a part.
 #include "analysis/analysis.h"
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

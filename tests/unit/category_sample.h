@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CATEGORY_SAMPLE_H
 #define TESTS_UNIT_CATEGORY_SAMPLE_H
 
-#include "analysis/category.h"
+#include "analysis/names/category.h"
 
 struct category_sample {
     const char *name;

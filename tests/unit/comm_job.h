@@ -4,9 +4,9 @@
 #ifndef TESTS_UNIT_COMM_JOB_H
 #define TESTS_UNIT_COMM_JOB_H
 
-#include "analysis/row.h"
-#include "analysis/run_comm.h"
-#include "analysis/tables.h"
+#include "analysis/report/row.h"
+#include "analysis/ranks/run_comm.h"
+#include "analysis/report/tables.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_COMPARE_HAND_H
 #define TESTS_UNIT_COMPARE_HAND_H
 
-#include "analysis/compare.h"
-#include "analysis/tables.h"
+#include "analysis/compare/compare.h"
+#include "analysis/report/tables.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_GAP_HAND_H
 #define TESTS_UNIT_GAP_HAND_H
 
-#include "analysis/gap_cause.h"
-#include "analysis/gaps.h"
+#include "analysis/names/gap_cause.h"
+#include "analysis/facts/gaps.h"
 #include "tests/unit/hand_trace.h"
 
 #define US INT64_C(1000)

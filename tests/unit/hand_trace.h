@@ -4,7 +4,7 @@
 #define TESTS_UNIT_HAND_TRACE_H
 
 #include "analysis/analysis.h"
-#include "analysis/facts.h"
+#include "analysis/facts/facts.h"
 #include "ingest/trace/trace_builder.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_INTERVALS_MINUS_H
 #define TESTS_UNIT_INTERVALS_MINUS_H
 
-#include "analysis/intervals.h"
+#include "analysis/stats/intervals.h"
 
 // What of a is not in b, both disjoint and ascending. out holds up to a_count + b_count spans;
 // returns how many there are.

@@ -6,7 +6,7 @@
 #include "server/store/store.h"
 #include "tests/unit/folder.h"
 
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication call by call, and put together by process group and by size.
+#include "analysis/trace/analyses.h"
+#include "analysis/comm/comm_calls.h"
+#include "analysis/comm/comm_table.h"
+#include "analysis/trace/step_passes.h"
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct arena scratch;
+    struct comm_calls calls;
+    struct comm_phases phases;
+    arena_init(&scratch, facts->budget);
+    bool ok = comm_calls_make(facts, &scratch, &calls, err) &&
+              (calls.count == 0 || (process_groups_add(facts, &calls, report, err) &&
+                                    comm_sizes_add(facts, &calls, report, err) &&
+                                    comm_phases_make(facts, &scratch, &phases, err) &&
+                                    comm_table_add(facts, &calls, &phases, report, err) &&
+                                    step_passes_add(facts, &phases, report, err)));
+    arena_free(&scratch);
+    return ok;
+}
+
+const struct analysis communication_analysis = {"communication", run};

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of ranks come whole, cut ("[0, 1, ..., 255]") with start and stride beside them, or only in
+// the description of the job.
+#include "analysis/comm/group_ranks.h"
+
+#include "analysis/facts/member_json.h"
+#include "ingest/base/buf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const within = "intra-node";
+static const char *const between = "inter-node";
+
+struct group_about group_about_none(void)
+{
+    return (struct group_about){
+        .size = VALUE_ABSENT, .rank_start = VALUE_ABSENT, .rank_stride = VALUE_ABSENT};
+}
+
+static bool is_cut(struct str list)
+{
+    return str_find(list, STR("...")) != SIZE_MAX;
+}
+
+// "[]" says nothing, and what ends without a bracket was too long to keep.
+static bool is_whole(struct str list)
+{
+    return list.len > 2 && list.at[list.len - 1] == ']' && !is_cut(list);
+}
+
+static void keep_first(int64_t *kept, int64_t found)
+{
+    if (*kept == VALUE_ABSENT)
+        *kept = found;
+}
+
+void group_about_add(struct group_about *about, const struct trace *trace,
+                     const struct collective *collective)
+{
+    if (!about->description)
+        about->description = collective->group_description;
+    if (!about->whole && collective->group_ranks) {
+        about->whole = is_whole(trace_text(trace, collective->group_ranks));
+        if (about->whole || !about->ranks)
+            about->ranks = collective->group_ranks;
+    }
+    keep_first(&about->size, collective->group_size);
+    keep_first(&about->rank_start, collective->rank_start);
+    keep_first(&about->rank_stride, collective->rank_stride);
+}
+
+// --- spans --------------------------------------------------------------------------------------
+
+// Fewer than two GPUs listed: each process saw only its own, which says nothing of the node.
+static bool can_tell(int64_t gpus)
+{
+    return gpus >= 2;
+}
+
+bool group_ranks_next(struct str *at, int64_t *rank)
+{
+    while (at->len && memchr("[, ]", at->at[0], 4))
+        *at = (struct str){at->at + 1, at->len - 1};
+    size_t len = 0;
+    while (len < at->len && at->at[len] >= '0' && at->at[len] <= '9')
+        len++;
+    if (!str_to_i64((struct str){at->at, len}, rank))
+        return false;
+    *at = (struct str){at->at + len, at->len - len};
+    return true;
+}
+
+const char *group_span_of_list(struct str list, int64_t gpus)
+{
+    int64_t rank, node = -1;
+    bool spread = false;
+    if (!can_tell(gpus))
+        return NULL;
+    while (group_ranks_next(&list, &rank)) {
+        spread |= node >= 0 && rank / gpus != node;
+        node = rank / gpus;
+    }
+    return list.len || node < 0 ? NULL : spread ? between : within;
+}
+
+// The last of `size` ranks, or -1 when there can be none.
+static int64_t last_rank(int64_t start, int64_t stride, int64_t size)
+{
+    int64_t last;
+    bool known = start >= 0 && stride > 0 && size > 0 &&
+                 !__builtin_mul_overflow(stride, size - 1, &last) &&
+                 !__builtin_add_overflow(last, start, &last);
+    return known ? last : -1;
+}
+
+const char *group_span_of_stride(int64_t start, int64_t stride, int64_t size, int64_t gpus)
+{
+    int64_t last = last_rank(start, stride, size);
+    if (!can_tell(gpus) || last < 0)
+        return NULL;
+    return start / gpus == last / gpus ? within : between;
+}
+
+// --- what the recording says of the job ---------------------------------------------------------
+
+void group_places_open(struct group_places *places, const struct trace *trace)
+{
+    json_t *devices = member_json_find(trace, STR("deviceProperties"));
+    *places = (struct group_places){
+        .trace = trace,
+        .info = member_json_find(trace, STR("distributedInfo")),
+        .by_name = json_object(),
+        .gpus = (int64_t)json_array_size(devices),
+    };
+    json_decref(devices);
+    json_t *config = json_object_get(places->info, "pg_config"), *group;
+    size_t i;
+    json_array_foreach(config, i, group)
+    {
+        const char *name = json_string_value(json_object_get(group, "pg_name"));
+        if (name && json_object_set(places->by_name, name, group) != 0)
+            continue; // out of memory: this group stays without its description
+    }
+}
+
+void group_places_close(struct group_places *places)
+{
+    json_decref(places->by_name);
+    json_decref(places->info);
+}
+
+// [0, 1] as text, which some recordings have as a text already. NULL text on failure.
+static struct str list_text(const json_t *ranks, struct arena *arena, struct err *err)
+{
+    char *dumped = json_is_array(ranks) ? json_dumps(ranks, 0) : NULL;
+    struct str text = str_of(dumped ? dumped : json_string_value(ranks));
+    text.at = arena_strdup(arena, text, err);
+    free(dumped);
+    return text;
+}
+
+// PyTorch writes "undefined" for groups that nobody described.
+static struct str described(struct str text)
+{
+    return str_equal(text, STR("undefined")) ? STR("") : text;
+}
+
+// Fills what the calls left open.
+static bool look_up(const struct group_places *places, struct str name, struct arena *arena,
+                    struct group_place *place, struct err *err)
+{
+    char *key = arena_strdup(arena, name, err);
+    const json_t *group = key ? json_object_get(places->by_name, key) : NULL;
+    int64_t size;
+    if (!group)
+        return key != NULL;
+    struct str text = described(str_of(json_string_value(json_object_get(group, "pg_desc"))));
+    if (!place->description.len && text.len) {
+        place->description = (struct str){arena_strdup(arena, text, err), text.len};
+        if (!place->description.at)
+            return false;
+    }
+    if (place->size <= 0 && member_json_i64(json_object_get(group, "pg_size"), &size))
+        place->size = size;
+    struct str listed = list_text(json_object_get(group, "ranks"), arena, err);
+    if (!is_whole(place->ranks) && is_whole(listed))
+        place->ranks = listed;
+    return listed.at != NULL;
+}
+
+// A list that is cut gives way to first:last:stride, when these are known.
+static bool name_ranks(const struct group_about *about, struct arena *arena,
+                       struct group_place *place, struct err *err)
+{
+    int64_t last = last_rank(about->rank_start, about->rank_stride, place->size);
+    if (is_whole(place->ranks) || last < 0)
+        return true;
+    char *text = arena_printf(arena, err, "%" PRId64 ":%" PRId64 ":%" PRId64, about->rank_start,
+                              last, about->rank_stride);
+    place->ranks = str_of(text);
+    return text != NULL;
+}
+
+bool group_places_find(const struct group_places *places, struct str name,
+                       const struct group_about *about, struct arena *arena,
+                       struct group_place *place, struct err *err)
+{
+    *place = (struct group_place){
+        .size = about->size == VALUE_ABSENT ? 0 : about->size,
+        .description = described(trace_text(places->trace, about->description)),
+        .ranks = trace_text(places->trace, about->ranks),
+    };
+    if (!look_up(places, name, arena, place, err))
+        return false;
+    place->span = is_whole(place->ranks)
+                      ? group_span_of_list(place->ranks, places->gpus)
+                      : group_span_of_stride(about->rank_start, about->rank_stride, place->size,
+                                             places->gpus);
+    return name_ranks(about, arena, place, err);
+}
+
+// The three numbers of first:last:stride.
+static bool read_stride(struct str text, int64_t numbers[3])
+{
+    for (int i = 0; i < 3; i++) {
+        size_t end = i < 2 ? str_find(text, STR(":")) : text.len;
+        if (end == SIZE_MAX || !str_to_i64((struct str){text.at, end}, &numbers[i]))
+            return false;
+        size_t used = end + (i < 2);
+        text = (struct str){text.at + used, text.len - used};
+    }
+    int64_t first = numbers[0], last = numbers[1], stride = numbers[2];
+    return first >= 0 && last >= first && last <= INT32_MAX && stride > 0 && stride <= INT32_MAX &&
+           (last - first) / stride < GROUP_RANKS_MAX;
+}
+
+struct str group_ranks_list(struct str ranks, struct arena *arena, struct err *err)
+{
+    int64_t numbers[3];
+    if (is_whole(ranks))
+        return ranks;
+    if (!read_stride(ranks, numbers))
+        return STR("");
+    struct buf text = {0};
+    for (int64_t rank = numbers[0]; rank <= numbers[1]; rank += numbers[2])
+        buf_printf(&text, "%s%" PRId64, text.len ? ", " : "[", rank);
+    buf_puts(&text, "]");
+    struct str list = {NULL, text.len};
+    if (buf_ok(&text, err))
+        list.at = arena_strdup(arena, (struct str){text.at, text.len}, err);
+    buf_free(&text);
+    return list.at ? list : (struct str){NULL, 0};
+}

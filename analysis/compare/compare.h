@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing runs: one base against each of several candidates, every side one run or its repeats.
+#ifndef ANALYSIS_COMPARE_H
+#define ANALYSIS_COMPARE_H
+
+#include "analysis/report/tables.h"
+#include "analysis/stats/verdict.h"
+
+#define COMPARE_MAX_RUNS 64 // of all sides together
+
+struct compare_setting {
+    struct str key, value;
+};
+
+// One run of a side.
+struct compare_run {
+    struct str id, name;
+    const struct report *run;           // has compare_run_tables
+    const struct report *rank;          // of the rank that stands for it: compare_rank_tables
+    const struct compare_setting *meta; // given by people; they win over what the trace says
+    size_t meta_count;
+};
+
+// Repeats of one measurement. Figures pool them: totals and steps are sums over the repeats.
+struct compare_side {
+    const struct compare_run *runs;
+    size_t run_count;
+    const int64_t *history; // step medians of the series' earlier runs, oldest first
+    size_t history_count;
+    struct series_evidence series; // of a candidate: what the series it shares with the base says
+};
+
+struct compare_options {
+    bool per_token; // scale candidates to the base's tokens per step
+    bool slowest;   // the ranks are the runs' slowest ones; words only
+    struct verdict_limits limits;
+};
+
+// Compares the base with each candidate and writes the tables of compare_tables; their column
+// `cand` is the candidate's number from 1. Reports are borrowed; a table that one of them lacks
+// counts as empty. ERR_USAGE for a side without runs, more than COMPARE_MAX_RUNS runs, and
+// per_token where a side's tokens per step are unknown or differ between its runs.
+MUST_CHECK bool analyse_compare(const struct compare_side *base, const struct compare_side *cands,
+                                size_t cand_count, const struct compare_options *options,
+                                struct report *report, struct err *err);
+
+#endif

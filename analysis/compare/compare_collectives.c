@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication of both sides by kind, group, type and size.
+#include "analysis/compare/compare_pair.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_NS 0x1p55
+
+// Rows of equal kind, role, group size, type and size class, of one side at first.
+struct call {
+    struct str kind, role, dtype, size_class;
+    int64_t group_size; // -1 when not known
+    // Over the steady steps of the side's runs; then per step.
+    double calls[SIDES], ns[SIDES], exposed_ns[SIDES];
+    double bytes[SIDES], bus[SIDES]; // bandwidths weighted by bytes, of rows that tell both
+    bool has[SIDES];
+};
+
+struct calls {
+    struct call *at;
+    size_t count;
+};
+
+static struct str text_of(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? STR("") : cell->s;
+}
+
+static double number_of(const struct table *table, size_t row, const char *column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    int c = table_column(table->desc, column);
+    if (cell->null)
+        return 0;
+    return table->desc->columns[c].type == COLUMN_F64 ? cell->f : (double)cell->i;
+}
+
+// What the ranks of a process group share, as the run's collectives tell.
+struct role {
+    struct str group, dimension;
+};
+
+struct roles {
+    struct role *at;
+    size_t count;
+};
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct role *x = a, *y = b;
+    return str_compare(x->group, y->group);
+}
+
+static bool read_roles(const struct compare_run *run, struct arena *arena, struct roles *roles,
+                       struct err *err)
+{
+    const struct table *waits = report_find(run->run, "comm_waits");
+    size_t count = waits ? waits->row_count : 0;
+    *roles = (struct roles){arena_array(arena, count + 1, sizeof *roles->at, err), count};
+    if (!roles->at)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        roles->at[i] =
+            (struct role){text_of(waits, i, "process_group"), text_of(waits, i, "dimension")};
+    qsort(roles->at, count, sizeof *roles->at, compare_groups);
+    return true;
+}
+
+static struct str role_of(const struct roles *roles, struct str group)
+{
+    const struct role key = {.group = group};
+    const struct role *found =
+        bsearch(&key, roles->at, roles->count, sizeof *roles->at, compare_groups);
+    return group.len && found ? found->dimension : STR("");
+}
+
+static struct call read_call(const struct table *sizes, size_t row, int side, int64_t steps)
+{
+    const struct cell *group_size = table_cell(sizes, row, "group_size");
+    struct call call = {.kind = text_of(sizes, row, "kind"),
+                        .dtype = text_of(sizes, row, "dtype"),
+                        .size_class = text_of(sizes, row, "size_class"),
+                        .group_size = group_size->null ? -1 : group_size->i};
+    double calls = number_of(sizes, row, "calls");
+    double steady = number_of(sizes, row, "calls_per_step") * (double)steps;
+    double bus = number_of(sizes, row, "bus_gbps"), bytes = number_of(sizes, row, "bytes");
+    double part = calls > 0 ? steady / calls : 0; // of the trace's calls that are steady
+    call.has[side] = true;
+    call.calls[side] = steady;
+    call.ns[side] = number_of(sizes, row, "total_ns") * part;
+    call.exposed_ns[side] = number_of(sizes, row, "exposed_ns") * part;
+    call.bytes[side] = bus > 0 ? bytes : 0;
+    call.bus[side] = bus > 0 ? bus * bytes : 0;
+    return call;
+}
+
+static bool read_side(const struct pair *pair, int side, struct calls *calls, struct err *err)
+{
+    const struct compare_pool *pool = pair->sides[side];
+    for (size_t r = 0; r < pool->count; r++) {
+        const struct compare_run *run = pool->runs[r].from;
+        const struct table *sizes = report_find(run->rank, "comm_sizes");
+        struct roles roles;
+        if (!read_roles(run, pair->scratch, &roles, err))
+            return false;
+        for (size_t i = 0; sizes && i < sizes->row_count; i++) {
+            struct call call = read_call(sizes, i, side, pool->runs[r].steps);
+            call.role = role_of(&roles, text_of(sizes, i, "process_group"));
+            calls->at[calls->count++] = call;
+        }
+    }
+    return true;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+    int order = str_compare(x->kind, y->kind);
+    order = order ? order : str_compare(x->role, y->role);
+    order = order ? order : (x->group_size > y->group_size) - (x->group_size < y->group_size);
+    order = order ? order : str_compare(x->dtype, y->dtype);
+    return order ? order : str_compare(x->size_class, y->size_class);
+}
+
+static void join(struct call *into, const struct call *from)
+{
+    for (int side = 0; side < SIDES; side++) {
+        into->has[side] |= from->has[side];
+        into->calls[side] += from->calls[side];
+        into->ns[side] += from->ns[side];
+        into->exposed_ns[side] += from->exposed_ns[side];
+        into->bytes[side] += from->bytes[side];
+        into->bus[side] += from->bus[side];
+    }
+}
+
+static void join_equal(struct calls *calls)
+{
+    size_t kept = 0;
+    qsort(calls->at, calls->count, sizeof *calls->at, compare_keys);
+    for (size_t i = 0; i < calls->count; i++) {
+        if (kept && compare_keys(&calls->at[kept - 1], &calls->at[i]) == 0)
+            join(&calls->at[kept - 1], &calls->at[i]);
+        else
+            calls->at[kept++] = calls->at[i];
+    }
+    calls->count = kept;
+}
+
+// Largest differences of exposed time first, then of time.
+static int compare_deltas(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+    double dx = fabs(x->exposed_ns[CAND] - x->exposed_ns[BASE]);
+    double dy = fabs(y->exposed_ns[CAND] - y->exposed_ns[BASE]);
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    dx = fabs(x->ns[CAND] - x->ns[BASE]);
+    dy = fabs(y->ns[CAND] - y->ns[BASE]);
+    return dx != dy ? (dx > dy ? -1 : 1) : compare_keys(a, b);
+}
+
+static void per_step(const struct pair *pair, struct calls *calls)
+{
+    for (int side = 0; side < SIDES; side++) {
+        const struct compare_pool *pool = pair->sides[side];
+        double factor = compare_pool_factor(pool) / (pool->steps ? (double)pool->steps : 1);
+        for (size_t i = 0; i < calls->count; i++) {
+            calls->at[i].calls[side] *= factor;
+            calls->at[i].ns[side] *= factor;
+            calls->at[i].exposed_ns[side] *= factor;
+        }
+    }
+}
+
+static void add_times(struct row *row, const struct call *call, const double ns[SIDES])
+{
+    int64_t whole[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        whole[side] = llround(fmin(fmax(ns[side], 0), MOST_NS));
+        row_i64_if(row, call->has[side], whole[side]);
+    }
+    row_i64(row, whole[CAND] - whole[BASE]);
+}
+
+static bool add_call(const struct pair *pair, const struct call *call, struct err *err)
+{
+    struct row row = {0};
+    row_i64(&row, pair->number);
+    row_text(&row, call->kind);
+    row_text_if(&row, call->role.len != 0, call->role);
+    row_i64_if(&row, call->group_size >= 0, call->group_size);
+    row_text_if(&row, call->dtype.len != 0, call->dtype);
+    row_text_if(&row, call->size_class.len != 0, call->size_class);
+    for (int side = 0; side < SIDES; side++)
+        row_f64_if(&row, call->has[side], call->calls[side]);
+    add_times(&row, call, call->ns);
+    add_times(&row, call, call->exposed_ns);
+    for (int side = 0; side < SIDES; side++)
+        row_f64_if(&row, call->bytes[side] > 0,
+                   call->bytes[side] > 0 ? call->bus[side] / call->bytes[side] : 0);
+    return row_end(&row, &table_compare_collectives, pair->report, err);
+}
+
+bool compare_collectives_write(const struct pair *pair, struct err *err)
+{
+    size_t room = compare_side_rows(pair->sides[BASE]->side, true, "comm_sizes") +
+                  compare_side_rows(pair->sides[CAND]->side, true, "comm_sizes");
+    struct calls calls = {arena_array(pair->scratch, room + 1, sizeof *calls.at, err), 0};
+    if (!calls.at)
+        return false;
+    for (int side = 0; side < SIDES; side++)
+        if (!read_side(pair, side, &calls, err))
+            return false;
+    join_equal(&calls);
+    per_step(pair, &calls);
+    qsort(calls.at, calls.count, sizeof *calls.at, compare_deltas);
+    for (size_t i = 0; i < calls.count; i++)
+        if (!add_call(pair, &calls.at[i], err))
+            return false;
+    return true;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peaks of memory of both sides, device by device.
+#include "analysis/compare/compare_pair.h"
+#include "analysis/report/tables.h"
+
+#define MAX_DEVICES 64 // of both sides together; a rank has one, seldom more
+
+enum peak { ALLOCATED, RESERVED, CAPACITY, PEAK_COUNT };
+
+struct device {
+    struct str name;
+    int64_t bytes[SIDES][PEAK_COUNT]; // the largest of the runs, -1 when not known
+};
+
+struct devices {
+    struct device at[MAX_DEVICES];
+    size_t count;
+    bool alone; // each run has one accelerator at most, whose number says where its rank was put
+};
+
+// The number of an accelerator, no text where a device is none. What vendors call cuda:0 and hip:0
+// is the same place in a job.
+static struct str number_of(struct str name)
+{
+    const struct str prefixes[] = {STR("cuda:"), STR("hip:")};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (str_starts_with(name, prefixes[i]))
+            return (struct str){name.at + prefixes[i].len, name.len - prefixes[i].len};
+    return (struct str){NULL, 0};
+}
+
+static bool has_one_accelerator(const struct compare_side *side)
+{
+    for (size_t r = 0; r < side->run_count; r++) {
+        const struct table *memory = report_find(side->runs[r].rank, "memory");
+        size_t accelerators = 0;
+        for (size_t i = 0; memory && i < memory->row_count; i++)
+            accelerators += number_of(table_cell(memory, i, "device")->s).at != NULL;
+        if (accelerators > 1)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(const struct devices *devices, struct str one, struct str other)
+{
+    struct str number = number_of(one), other_number = number_of(other);
+    if (!number.at || !other_number.at)
+        return str_equal(one, other);
+    return devices->alone || str_equal(number, other_number);
+}
+
+static struct device *find_device(struct devices *devices, struct str name)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        if (is_same(devices, devices->at[i].name, name))
+            return &devices->at[i];
+    if (devices->count == MAX_DEVICES)
+        return NULL;
+    struct device *device = &devices->at[devices->count++];
+    *device = (struct device){.name = name, .bytes = {{-1, -1, -1}, {-1, -1, -1}}};
+    return device;
+}
+
+static void read_row(struct devices *devices, const struct table *memory, size_t row, int side)
+{
+    static const char *const columns[PEAK_COUNT] = {"peak_allocated_bytes", "peak_reserved_bytes",
+                                                    "capacity_bytes"};
+    struct device *device = find_device(devices, table_cell(memory, row, "device")->s);
+    for (int p = 0; device && p < PEAK_COUNT; p++) {
+        const struct cell *cell = table_cell(memory, row, columns[p]);
+        if (!cell->null && cell->i > device->bytes[side][p])
+            device->bytes[side][p] = cell->i;
+    }
+}
+
+static void read_side(struct devices *devices, const struct compare_side *from, int side)
+{
+    for (size_t r = 0; r < from->run_count; r++) {
+        const struct table *memory = report_find(from->runs[r].rank, "memory");
+        for (size_t i = 0; memory && i < memory->row_count; i++)
+            read_row(devices, memory, i, side);
+    }
+}
+
+static bool add_device(const struct pair *pair, const struct device *device, struct err *err)
+{
+    struct row row = {0};
+    row_i64(&row, pair->number);
+    row_text(&row, device->name);
+    for (int p = 0; p < PEAK_COUNT; p++) {
+        int64_t base = device->bytes[BASE][p], cand = device->bytes[CAND][p];
+        row_i64_if(&row, base >= 0, base);
+        row_i64_if(&row, cand >= 0, cand);
+        if (p != CAPACITY)
+            row_i64_if(&row, base >= 0 && cand >= 0, cand - base);
+    }
+    return row_end(&row, &table_compare_memory, pair->report, err);
+}
+
+bool compare_memory_write(const struct pair *pair, struct err *err)
+{
+    struct devices devices = {.alone = has_one_accelerator(pair->sides[BASE]->side) &&
+                                       has_one_accelerator(pair->sides[CAND]->side)};
+    for (int side = 0; side < SIDES; side++)
+        read_side(&devices, pair->sides[side]->side, side);
+    for (size_t i = 0; i < devices.count; i++)
+        if (!add_device(pair, &devices.at[i], err))
+            return false;
+    return true;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The base against one candidate, as each table of a comparison is made from it.
+#ifndef ANALYSIS_COMPARE_PAIR_H
+#define ANALYSIS_COMPARE_PAIR_H
+
+#include "analysis/compare/compare_pool.h"
+
+struct pair {
+    int64_t number; // of the candidate, from 1
+    const struct compare_pool *sides[SIDES];
+    const struct compare_options *options;
+    struct judgement judged; // of the step times; shares and shift are the candidate's scaled
+    int64_t relevant_from_ns;
+    struct arena *scratch; // for what dies with the comparison
+    struct report *report;
+};
+
+// Rungs of the matching ladder, the strongest first.
+enum rung {
+    RUNG_MODULE,
+    RUNG_SHAPE,
+    RUNG_OP,
+    RUNG_KERNEL,
+    RUNG_CATEGORY,
+    RUNG_UNMATCHED,
+    RUNG_COUNT
+};
+
+// Fills judged and relevant_from_ns (compare_summary.c).
+MUST_CHECK bool compare_summary_judge(struct pair *pair, struct err *err);
+
+// Writes compare_summary; matched: device time of both sides per rung, in ns.
+MUST_CHECK bool compare_summary_write(const struct pair *pair, const double matched[RUNG_COUNT],
+                                      struct err *err);
+
+// Writes the rows of one side's runs; number is 0 for the base.
+MUST_CHECK bool compare_runs_write(const struct compare_pool *pool, int64_t number,
+                                   struct report *report, struct err *err);
+
+// Each writes the table of its name.
+MUST_CHECK bool compare_settings_write(const struct pair *pair, struct err *err);
+MUST_CHECK bool compare_modules_write(const struct pair *pair, struct err *err);
+MUST_CHECK bool compare_collectives_write(const struct pair *pair, struct err *err);
+MUST_CHECK bool compare_ranks_write(const struct pair *pair, struct err *err);
+MUST_CHECK bool compare_memory_write(const struct pair *pair, struct err *err);
+MUST_CHECK bool compare_findings_write(const struct pair *pair, struct err *err);
+
+#endif

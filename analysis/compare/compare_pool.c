@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the runs of a side and pools them: sums over the repeats, so that parts keep their sums.
+#include "analysis/compare/compare_pool.h"
+
+#include <stdlib.h>
+
+#define MOST        ((int64_t)1 << 55) // ns or calls of one run: a year
+#define MOST_TOKENS ((int64_t)1 << 48)
+
+static bool read_total(struct pool_run *run, struct err *err)
+{
+    const struct table *breakdown = report_find(run->from->rank, "breakdown");
+    for (size_t i = 0; breakdown && i < breakdown->row_count; i++) {
+        const struct cell *steps = table_cell(breakdown, i, "steps");
+        if (!str_equal(table_cell(breakdown, i, "scope")->s, STR("steady")) || steps->null)
+            continue;
+        run->total = parts_read(breakdown, i);
+        run->steps = steps->i;
+    }
+    int64_t left = MOST;
+    for (int b = 0; b < BAR_COUNT; b++) {
+        if (run->total.bar_ns[b] < 0 || run->total.bar_ns[b] > left)
+            return err_set(err, ERR_FORMAT, "%s: found %lld ns, expected 0 to %lld in all",
+                           category_bar_word((enum bar)b), (long long)run->total.bar_ns[b],
+                           (long long)MOST);
+        left -= run->total.bar_ns[b];
+    }
+    if (run->steps < 0 || run->steps > MOST)
+        return err_set(err, ERR_FORMAT, "found %lld steps", (long long)run->steps);
+    return true;
+}
+
+static bool check_sum(const struct table *table, const char *column, struct err *err)
+{
+    if (!table)
+        return true;
+    int64_t left = MOST;
+    int c = table_column(table->desc, column);
+    for (size_t i = 0; i < table->row_count; i++) {
+        int64_t value = table->cells[i * table->desc->column_count + (size_t)c].i;
+        if (value < 0 || value > left)
+            return err_set(err, ERR_FORMAT, "%s of %s: found %lld, expected 0 to %lld in all",
+                           column, table->desc->name, (long long)value, (long long)MOST);
+        left -= value;
+    }
+    return true;
+}
+
+// A value of the summary's row, -1 when there is none; times are not negative and at most years.
+static int64_t summary_i64(const struct pool_run *run, const char *column)
+{
+    const struct table *summary = report_find(run->from->rank, "summary");
+    const struct cell *cell = summary && summary->row_count ? table_cell(summary, 0, column) : NULL;
+    return !cell || cell->null || cell->i < 0 || cell->i > MOST ? -1 : cell->i;
+}
+
+static bool read_run(const struct compare_run *from, struct pool_run *run, struct err *err)
+{
+    *run = (struct pool_run){.from = from, .parts = report_find(from->rank, "parts")};
+    run->median_ns = summary_i64(run, "step_median_ns");
+    run->ci_low_ns = summary_i64(run, "step_ci_low_ns");
+    run->ci_high_ns = summary_i64(run, "step_ci_high_ns");
+    return (read_total(run, err) && check_sum(run->parts, "owned_ns", err) &&
+            check_sum(run->parts, "calls", err) &&
+            check_sum(report_find(from->rank, "modules"), "self_owned_ns", err)) ||
+           err_wrap(err, "run %.*s", (int)from->id.len, from->id.at);
+}
+
+// --- tokens -------------------------------------------------------------------------------------
+
+struct str compare_pool_setting(const struct compare_run *run, struct str key)
+{
+    for (size_t i = 0; i < run->meta_count; i++)
+        if (str_equal(run->meta[i].key, key))
+            return run->meta[i].value;
+    const struct table *table = report_find(run->run, "environment");
+    struct str best = STR("");
+    int64_t most = 0;
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        int64_t ranks = table_cell(table, i, "ranks")->i;
+        if (!str_equal(table_cell(table, i, "key")->s, key) || ranks <= most)
+            continue;
+        most = ranks;
+        best = table_cell(table, i, "value")->s;
+    }
+    return best;
+}
+
+// A whole number above 0, else 0.
+static int64_t count_setting(const struct compare_run *run, struct str key)
+{
+    int64_t count;
+    bool known = str_to_i64(compare_pool_setting(run, key), &count);
+    return known && count > 0 && count <= MOST_TOKENS ? count : 0;
+}
+
+static int64_t run_tokens(const struct compare_run *run)
+{
+    int64_t tokens = count_setting(run, STR("tokens_per_step"));
+    int64_t batch = count_setting(run, STR("batch_size"));
+    int64_t length = count_setting(run, STR("seq_len"));
+    if (tokens == 0 && batch > 0 && length <= MOST_TOKENS / batch)
+        tokens = batch * length;
+    return tokens > MOST_TOKENS ? 0 : tokens;
+}
+
+static int64_t side_tokens(const struct compare_side *side)
+{
+    int64_t tokens = run_tokens(&side->runs[0]);
+    for (size_t i = 1; i < side->run_count; i++)
+        if (run_tokens(&side->runs[i]) != tokens)
+            return 0;
+    return tokens;
+}
+
+// --- figures ------------------------------------------------------------------------------------
+
+int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor)
+{
+    __extension__ typedef unsigned __int128 u128;
+    if (divisor <= 0 || total <= 0)
+        return 0;
+    u128 by = (u128)(uint64_t)divisor * (uint64_t)pool->scale.from;
+    u128 product = (u128)(uint64_t)total * (uint64_t)pool->scale.to;
+    u128 quotient = product / by + (product % by >= by - product % by);
+    return quotient > (u128)MOST ? MOST : (int64_t)quotient;
+}
+
+int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns)
+{
+    return ns < 0 ? ns : compare_pool_per(pool, ns, 1);
+}
+
+double compare_pool_factor(const struct compare_pool *pool)
+{
+    return (double)pool->scale.to / (double)pool->scale.from;
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int64_t compare_pool_median(int64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_i64);
+    return values[(count - 1) / 2];
+}
+
+static int64_t median_step(const struct compare_pool *pool)
+{
+    int64_t medians[COMPARE_MAX_RUNS];
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->runs[i].median_ns >= 0)
+            medians[count++] = pool->runs[i].median_ns;
+    return count ? compare_pool_scaled(pool, compare_pool_median(medians, count)) : -1;
+}
+
+static bool work_out(struct compare_pool *pool, struct err *err)
+{
+    pool->step_ns = median_step(pool);
+    pool->mean_ns = compare_pool_per(pool, parts_window_ns(&pool->total), pool->steps);
+    return parts_share_out(pool->mean_ns, pool->total.bar_ns, pool->bar_ns, BAR_COUNT, err);
+}
+
+static void add_run(struct compare_pool *pool, const struct pool_run *run)
+{
+    for (int b = 0; b < BAR_COUNT; b++)
+        pool->total.bar_ns[b] += run->total.bar_ns[b];
+    pool->steps += run->steps;
+}
+
+bool compare_pool_make(const struct compare_side *side, struct arena *arena,
+                       struct compare_pool *pool, struct err *err)
+{
+    *pool = (struct compare_pool){.side = side, .count = side->run_count, .scale = {1, 1}};
+    pool->runs = arena_array(arena, pool->count, sizeof *pool->runs, err);
+    if (!pool->runs)
+        return false;
+    for (size_t i = 0; i < pool->count; i++) {
+        if (!read_run(&side->runs[i], &pool->runs[i], err))
+            return false;
+        add_run(pool, &pool->runs[i]);
+    }
+    pool->tokens = side_tokens(side);
+    return work_out(pool, err);
+}
+
+bool compare_pool_scale(const struct compare_pool *base, struct compare_pool *cand, struct err *err)
+{
+    if (!base->tokens || !cand->tokens)
+        return err_set(err, ERR_USAGE,
+                       "found no tokens per step of the %s that hold for all its runs, expected "
+                       "meta=tokens_per_step=N, or batch_size and seq_len, on both sides",
+                       base->tokens ? "candidate" : "base");
+    cand->scale = (struct pool_scale){base->tokens, cand->tokens};
+    return work_out(cand, err);
+}
+
+size_t compare_side_rows(const struct compare_side *side, bool of_rank, const char *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const struct compare_run *run = &side->runs[i];
+        const struct table *rows = report_find(of_rank ? run->rank : run->run, table);
+        count += rows ? rows->row_count : 0;
+    }
+    return count;
+}

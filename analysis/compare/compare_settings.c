@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the runs of both sides were made: what people gave, else what the traces say.
+#include "analysis/compare/compare_pair.h"
+#include "analysis/run/run.h"
+#include "analysis/report/tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MAX_VALUES 3 // of one setting that are told
+
+// One value of a setting in one run.
+struct setting {
+    struct str key, value;
+    bool given;     // by people
+    int64_t weight; // ranks that have it
+};
+
+struct settings {
+    struct setting *at;
+    size_t count;
+};
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct setting *x = a, *y = b;
+    int order = str_compare(x->key, y->key);
+    return order ? order : str_compare(x->value, y->value);
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct setting *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return str_compare(x->value, y->value);
+}
+
+static size_t count_rows(const struct compare_side *side)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const struct table *table = report_find(side->runs[i].run, "environment");
+        count += side->runs[i].meta_count + (table ? table->row_count : 0) + 1;
+    }
+    return count;
+}
+
+static bool is_given(const struct compare_run *run, struct str key)
+{
+    for (size_t i = 0; i < run->meta_count; i++)
+        if (str_equal(run->meta[i].key, key))
+            return true;
+    return false;
+}
+
+static void take(struct settings *settings, struct setting setting)
+{
+    settings->at[settings->count++] = setting;
+}
+
+// The number of ranks is a setting that no trace states.
+static bool take_ranks(struct settings *settings, const struct compare_run *run,
+                       struct arena *arena, struct err *err)
+{
+    const struct table *summary = report_find(run->run, "summary");
+    if (!summary || !summary->row_count || is_given(run, STR("ranks")))
+        return true;
+    const char *text = arena_printf(arena, err, "%" PRId64, table_cell(summary, 0, "ranks")->i);
+    if (text)
+        take(settings, (struct setting){STR("ranks"), str_of(text), false, 1});
+    return text != NULL;
+}
+
+static bool take_run(struct settings *settings, const struct compare_run *run, struct arena *arena,
+                     struct err *err)
+{
+    const struct table *table = report_find(run->run, "environment");
+    for (size_t i = 0; i < run->meta_count; i++)
+        take(settings, (struct setting){run->meta[i].key, run->meta[i].value, true, 1});
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        struct str key = table_cell(table, i, "key")->s;
+        if (!is_given(run, key))
+            take(settings, (struct setting){key, table_cell(table, i, "value")->s, false,
+                                            table_cell(table, i, "ranks")->i});
+    }
+    return take_ranks(settings, run, arena, err);
+}
+
+// Adds up the weights of equal values, which lie side by side. *given: people gave one of them.
+static size_t join_equal(struct setting *at, size_t count, bool *given)
+{
+    size_t kept = 0;
+    *given = false;
+    for (size_t i = 0; i < count; i++) {
+        *given |= at[i].given;
+        if (kept && str_equal(at[kept - 1].value, at[i].value))
+            at[kept - 1].weight += at[i].weight;
+        else
+            at[kept++] = at[i];
+    }
+    return kept;
+}
+
+// All values of one key in one line, the most frequent first.
+static bool join_values(struct setting *at, size_t count, struct arena *arena,
+                        struct setting *joined, struct err *err)
+{
+    bool given;
+    count = join_equal(at, count, &given);
+    qsort(at, count, sizeof *at, compare_weights);
+    *joined = at[0];
+    joined->given = given;
+    for (size_t i = 1; i < count && i < MAX_VALUES; i++) {
+        const char *text = arena_printf(arena, err, "%.*s | %.*s%s", (int)joined->value.len,
+                                        joined->value.at, (int)at[i].value.len, at[i].value.at,
+                                        i + 1 == MAX_VALUES && count > MAX_VALUES ? " | ..." : "");
+        if (!text)
+            return false;
+        joined->value = str_of(text);
+    }
+    return true;
+}
+
+// A side's settings by key, one each.
+static bool read_settings(const struct compare_side *side, struct arena *arena,
+                          struct settings *settings, struct err *err)
+{
+    *settings =
+        (struct settings){arena_array(arena, count_rows(side), sizeof *settings->at, err), 0};
+    if (!settings->at)
+        return false;
+    for (size_t i = 0; i < side->run_count; i++)
+        if (!take_run(settings, &side->runs[i], arena, err))
+            return false;
+    if (settings->count)
+        qsort(settings->at, settings->count, sizeof *settings->at, compare_values);
+    size_t kept = 0;
+    for (size_t from = 0, to; from < settings->count; from = to) {
+        for (to = from + 1; to < settings->count; to++)
+            if (!str_equal(settings->at[to].key, settings->at[from].key))
+                break;
+        if (!join_values(settings->at + from, to - from, arena, &settings->at[kept++], err))
+            return false;
+    }
+    settings->count = kept;
+    return true;
+}
+
+// --- both sides ---------------------------------------------------------------------------------
+
+// In the order in which they are written: what only one side says is less sure to matter.
+enum likeness { DIFFERENT, ONE_SIDED, EQUAL };
+
+// One setting of both sides; NULL where a side lacks it.
+struct both {
+    const struct setting *base, *cand;
+    enum likeness likeness;
+    int weight; // of the key: low ones first
+};
+
+// What a comparison depends on most, in this order; all other settings come after.
+static int weight_of(struct str key)
+{
+    static const char *const keys[] = {"gpu",        "ranks",     "flavour",         "precision",
+                                       "batch_size", "seq_len",   "tokens_per_step", "model",
+                                       "data",       "framework", "driver",          "commit"};
+    const int count = (int)(sizeof keys / sizeof *keys);
+    int i = 0;
+    while (i < count && !str_equal(key, str_of(keys[i])))
+        i++;
+    return i;
+}
+
+static struct str key_of(const struct both *both)
+{
+    return both->base ? both->base->key : both->cand->key;
+}
+
+static int compare_boths(const void *a, const void *b)
+{
+    const struct both *x = a, *y = b;
+    if (x->likeness != y->likeness)
+        return x->likeness < y->likeness ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? -1 : 1;
+    return str_compare(key_of(x), key_of(y));
+}
+
+// The machine on which a side was recorded is no setting: it is shown, but not held against
+// another.
+static bool is_compared(const struct setting *setting)
+{
+    return setting && (setting->given || !run_place_is_host(setting->key));
+}
+
+static struct both make_both(const struct setting *base, const struct setting *cand)
+{
+    struct both both = {base, cand, ONE_SIDED, 0};
+    if (base && cand)
+        both.likeness = str_equal(base->value, cand->value) ? EQUAL : DIFFERENT;
+    if (!is_compared(base) && !is_compared(cand))
+        both.likeness = EQUAL;
+    both.weight = weight_of(key_of(&both));
+    return both;
+}
+
+// Walks both lists by key. Returns how many there are.
+static size_t zip(struct settings base, struct settings cand, struct both *out)
+{
+    size_t count = 0;
+    for (size_t b = 0, c = 0; b < base.count || c < cand.count;) {
+        int order = b == base.count   ? 1
+                    : c == cand.count ? -1
+                                      : str_compare(base.at[b].key, cand.at[c].key);
+        const struct setting *left = order <= 0 ? &base.at[b++] : NULL;
+        const struct setting *right = order >= 0 ? &cand.at[c++] : NULL;
+        out[count++] = make_both(left, right);
+    }
+    return count;
+}
+
+static const char *source_of(const struct setting *setting)
+{
+    return !setting ? NULL : setting->given ? "upload" : "trace";
+}
+
+static bool add_setting(const struct pair *pair, const struct both *both, struct err *err)
+{
+    const struct setting *base = both->base, *cand = both->cand;
+    struct row row = {0};
+    row_i64(&row, pair->number);
+    row_text(&row, key_of(both));
+    row_text_if(&row, base != NULL, base ? base->value : (struct str){0});
+    row_text_if(&row, cand != NULL, cand ? cand->value : (struct str){0});
+    row_bool(&row, both->likeness != EQUAL);
+    row_word(&row, source_of(base));
+    row_word(&row, source_of(cand));
+    return row_end(&row, &table_compare_settings, pair->report, err);
+}
+
+bool compare_settings_write(const struct pair *pair, struct err *err)
+{
+    struct settings settings[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        if (!read_settings(pair->sides[side]->side, pair->scratch, &settings[side], err))
+            return false;
+    size_t room = settings[BASE].count + settings[CAND].count;
+    struct both *both = arena_array(pair->scratch, room + 1, sizeof *both, err);
+    if (!both)
+        return false;
+    size_t count = zip(settings[BASE], settings[CAND], both);
+    qsort(both, count, sizeof *both, compare_boths);
+    for (size_t i = 0; i < count; i++)
+        if (!add_setting(pair, &both[i], err))
+            return false;
+    return true;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on two sides' step times, and the comparison in one row.
+#include "analysis/compare/compare_pair.h"
+#include "analysis/compare/compare_work.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/time_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MOST_NS      0x1p60 // that a rounded figure tells
+#define WELL_COVERED 0.9    // of the time; less is said
+
+static size_t read_medians(const struct compare_pool *pool, double *medians)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->runs[i].median_ns > 0)
+            medians[count++] = (double)pool->runs[i].median_ns * compare_pool_factor(pool);
+    return count;
+}
+
+static int64_t rounded(double ns)
+{
+    return llround(fmin(fmax(ns, -MOST_NS), MOST_NS));
+}
+
+bool compare_summary_judge(struct pair *pair, struct err *err)
+{
+    double medians[SIDES][COMPARE_MAX_RUNS];
+    struct samples samples[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        samples[side] =
+            (struct samples){medians[side], read_medians(pair->sides[side], medians[side])};
+    const struct compare_side *base = pair->sides[BASE]->side;
+    double *past = arena_array(pair->scratch, base->history_count + 1, sizeof *past, err);
+    if (!past)
+        return false;
+    for (size_t i = 0; i < base->history_count; i++)
+        past[i] = (double)base->history[i];
+    const struct verdict_limits *limits = &pair->options->limits;
+    const struct verdict_history history = {{past, base->history_count},
+                                            pair->sides[CAND]->side->series};
+    if (!verdict_judge(samples[BASE], samples[CAND], &history, limits, &pair->judged, err))
+        return false;
+    double from_ns = pair->judged.relevant_from_ns;
+    pair->relevant_from_ns = rounded(isnan(from_ns) ? limits->relevant_ns : from_ns);
+    return true;
+}
+
+// --- the sentence -------------------------------------------------------------------------------
+
+struct sentence {
+    char text[1200];
+    size_t len;
+};
+
+static void say(struct sentence *sentence, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void say(struct sentence *sentence, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof sentence->text - sentence->len;
+    int written = vsnprintf(sentence->text + sentence->len, room, format, args);
+    va_end(args);
+    if (written > 0)
+        sentence->len += (size_t)written < room ? (size_t)written : room - 1;
+}
+
+static void say_missing(struct sentence *sentence, const struct compare_pool *sides[SIDES])
+{
+    const char *who = sides[BASE]->step_ns < 0 && sides[CAND]->step_ns < 0 ? "both sides have"
+                      : sides[BASE]->step_ns < 0                           ? "the base has"
+                                                                           : "the candidate has";
+    say(sentence, "%s no steps on a device, so that there is nothing to compare", who);
+}
+
+static void say_work(struct sentence *sentence, const struct compare_work *work)
+{
+    const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
+    if (work->is_same)
+        return;
+    say(sentence,
+        "different work, of which no side is faster: operators, shapes and calls per step match in "
+        "%.0f %% of the device time",
+        100 * work->same_share);
+    if (base->flops_per_step > 0 && cand->flops_per_step > 0)
+        say(sentence, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
+            cand->flops_per_step);
+    say(sentence, "; ");
+}
+
+// What the figures of operations and precision leave out.
+static void say_coverage(struct sentence *sentence, const struct compare_work *work)
+{
+    static const char *const names[SIDES] = {"the base", "the candidate"};
+    for (int side = 0; side < SIDES; side++) {
+        const struct side_work *one = &work->sides[side];
+        if (one->flops_time_share < WELL_COVERED)
+            say(sentence, "; FLOPs are known for %.0f %% of the matrix and attention time of %s",
+                100 * one->flops_time_share, names[side]);
+        if (one->unknown_share > 1 - WELL_COVERED)
+            say(sentence, "; precision is unknown for %.0f %% of the matrix products of %s",
+                100 * one->unknown_share, names[side]);
+    }
+}
+
+static void say_steps(struct sentence *sentence, const struct pair *pair)
+{
+    int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
+    double share = base_ns ? fabs((double)(cand_ns - base_ns)) / (double)base_ns : 0;
+    say(sentence, "the candidate's median step is %s%s%s, the base's %s: %.1f %% %s",
+        time_text(cand_ns).text, pair->options->slowest ? " on the slowest rank" : "",
+        pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text,
+        100 * share,
+        cand_ns < base_ns   ? "shorter"
+        : cand_ns > base_ns ? "longer"
+                            : "apart");
+}
+
+static void say_interval(struct sentence *sentence, const struct judgement *judged)
+{
+    if (judged->has_interval)
+        say(sentence, "; the shift is between %+.2f %% and %+.2f %%", 100 * judged->low_share,
+            100 * judged->high_share);
+}
+
+static void say_unknown(struct sentence *sentence, const struct judgement *judged)
+{
+    if (judged->base_runs <= 1 && judged->cand_runs <= 1)
+        say(sentence, "; with one run per side the noise between runs is unknown");
+    else
+        say(sentence, "; %zu and %zu runs are too few to tell it from noise", judged->base_runs,
+            judged->cand_runs);
+    if (judged->base_missing || judged->cand_missing)
+        say(sentence, " (%zu more of the base and %zu of the candidate would)",
+            judged->base_missing, judged->cand_missing);
+}
+
+static void say_series(struct sentence *sentence, const struct judgement *judged)
+{
+    say(sentence, "; more than noise: ");
+    if (isnan(judged->p_value))
+        say(sentence, "one of the two stands out of the usual runs of their series");
+    else
+        say(sentence, "the level of their series changed between them (p = %.3g)", judged->p_value);
+    if (!isnan(judged->threshold_share))
+        say(sentence, ", whose runs differ by up to %.2f %%", 100 * judged->threshold_share);
+}
+
+static void say_verdict(struct sentence *sentence, const struct pair *pair)
+{
+    const struct judgement *judged = &pair->judged;
+    if (judged->verdict == VERDICT_UNKNOWN) {
+        say_unknown(sentence, judged);
+        return;
+    }
+    bool significant = judged->verdict == VERDICT_SIGNIFICANT;
+    if (strcmp(judged->method, "equal") == 0)
+        say(sentence, "; both sides hold the same times");
+    else if (strcmp(judged->method, "series") == 0)
+        say_series(sentence, judged);
+    else if (strcmp(judged->method, "history") == 0)
+        say(sentence, "; %s noise: runs of the series differ by up to %.2f %%",
+            significant ? "more than" : "within", 100 * judged->threshold_share);
+    else
+        say(sentence, "; %s over %zu and %zu runs (Mann-Whitney, p = %.3g)",
+            significant ? "significant" : "within noise", judged->base_runs, judged->cand_runs,
+            judged->p_value);
+    say_interval(sentence, judged);
+    if (significant && judged->relevant)
+        say(sentence, "; relevant");
+    else if (significant)
+        say(sentence, "; too small to be relevant (below %s)",
+            time_text(pair->relevant_from_ns).text);
+}
+
+// --- the row ------------------------------------------------------------------------------------
+
+static void add_interval(struct row *row, const struct compare_pool *pool)
+{
+    bool one = pool->count == 1;
+    int64_t low_ns = compare_pool_scaled(pool, pool->runs[0].ci_low_ns);
+    int64_t high_ns = compare_pool_scaled(pool, pool->runs[0].ci_high_ns);
+    row_i64_if(row, one && low_ns >= 0, low_ns);
+    row_i64_if(row, one && high_ns >= 0, high_ns);
+}
+
+static void add_steps(struct row *row, const struct pair *pair, bool known, bool same_work)
+{
+    int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
+    row_i64_if(row, base_ns >= 0, base_ns);
+    row_i64_if(row, cand_ns >= 0, cand_ns);
+    row_i64_if(row, known, cand_ns - base_ns);
+    row_share(row, cand_ns - base_ns, known ? base_ns : 0);
+    add_interval(row, pair->sides[BASE]);
+    add_interval(row, pair->sides[CAND]);
+    row_share(row, base_ns, known && same_work ? cand_ns : 0);
+}
+
+static void add_judgement(struct row *row, const struct pair *pair, bool known)
+{
+    const struct judgement *judged = &pair->judged;
+    known = known && !isnan(judged->shift_share);
+    row_i64_if(row, known && !isnan(judged->shift_ns), known ? rounded(judged->shift_ns) : 0);
+    row_f64_if(row, known, judged->shift_share);
+    row_f64_if(row, known && judged->has_interval, judged->low_share);
+    row_f64_if(row, known && judged->has_interval, judged->high_share);
+    row_f64(row, judged->p_value);
+    row_word(row, judged->method);
+    row_bool(row, judged->relevant);
+    row_i64(row, pair->relevant_from_ns);
+    row_f64(row, judged->threshold_share);
+}
+
+// Six shares of the device time, null without any.
+static void add_rungs(struct row *row, const double matched[RUNG_COUNT])
+{
+    double all = 0;
+    for (int r = 0; r < RUNG_COUNT; r++)
+        all += matched[r];
+    for (int r = 0; r < RUNG_COUNT; r++)
+        row_f64_if(row, all > 0, all > 0 ? matched[r] / all : 0);
+}
+
+static void add_work(struct row *row, const struct compare_work *work)
+{
+    row_f64(row, work->same_share);
+    row_bool(row, work->is_same);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].flops_per_step);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].flops_time_share);
+    for (int side = 0; side < SIDES; side++)
+        row_f64(row, work->sides[side].unknown_share);
+}
+
+static double matched_share(const double matched[RUNG_COUNT])
+{
+    double named =
+        matched[RUNG_MODULE] + matched[RUNG_SHAPE] + matched[RUNG_OP] + matched[RUNG_KERNEL];
+    double all = named + matched[RUNG_CATEGORY] + matched[RUNG_UNMATCHED];
+    return all > 0 ? named / all : 0;
+}
+
+// From the difference of the means to that of the medians.
+static int64_t bridge_ns(const struct compare_pool *base, const struct compare_pool *cand)
+{
+    return (cand->step_ns - cand->mean_ns) - (base->step_ns - base->mean_ns);
+}
+
+bool compare_summary_write(const struct pair *pair, const double matched[RUNG_COUNT],
+                           struct err *err)
+{
+    const struct compare_pool *base = pair->sides[BASE], *cand = pair->sides[CAND];
+    bool known = base->step_ns >= 0 && cand->step_ns >= 0;
+    struct sentence sentence = {.len = 0};
+    struct compare_work work;
+    if (!compare_work_read(pair, &work, err))
+        return false;
+    if (known) {
+        say_work(&sentence, &work);
+        say_steps(&sentence, pair);
+        say_verdict(&sentence, pair);
+        say_coverage(&sentence, &work);
+    } else {
+        say_missing(&sentence, (const struct compare_pool *[]){base, cand});
+    }
+    struct row row = {0};
+    row_i64(&row, pair->number);
+    add_steps(&row, pair, known, work.is_same);
+    row_word(&row, verdict_word(pair->judged.verdict));
+    row_text(&row, (struct str){sentence.text, sentence.len});
+    row_i64(&row, base->steps);
+    row_i64(&row, cand->steps);
+    row_i64(&row, base->mean_ns);
+    row_i64(&row, cand->mean_ns);
+    row_i64(&row, cand->mean_ns - base->mean_ns);
+    row_f64(&row, matched_share(matched));
+    row_i64(&row, (int64_t)base->count);
+    row_i64(&row, (int64_t)cand->count);
+    add_judgement(&row, pair, known);
+    row_i64_if(&row, base->tokens != 0, base->tokens);
+    row_i64_if(&row, cand->tokens != 0, cand->tokens);
+    add_rungs(&row, matched);
+    row_i64_if(&row, known, known ? bridge_ns(base, cand) : 0);
+    add_work(&row, &work);
+    return row_end(&row, &table_compare_summary, pair->report, err);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the parts of all runs of both sides, by names that both sides share.
+#include "analysis/names/module_names.h"
+#include "analysis/names/op_alias.h"
+#include "analysis/compare/waterfall_tree.h"
+
+#define OTHER_SHAPES  STR("(other shapes)")
+#define OTHER_KERNELS STR("(other kernels)")
+
+enum field { BAR, CATEGORY, OP, DIMS, TYPES, MODULE, KERNEL, CALLS, OWNED, FIELD_COUNT };
+
+// The columns of a table of parts, found once.
+struct fields {
+    const struct table *table;
+    size_t column[FIELD_COUNT];
+};
+
+// One run as it is read.
+struct reader {
+    struct fall *fall;
+    struct fields fields;
+    struct module_names modules;
+    int side;
+    uint32_t run;
+    int64_t left_ns[BAR_COUNT]; // of the bars, not yet told by a row
+};
+
+static struct fields find_fields(const struct table *table)
+{
+    static const char *const names[FIELD_COUNT] = {
+        "bar", "category", "op", "dims", "types", "module", "kernel", "calls", "owned_ns"};
+    struct fields fields = {.table = table};
+    for (int f = 0; f < FIELD_COUNT; f++)
+        fields.column[f] = (size_t)table_column(table->desc, names[f]);
+    return fields;
+}
+
+static const struct cell *cell_of(const struct fields *fields, size_t row, enum field field)
+{
+    return &fields->table->cells[row * fields->table->desc->column_count + fields->column[field]];
+}
+
+static struct str text_of(const struct fields *fields, size_t row, enum field field)
+{
+    const struct cell *cell = cell_of(fields, row, field);
+    return cell->null ? STR("") : cell->s;
+}
+
+static bool intern(struct fall *fall, struct str text, str_id *id, struct err *err)
+{
+    *id = 0;
+    text.len = text.len > STRTAB_MAX_LEN ? STRTAB_MAX_LEN : text.len;
+    return text.len == 0 || strtab_intern(&fall->texts, text, id, err);
+}
+
+static uint32_t bar_of(struct str word)
+{
+    uint32_t b = 0;
+    while (b < BAR_COUNT && !str_equal(word, str_of(category_bar_word((enum bar)b))))
+        b++;
+    return b < BAR_COUNT ? b : BAR_IDLE_OTHER;
+}
+
+// What is summed over shapes has none of its own, so that it matches by the operator alone.
+static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
+{
+    struct str dims = text_of(&reader->fields, row, DIMS);
+    str_id dims_id, types_id;
+    uint32_t index;
+    if (!dims.len || str_equal(dims, OTHER_SHAPES))
+        return true;
+    if (!intern(reader->fall, dims, &dims_id, err) ||
+        !intern(reader->fall, text_of(&reader->fields, row, TYPES), &types_id, err) ||
+        !groups_index(&reader->fall->shapes, dims_id, types_id, &index, err))
+        return false;
+    leaf->shape = index + 1;
+    return true;
+}
+
+static bool read_names(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
+{
+    const struct fields *fields = &reader->fields;
+    struct str module = text_of(fields, row, MODULE);
+    struct str kernel = text_of(fields, row, KERNEL);
+    if (module.len)
+        module = module_names_path(&reader->modules, module);
+    if (str_equal(kernel, OTHER_KERNELS))
+        kernel.len = 0; // a sum of many is not the same kernel elsewhere
+    leaf->bar = bar_of(text_of(fields, row, BAR));
+    return intern(reader->fall, text_of(fields, row, CATEGORY), &leaf->category, err) &&
+           intern(reader->fall, op_alias_name(text_of(fields, row, OP)), &leaf->op, err) &&
+           intern(reader->fall, module, &leaf->module, err) &&
+           intern(reader->fall, kernel, &leaf->kernel, err) && read_shape(reader, row, leaf, err);
+}
+
+// Adds a row to the leaf of its names, which is made when new.
+static bool add_reading(struct reader *reader, const struct leaf *names, int64_t ns, int64_t calls,
+                        struct err *err)
+{
+    struct fall *fall = reader->fall;
+    uint32_t place, index;
+    if (!groups_index(&fall->places, (uint64_t)names->bar << 32 | names->category,
+                      (uint64_t)names->op << 32 | names->shape, &place, err) ||
+        !groups_index(&fall->keys, (uint64_t)place << 32 | names->module, names->kernel, &index,
+                      err))
+        return false;
+    if (index == fall->leaf_count)
+        fall->leaves[fall->leaf_count++] = *names;
+    struct leaf *leaf = &fall->leaves[index];
+    leaf->has[reader->side] = true;
+    leaf->ns[reader->side] += ns;
+    leaf->calls[reader->side] += calls;
+    fall->readings[fall->reading_count++] = (struct reading){index, reader->run, ns};
+    return true;
+}
+
+static bool read_row(struct reader *reader, size_t row, struct err *err)
+{
+    int64_t ns = cell_of(&reader->fields, row, OWNED)->i;
+    struct leaf leaf = {.rung = RUNG_UNMATCHED};
+    if (!read_names(reader, row, &leaf, err))
+        return false;
+    if (ns > reader->left_ns[leaf.bar])
+        return err_set(err, ERR_FORMAT,
+                       "found parts of %s that sum to more than the breakdown's time",
+                       category_bar_word((enum bar)leaf.bar));
+    reader->left_ns[leaf.bar] -= ns;
+    return add_reading(reader, &leaf, ns, cell_of(&reader->fields, row, CALLS)->i, err);
+}
+
+// What no row tells is a part too, so that every level sums to the bars.
+static bool read_rest(struct reader *reader, struct err *err)
+{
+    for (uint32_t b = 0; b < BAR_COUNT; b++) {
+        struct leaf rest = {.bar = b, .rung = RUNG_UNMATCHED};
+        if (reader->left_ns[b] > 0 && !add_reading(reader, &rest, reader->left_ns[b], 0, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_run(struct fall *fall, const struct pool_run *run, int side, uint32_t number,
+                     struct err *err)
+{
+    struct reader reader = {.fall = fall, .side = side, .run = number};
+    memcpy(reader.left_ns, run->total.bar_ns, sizeof reader.left_ns);
+    if (!module_names_make(report_find(run->from->rank, "modules"), fall->pair->scratch,
+                           &reader.modules, err))
+        return false;
+    if (run->parts)
+        reader.fields = find_fields(run->parts);
+    for (size_t i = 0; run->parts && i < run->parts->row_count; i++)
+        if (!read_row(&reader, i, err))
+            return err_wrap(err, "run %.*s", (int)run->from->id.len, run->from->id.at);
+    return read_rest(&reader, err);
+}
+
+static size_t count_rows(const struct compare_pool *pool)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        count += (pool->runs[i].parts ? pool->runs[i].parts->row_count : 0) + BAR_COUNT;
+    return count;
+}
+
+bool waterfall_read(struct fall *fall, struct err *err)
+{
+    const struct pair *pair = fall->pair;
+    size_t room = count_rows(pair->sides[BASE]) + count_rows(pair->sides[CAND]);
+    fall->leaves = arena_room(pair->scratch, room, sizeof *fall->leaves, err);
+    fall->readings = arena_room(pair->scratch, room, sizeof *fall->readings, err);
+    if (!fall->leaves || !fall->readings)
+        return false;
+    uint32_t number = 0;
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < pair->sides[side]->count; i++)
+            if (!read_run(fall, &pair->sides[side]->runs[i], side, number++, err))
+                return false;
+    return true;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one host thread was doing at a moment: both its rows together, moving forward in time.
+#ifndef ANALYSIS_HOST_VIEW_H
+#define ANALYSIS_HOST_VIEW_H
+
+#include "analysis/facts/host_stack.h"
+#include "analysis/names/host_traits.h"
+
+// The longest open event of each trait.
+struct host_open {
+    uint32_t event;
+    int64_t end_ns;
+};
+
+struct host_row {
+    struct host_stack stack;
+    uint32_t seen; // events of the row before it are in open
+    struct host_open open[HOST_TRAIT_COUNT];
+};
+
+struct host_view {
+    struct host_traits *traits;
+    struct host_row calls;  // operators, calls and annotations
+    struct host_row frames; // Python
+};
+
+struct host_moment {
+    uint32_t event;                  // innermost operator, call, annotation or frame, or FACTS_NONE
+    bool bare;                       // nothing is open, or annotations without a trait only
+    uint32_t open[HOST_TRAIT_COUNT]; // outermost open event with the trait, or FACTS_NONE
+    int64_t until_ns;                // it stays so until then at least
+};
+
+// A view of a thread at the begin of its rows; frames is NULL without Python. Pair with
+// host_view_free.
+void host_view_init(struct host_view *view, struct host_traits *traits, const struct track *calls,
+                    const struct track *frames);
+void host_view_free(struct host_view *view);
+
+// Moments must ascend. Linear over the rows.
+MUST_CHECK bool host_view_at(struct host_view *view, int64_t now_ns, struct host_moment *moment,
+                             struct err *err);
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for step marks from the surest kind to the least sure.
+#include "analysis/facts/step_marks.h"
+
+#include "analysis/stats/groups.h"
+#include "analysis/stats/sort.h"
+
+#define REPEATS_MIN   3  // a top-level annotation that comes less often is no step
+#define COVER_PERCENT 50 // and it must cover this much of the device window
+
+bool step_marks_fit(struct str pattern, struct str name)
+{
+    if (pattern.len && pattern.at[pattern.len - 1] == '*')
+        return str_starts_with(name, (struct str){pattern.at, pattern.len - 1});
+    return str_equal(pattern, name);
+}
+
+int64_t step_marks_number(struct str name, int64_t fallback)
+{
+    int64_t number;
+    size_t at = str_find(name, STR("#"));
+    if (at == SIZE_MAX || !str_to_i64((struct str){name.at + at + 1, name.len - at - 1}, &number))
+        return fallback;
+    return number;
+}
+
+static bool fits(const struct facts *facts, enum mark_source source, struct str name)
+{
+    switch (source) {
+    case MARKS_CHOSEN:
+        return facts->options && facts->options->step_pattern &&
+               step_marks_fit(str_of(facts->options->step_pattern), name);
+    case MARKS_PROFILER: return str_starts_with(name, STR("ProfilerStep#"));
+    case MARKS_OPTIMIZER: return str_starts_with(name, STR("Optimizer.step#"));
+    case MARKS_NONE:
+    case MARKS_REPEATED: return false;
+    }
+    return false;
+}
+
+// Annotations in order of the columns, each handed to the visitor.
+static uint32_t next_annotation(const struct trace *trace, uint32_t event)
+{
+    while (event < trace->event_count && trace->kind[event] != EVENT_ANNOTATION)
+        event++;
+    return event;
+}
+
+static uint32_t count_fitting(const struct facts *facts, enum mark_source source)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t count = 0;
+    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
+         e = next_annotation(trace, e + 1))
+        count += fits(facts, source, trace_text(trace, trace->name[e]));
+    return count;
+}
+
+bool step_marks_missed(const struct facts *facts)
+{
+    bool chosen = facts->options && facts->options->step_pattern;
+    return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
+}
+
+// Whether two marks see the same step, as two threads may: most of the shorter one lies in both.
+static bool same_step(const struct step_mark *a, const struct step_mark *b)
+{
+    int64_t until_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
+    double a_ns = (double)a->end_ns - (double)a->begin_ns;
+    double b_ns = (double)b->end_ns - (double)b->begin_ns;
+    double shared_ns = (double)until_ns - (double)b->begin_ns;
+    return 2 * shared_ns > (a_ns < b_ns ? a_ns : b_ns);
+}
+
+// Adds a mark that starts no earlier than those before it. Clocks of threads and rounding let
+// neighbours overlap a little; what both cover belongs to the earlier one.
+static void add_mark(struct step_marks *marks, struct step_mark mark)
+{
+    struct step_mark *last = marks->count ? &marks->marks[marks->count - 1] : NULL;
+    if (last && mark.begin_ns < last->end_ns) {
+        if (mark.end_ns <= last->end_ns || same_step(last, &mark)) {
+            last->end_ns = mark.end_ns > last->end_ns ? mark.end_ns : last->end_ns;
+            marks->joined++;
+            return;
+        }
+        mark.begin_ns = last->end_ns;
+    }
+    marks->marks[marks->count++] = mark;
+}
+
+static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t count,
+                        struct step_marks *marks, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    sort_keyed(items, items + count, count);
+    marks->marks = arena_array(facts->arena, count, sizeof *marks->marks, err);
+    if (!marks->marks)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        add_mark(marks,
+                 (struct step_mark){items[i].key, facts_event_end(trace, items[i].a), items[i].a});
+    if (marks->source != MARKS_OPTIMIZER)
+        return true;
+    for (uint32_t i = 0; i + 1 < marks->count; i++)
+        marks->marks[i].end_ns = marks->marks[i + 1].begin_ns;
+    return true;
+}
+
+// The annotations of one kind, or of one name (source MARKS_REPEATED).
+static bool gather(const struct facts *facts, uint32_t count, str_id name, struct step_marks *marks,
+                   struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    size_t size = 2 * (size_t)count * sizeof(struct keyed);
+    struct keyed *items = budget_alloc(facts->budget, size, err);
+    if (!items)
+        return false;
+    uint32_t found = 0;
+    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count && found < count;
+         e = next_annotation(trace, e + 1))
+        if (name ? trace->name[e] == name
+                 : fits(facts, marks->source, trace_text(trace, trace->name[e])))
+            items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
+    bool ok = order_marks(facts, items, found, marks, err);
+    budget_free(facts->budget, items, size);
+    return ok;
+}
+
+// How often an annotation comes at the top of a thread, and how much time it covers there.
+struct repeated {
+    uint32_t count;
+    int64_t covered_ns;
+};
+
+// Calls for each annotation that no other annotation of its thread encloses.
+static bool sum_track(const struct trace *trace, const struct track *track, struct groups *names,
+                      struct repeated *sums, struct err *err)
+{
+    int64_t busy_until_ns = INT64_MIN;
+    for (uint32_t i = 0; i < track->count; i++) {
+        uint32_t event = track->first + i, index;
+        if (trace->kind[event] != EVENT_ANNOTATION || trace->begin_ns[event] < busy_until_ns)
+            continue;
+        busy_until_ns = facts_event_end(trace, event);
+        if (!groups_index(names, trace->name[event], 0, &index, err))
+            return false;
+        if (!sums)
+            continue;
+        sums[index].count++;
+        if (__builtin_add_overflow(sums[index].covered_ns, trace->dur_ns[event],
+                                   &sums[index].covered_ns))
+            sums[index].covered_ns = INT64_MAX;
+    }
+    return true;
+}
+
+static bool sum_names(const struct trace *trace, struct groups *names, struct repeated *sums,
+                      struct err *err)
+{
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        if (trace->tracks[t].family == TRACK_HOST &&
+            !sum_track(trace, &trace->tracks[t], names, sums, err))
+            return false;
+    return true;
+}
+
+// The name that covers most, among those that come often enough and cover enough.
+static bool pick_repeated(const struct facts *facts, struct groups *names, str_id *name,
+                          struct err *err)
+{
+    if (!sum_names(facts->trace, names, NULL, err))
+        return false;
+    size_t size = names->count * sizeof(struct repeated);
+    struct repeated *sums = budget_alloc(facts->budget, size, err);
+    if (!sums)
+        return false;
+    memset(sums, 0, size);
+    bool ok = sum_names(facts->trace, names, sums, err);
+    int64_t best_ns = (facts->end_ns - facts->begin_ns) / 100 * COVER_PERCENT;
+    for (uint32_t i = 0; ok && i < names->count; i++) {
+        if (sums[i].count < REPEATS_MIN || sums[i].covered_ns <= best_ns)
+            continue;
+        best_ns = sums[i].covered_ns;
+        *name = (str_id)names->keys[i].a;
+    }
+    budget_free(facts->budget, sums, size);
+    return ok;
+}
+
+static bool find_repeated(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    struct groups names;
+    groups_init(&names, facts->budget);
+    str_id name = 0;
+    bool ok = pick_repeated(facts, &names, &name, err);
+    groups_free(&names);
+    if (!ok || !name)
+        return ok;
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < facts->trace->event_count; e++)
+        count += facts->trace->kind[e] == EVENT_ANNOTATION && facts->trace->name[e] == name;
+    marks->source = MARKS_REPEATED;
+    return gather(facts, count, name, marks, err);
+}
+
+bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    *marks = (struct step_marks){0};
+    for (int s = MARKS_CHOSEN; s <= MARKS_OPTIMIZER; s++) {
+        enum mark_source source = (enum mark_source)s;
+        uint32_t count = count_fitting(facts, source);
+        if (count == 0)
+            continue;
+        marks->source = source;
+        return gather(facts, count, 0, marks, err);
+    }
+    return find_repeated(facts, marks, err);
+}

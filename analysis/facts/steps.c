@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns marks on the host into steps on the device and leaves out the warm-up.
+#include "analysis/facts/steps.h"
+
+#include "analysis/stats/sort.h"
+#include "analysis/stats/stats.h"
+#include "analysis/facts/step_marks.h"
+
+#include <string.h>
+
+static const char *const reason_empty = "it launched no compute on the main stream";
+static const char *const reason_overtaken = "its compute had ended before that of the step before";
+static const char *const reason_open = "its mark has no end";
+static const char *const reason_first = "warm-up: the first step";
+static const char *const reason_outlier =
+    "warm-up: a leading step outside three robust deviations of the later ones";
+static const char *const reason_chosen = "warm-up: left out as asked";
+
+static int64_t begin_of_mark(const struct step *step)
+{
+    return step->mark_begin_ns;
+}
+
+static int64_t begin_on_device(const struct step *step)
+{
+    return step->begin_ns;
+}
+
+// How many steps begin at or before the time.
+static uint32_t begun_at(const struct facts *facts, int64_t time_ns,
+                         int64_t (*begin_of)(const struct step *))
+{
+    uint32_t low = 0, high = facts->step_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (begin_of(&facts->steps[middle]) <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Index of the step whose mark covers the time on the host, or FACTS_NONE.
+static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t begun = begun_at(facts, time_ns, begin_of_mark);
+    return begun && time_ns < facts->steps[begun - 1].mark_end_ns ? begun - 1 : FACTS_NONE;
+}
+
+// Index of the step that covers the time on the device, or FACTS_NONE.
+static uint32_t step_at(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t begun = begun_at(facts, time_ns, begin_on_device);
+    return begun && time_ns < facts->steps[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
+}
+
+// Gives launched events to the step whose mark covers their launch.
+static void assign_launched(struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        struct device_event *device = &facts->devices[i];
+        if (device->launch == FACTS_NONE)
+            continue;
+        uint32_t event = facts->launches[device->launch].event;
+        device->step = mark_at(facts, facts->trace->begin_ns[event]);
+    }
+}
+
+// The main stream: the one with most compute time launched inside marks. A copy or a collective
+// that runs ahead or lags on another stream thus moves no bound.
+static bool find_main(struct facts *facts, struct err *err)
+{
+    size_t size = facts->trace->track_count * sizeof(int64_t);
+    int64_t *compute_ns = budget_alloc(facts->budget, size, err), most_ns = 0;
+    if (!compute_ns)
+        return false;
+    memset(compute_ns, 0, size);
+    facts->main_track = FACTS_NONE;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->step != FACTS_NONE && device->class == CLASS_COMPUTE)
+            compute_ns[device->track] += device->end_ns - device->begin_ns;
+    }
+    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
+        if (compute_ns[t] <= most_ns)
+            continue;
+        most_ns = compute_ns[t];
+        facts->main_track = t;
+    }
+    budget_free(facts->budget, compute_ns, size);
+    return true;
+}
+
+// Where each step's events on the main stream start, and where its last compute there ends.
+static void measure_steps(struct facts *facts)
+{
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        facts->steps[s].begin_ns = INT64_MAX;
+        facts->steps[s].end_ns = INT64_MIN;
+    }
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->step == FACTS_NONE || device->track != facts->main_track)
+            continue;
+        struct step *step = &facts->steps[device->step];
+        if (device->begin_ns < step->begin_ns)
+            step->begin_ns = device->begin_ns;
+        if (device->class == CLASS_COMPUTE && device->end_ns > step->end_ns)
+            step->end_ns = device->end_ns;
+    }
+}
+
+// Each step lasts from the end of the one before to the end of its own compute, so that the wait
+// for its data belongs to it; the first one starts with its first event.
+static void bound_steps(struct facts *facts)
+{
+    int64_t bound_ns = facts->begin_ns;
+    bool first = true;
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        struct step *step = &facts->steps[s];
+        if (step->end_ns == INT64_MIN) {
+            step->begin_ns = step->end_ns = bound_ns;
+            step->reason = reason_empty;
+            continue;
+        }
+        step->begin_ns = first ? step->begin_ns : bound_ns;
+        first = false;
+        if (step->end_ns <= step->begin_ns) {
+            step->end_ns = step->begin_ns;
+            step->reason = reason_overtaken;
+        }
+        bound_ns = step->end_ns;
+    }
+}
+
+static void assign_unlaunched(struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        if (facts->devices[i].step == FACTS_NONE)
+            facts->devices[i].step = step_at(facts, facts->devices[i].begin_ns);
+}
+
+static int64_t dur_of(const struct step *step)
+{
+    return step->end_ns - step->begin_ns;
+}
+
+// Median of the first count values, which it sorts.
+static int64_t median_of(int64_t *values, int64_t *scratch, size_t count)
+{
+    sort_i64(values, scratch, count);
+    return stats_median(values, count);
+}
+
+// Leaves out the leading steps that differ from the later ones. values has room for 2 * count.
+static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
+{
+    uint32_t first = 0, others = 0;
+    while (first < count && steps[first].reason)
+        first++;
+    if (first == count)
+        return;
+    for (uint32_t s = first + 1; s < count; s++)
+        if (!steps[s].reason)
+            values[others++] = dur_of(&steps[s]);
+    if (others == 0)
+        return; // a lone step stays
+    steps[first].reason = reason_first;
+    int64_t median = median_of(values, values + count, others);
+    for (uint32_t i = 0; i < others; i++)
+        values[i] = values[i] > median ? values[i] - median : median - values[i];
+    double spread = 1.4826 * (double)median_of(values, values + count, others);
+    double least = (double)median / 100;
+    double reach = 3 * (spread > least ? spread : least);
+    for (uint32_t s = first + 1; s < count && others > 1; s++) {
+        if (steps[s].reason)
+            continue;
+        double distance = (double)dur_of(&steps[s]) - (double)median;
+        if (distance >= -reach && distance <= reach)
+            break;
+        steps[s].reason = reason_outlier;
+        others--;
+    }
+}
+
+// Leaves out the first `warmup` steps as the user asks, but never the last one that counts.
+static void drop_chosen(struct step *steps, uint32_t count, int warmup)
+{
+    uint32_t left = 0;
+    for (uint32_t s = 0; s < count; s++)
+        left += !steps[s].reason;
+    for (uint32_t s = 0; s < count && (int64_t)s < warmup && left > 1; s++) {
+        if (steps[s].reason)
+            continue;
+        steps[s].reason = reason_chosen;
+        left--;
+    }
+}
+
+bool steps_choose(struct step *steps, uint32_t count, int warmup_steps, struct budget *budget,
+                  struct err *err)
+{
+    size_t size = 2 * (size_t)count * sizeof(int64_t);
+    int64_t *values = budget_alloc(budget, size, err);
+    if (!values)
+        return false;
+    if (warmup_steps < 0)
+        drop_warmup(steps, count, values);
+    else
+        drop_chosen(steps, count, warmup_steps);
+    budget_free(budget, values, size);
+    for (uint32_t s = 0; s < count; s++)
+        steps[s].steady = !steps[s].reason;
+    return true;
+}
+
+// Without marks the whole window is one step.
+static bool make_whole(struct facts *facts, struct err *err)
+{
+    facts->steps = arena_array(facts->arena, 1, sizeof *facts->steps, err);
+    if (!facts->steps)
+        return false;
+    facts->steps[0] = (struct step){
+        .mark_begin_ns = INT64_MIN,
+        .mark_end_ns = INT64_MAX,
+        .begin_ns = facts->begin_ns,
+        .end_ns = facts->end_ns,
+        .steady = true,
+    };
+    facts->step_count = facts->steady_count = 1;
+    facts->marked = false;
+    facts->main_track = FACTS_NONE;
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        facts->devices[i].step = 0;
+    return true;
+}
+
+// Marks that run to the next one leave the last without an end.
+static bool is_open(const struct step_marks *marks)
+{
+    return marks->source == MARKS_OPTIMIZER && marks->count > 1;
+}
+
+static bool fill_steps(struct facts *facts, const struct step_marks *marks, struct err *err)
+{
+    facts->steps = arena_array(facts->arena, marks->count, sizeof *facts->steps, err);
+    if (!facts->steps)
+        return false;
+    for (uint32_t s = 0; s < marks->count; s++) {
+        const struct step_mark *mark = &marks->marks[s];
+        str_id name = facts->trace->name[mark->event];
+        facts->steps[s] = (struct step){
+            .number = step_marks_number(trace_text(facts->trace, name), s),
+            .name = name,
+            .mark_begin_ns = mark->begin_ns,
+            .mark_end_ns = mark->end_ns,
+        };
+    }
+    facts->step_count = marks->count;
+    facts->marked = true;
+    return true;
+}
+
+bool steps_make(struct facts *facts, struct err *err)
+{
+    if (facts->device_count == 0)
+        return true;
+    struct step_marks marks;
+    if (!step_marks_find(facts, &marks, err) || !fill_steps(facts, &marks, err))
+        return false;
+    facts->joined_marks = marks.joined;
+    assign_launched(facts);
+    if (!find_main(facts, err))
+        return false;
+    measure_steps(facts);
+    bound_steps(facts);
+    assign_unlaunched(facts);
+    uint32_t usable = 0;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        usable += !facts->steps[s].reason;
+    if (usable == 0)
+        return make_whole(facts, err);
+    if (usable > 1 && is_open(&marks) && !facts->steps[facts->step_count - 1].reason)
+        facts->steps[facts->step_count - 1].reason = reason_open;
+    int warmup = facts->options ? facts->options->warmup_steps : -1;
+    if (!steps_choose(facts->steps, facts->step_count, warmup, facts->budget, err))
+        return false;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        facts->steady_count += facts->steps[s].steady;
+    return true;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the device, and which of them are steady.
+#ifndef ANALYSIS_STEPS_H
+#define ANALYSIS_STEPS_H
+
+#include "analysis/facts/facts.h"
+
+// Fills steps, step_count, steady_count, marked, and device_event.step. Needs window and links.
+MUST_CHECK bool steps_make(struct facts *facts, struct err *err);
+
+// Decides which steps are steady, by the rule of warm-up or, when warmup_steps >= 0, by that many.
+// Steps with a reason already set stay out. At least one step stays.
+MUST_CHECK bool steps_choose(struct step *steps, uint32_t count, int warmup_steps,
+                             struct budget *budget, struct err *err);
+
+#endif

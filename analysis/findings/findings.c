@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of rules; applies each and orders what they find by cost.
+#include "analysis/findings/findings.h"
+
+#include "analysis/trace/analyses.h"
+#include "analysis/report/tables.h"
+
+// Of rules that find the same cost, the first comes first and explains it.
+static const struct finding_rule *const rules[] = {
+    &finding_data_loading,
+    &finding_sync,
+    &finding_allocator,
+    &finding_launch_bound,
+    &finding_no_graphs,
+    &finding_exposed_communication,
+    &finding_small_messages,
+    &finding_tiny_kernels,
+    &finding_low_overlap,
+    &finding_blocking_copies,
+    &finding_gemm_precision,
+    &finding_gemm_roofline,
+    &finding_attention_roofline,
+    &finding_unfused_attention,
+    &finding_unfused_optimizer,
+    &finding_recompute,
+    &finding_periodic_steps,
+    &finding_unstable_steps,
+    &finding_slow_calls,
+    &finding_unexplained_idle, // by what those before leave
+    &finding_memory_leak,
+    &finding_memory_full,
+    &finding_memory_fragmentation,
+    &finding_memory_headroom,
+    &finding_fp8_unused,
+    &finding_data_quality,
+};
+
+#define RULE_COUNT (sizeof rules / sizeof *rules)
+
+static const char *severity_of(const struct finding *finding, double share)
+{
+    if (finding->severity)
+        return finding->severity;
+    if (share >= FINDING_HIGH_SHARE)
+        return "high";
+    return share >= FINDING_MEDIUM_SHARE ? "medium" : "low";
+}
+
+bool findings_row(struct row *row, const struct finding_rule *rule, const struct finding *finding,
+                  const struct finding_cost *cost, struct arena *arena, struct err *err)
+{
+    double share = (double)finding->cost_ns / (double)cost->step_ns;
+    const char *id = rule->name;
+    if (finding->subject)
+        id = arena_printf(arena, err, "%s:%s", rule->name, finding->subject);
+    row_word(row, rule->name);
+    row_word(row, finding->title);
+    row_word(row, severity_of(finding, share));
+    row_i64(row, finding->cost_ns);
+    row_f64(row, share);
+    row_word(row, finding->confidence);
+    row_word(row, finding->evidence);
+    row_word(row, rule->why);
+    row_word(row, finding->advice ? finding->advice : rule->advice);
+    row_word(row, rule->method);
+    row_word(row, rule->false_alarms);
+    row_i64(row, cost->own_ns);
+    row_word(row, cost->overlaps);
+    row_word(row, finding->ranks);
+    row_word(row, finding->steps);
+    row_word(row, id);
+    return id;
+}
+
+// What fired, from the costliest on.
+struct found {
+    const struct finding_rule *rule[RULE_COUNT];
+    struct finding finding[RULE_COUNT];
+    size_t count;
+};
+
+static bool check_all(struct finding_case *the_case, struct found *found, struct err *err)
+{
+    the_case->found = found->finding;
+    for (size_t r = 0; r < RULE_COUNT; r++) {
+        bool fires = false;
+        struct finding *finding = &found->finding[found->count];
+        *finding = (struct finding){0};
+        the_case->found_count = found->count;
+        if (!rules[r]->check(the_case, &fires, finding, err))
+            return false;
+        if (!fires)
+            continue;
+        if (!findings_tell_odd(the_case, finding, err))
+            return false;
+        found->rule[found->count++] = rules[r];
+    }
+    return true;
+}
+
+static bool add_all(const struct finding_case *the_case, const struct found *found,
+                    struct report *report, struct err *err)
+{
+    const struct finding *ordered[RULE_COUNT];
+    int64_t own_ns[RULE_COUNT];
+    uint32_t order[RULE_COUNT], overlaps[RULE_COUNT];
+    findings_order(found->finding, found->count, order);
+    for (size_t f = 0; f < found->count; f++)
+        ordered[f] = &found->finding[order[f]];
+    if (!findings_share_out(the_case, ordered, found->count, own_ns, overlaps, err))
+        return false;
+    for (size_t f = 0; f < found->count; f++) {
+        bool alone = overlaps[f] == FACTS_NONE;
+        struct finding_cost cost = {the_case->step_ns, own_ns[f],
+                                    alone ? NULL : found->rule[order[overlaps[f]]]->name};
+        struct row row = {0};
+        if (!findings_row(&row, found->rule[order[f]], ordered[f], &cost, the_case->arena, err) ||
+            !row_end(&row, &table_findings, report, err))
+            return false;
+    }
+    return true;
+}
+
+// --- nothing to judge ----------------------------------------------------------------------------
+
+static const struct finding_rule no_device_events = {
+    .name = "no_device_events",
+    .why = "Where a step's time goes is told by what the device did, and the recording has nothing "
+           "of that; that no other finding stands here does not mean that all is well.",
+    .advice = "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on ROCm. "
+              "When that was done: another profiler (nsys, DCGM) may have held the device's "
+              "counters, the process may lack the right to profile, or the recording ended before "
+              "the device had worked.",
+    .method = "No kernel, copy or memset is left in the recording. It costs no time itself.",
+    .false_alarms = "A job that runs on the host alone has no device to record.",
+};
+
+static bool add_no_device(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    struct arena scratch;
+    struct finding finding = {.severity = "medium", .confidence = "high"};
+    struct finding_cost cost = {.step_ns = 1};
+    struct evidence evidence = {0};
+    struct row row = {0};
+    int64_t ops = 0;
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        ops += trace->kind[e] == EVENT_CPU_OP;
+    arena_init(&scratch, facts->budget);
+    finding.title = arena_printf(&scratch, err,
+                                 "no work of a device was recorded: %lld operators of the host "
+                                 "among %u events",
+                                 (long long)ops, trace->event_count);
+    evidence_add(&evidence, "recording", "device_events are missing from the recording");
+    finding.evidence = evidence_end(&evidence, &scratch, err);
+    bool ok = finding.title && finding.evidence &&
+              findings_row(&row, &no_device_events, &finding, &cost, &scratch, err) &&
+              row_end(&row, &table_findings, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    if (facts->device_count == 0)
+        return add_no_device(facts, report, err);
+    if (facts->steady_count == 0 || parts_recorded_ns(&facts->steady) < facts->steady_count)
+        return true;
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    struct finding_case the_case;
+    struct found found = {0};
+    bool ok = findings_case_make(facts, report, &scratch, &the_case, err) &&
+              check_all(&the_case, &found, err) && add_all(&the_case, &found, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+const struct analysis findings_analysis = {"findings", run};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about attention that is put together from products and a softmax.
+#include "analysis/facts/attention.h"
+#include "analysis/findings/findings.h"
+
+static int64_t claim_middle(const struct finding_case *the_case, const void *context,
+                            const struct atom *atom)
+{
+    (void)context;
+    return !atom->gap && attention_is_middle(the_case->facts, atom->device) ? atom->ns : 0;
+}
+
+// Of the steady steps: kernels between the products, and softmaxes.
+static void count(const struct facts *facts, int64_t *kernels, int64_t *softmaxes)
+{
+    uint32_t op = FACTS_NONE;
+    for (uint32_t l = 0; l < facts->launch_count; l++) {
+        const struct launch *launch = &facts->launches[l];
+        if (!attention_is_middle(facts, launch->first) || !findings_is_steady(facts, launch->first))
+            continue;
+        bool again = launch->op != FACTS_NONE && launch->op == op;
+        *kernels += 1;
+        *softmaxes += launch->attention == ATTENTION_SOFTMAX && !again;
+        op = launch->op;
+    }
+}
+
+static bool describe(const struct finding_case *the_case, struct finding *finding, struct err *err)
+{
+    char per_step[2][32];
+    int64_t kernels = 0, softmaxes = 0;
+    count(the_case->facts, &kernels, &softmaxes);
+    finding->confidence = "medium";
+    finding->title = arena_printf(the_case->arena, err,
+                                  "attention is not fused: %s %s between its products (%.1f %%)",
+                                  time_text(finding->cost_ns).text, the_case->per,
+                                  findings_percent(the_case, finding->cost_ns));
+    finding->evidence =
+        findings_fact(the_case, "op_shapes?category=attention", err,
+                      "%s kernels %s around %s softmaxes, between batched products",
+                      findings_per_step(the_case, kernels, per_step[0]), the_case->per,
+                      findings_per_step(the_case, softmaxes, per_step[1]));
+    return finding->title && finding->evidence;
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    if (!findings_cost(the_case, finding, claim_middle, NULL, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_ATTENTION_SHARE);
+    return !*fires || describe(the_case, finding, err);
+}
+
+const struct finding_rule finding_unfused_attention = {
+    .name = "unfused_attention",
+    .why = "Scores of every pair of positions are written to memory and read again for scaling, "
+           "masking, softmax and dropout; a fused kernel keeps them on the chip.",
+    .advice = "torch.nn.functional.scaled_dot_product_attention, with inputs that its fused "
+              "backends take (16 bits, head sizes up to 256, a mask that is causal or none), or "
+              "FlexAttention for other masks.",
+    .method = "Owned time of what is launched between batched products when a softmax on their "
+              "scores is among it (scaling, masks, casts, dropout), forward and backward, per "
+              "steady step: the part of the bar attention that is not a product; reported from 1 % "
+              "of the step. The products themselves have to be worked out either way.",
+    .false_alarms = "Attention whose scores are needed as a result cannot be fused.",
+    .check = check,
+};

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about communication that compute does not hide.
+#include "analysis/names/bandwidth.h"
+#include "analysis/findings/findings.h"
+
+static int64_t claim_exposed(const struct finding_case *the_case, const void *context,
+                             const struct atom *atom)
+{
+    (void)context;
+    bool device = !atom->gap;
+    return device && the_case->facts->devices[atom->device].bar == BAR_EXPOSED_COMM ? atom->ns : 0;
+}
+
+static bool check_exposed(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct parts *steady = &the_case->facts->steady;
+    if (!findings_cost(the_case, finding, claim_exposed, NULL, err))
+        return false;
+    int64_t cost_ns = finding->cost_ns;
+    *fires = findings_costs(the_case, cost_ns, FINDING_EXPOSED_SHARE);
+    if (!*fires)
+        return true;
+    finding->confidence = "high";
+    finding->title = arena_printf(
+        the_case->arena, err, "%s of communication %s is not hidden by compute (%.1f %%)",
+        time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
+    finding->evidence =
+        findings_fact(the_case, "collectives?sort=-exposed_ns", err,
+                      "%s of the %s in which communication runs %s", time_text(cost_ns).text,
+                      time_text(steady->total_comm_ns / the_case->steps).text, the_case->per);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_exposed_communication = {
+    .name = "exposed_communication",
+    .why = "While a collective runs alone, the device computes nothing: it moves data, or it "
+           "waits for a rank that comes late.",
+    .advice = "Upload all ranks and compare them first: when one comes late, the others wait in "
+              "the collective and the network is not at fault. Else look at the collectives with "
+              "most exposed time: fewer and larger messages, earlier prefetch, lower precision on "
+              "the wire.",
+    .method = "Time in which communication kernels run and no compute kernel does, per steady "
+              "step; reported from 5 % of the step.",
+    .false_alarms = "Waiting for a late rank looks the same as a slow transfer on one rank alone.",
+    .check = check_exposed,
+};
+
+// Collectives of data-parallel training can run beside compute; all_to_all and point to point
+// usually stand in the way of it.
+static bool can_overlap(enum collective_kind kind)
+{
+    return kind == KIND_ALL_REDUCE || kind == KIND_ALL_GATHER || kind == KIND_REDUCE_SCATTER ||
+           kind == KIND_BROADCAST;
+}
+
+static enum collective_kind kind_of(const struct facts *facts, uint32_t device)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t args = trace->args[facts->devices[device].event];
+    uint32_t collective = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].collective;
+    str_id name = collective == ARGS_NONE ? facts_device_name(facts, device)
+                                          : trace->collectives[collective].name;
+    return bandwidth_kind(trace_text(trace, name));
+}
+
+// Communication of steady steps that could run beside compute: what it owns, how long it runs, and
+// whether any of it shares its stream with compute.
+struct overlap {
+    int64_t exposed_ns, total_ns;
+    bool shares_stream;
+};
+
+// stream_computes has one entry per track.
+static struct overlap measure(const struct facts *facts, bool *stream_computes)
+{
+    struct overlap sum = {0};
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        stream_computes[facts->devices[i].track] |= facts->devices[i].class == CLASS_COMPUTE;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->class != CLASS_COMMUNICATION || device->step == FACTS_NONE ||
+            !facts->steps[device->step].steady || !can_overlap(kind_of(facts, i)))
+            continue;
+        sum.exposed_ns += device->owned_ns;
+        sum.total_ns += device->end_ns - device->begin_ns;
+        sum.shares_stream |= stream_computes[device->track];
+    }
+    // Collectives that run beside each other hide none of their time.
+    if (sum.total_ns > facts->steady.total_comm_ns)
+        sum.total_ns = facts->steady.total_comm_ns;
+    if (sum.total_ns < sum.exposed_ns)
+        sum.total_ns = sum.exposed_ns;
+    return sum;
+}
+
+static int64_t hidden_of(const struct overlap *overlap)
+{
+    return overlap->total_ns - overlap->exposed_ns;
+}
+
+// Compute of the steady steps that hides no communication yet.
+static int64_t room_of(const struct facts *facts, const struct overlap *overlap)
+{
+    return parts_compute_ns(&facts->steady) - hidden_of(overlap);
+}
+
+// Such communication. No more of it can be hidden than there is compute left to hide it behind.
+static int64_t claim_overlap(const struct finding_case *the_case, const void *context,
+                             const struct atom *atom)
+{
+    const struct overlap *overlap = context;
+    if (claim_exposed(the_case, NULL, atom) == 0 ||
+        !can_overlap(kind_of(the_case->facts, atom->device)))
+        return 0;
+    int64_t room_ns = room_of(the_case->facts, overlap);
+    if (room_ns >= overlap->exposed_ns)
+        return atom->ns;
+    return (int64_t)((double)atom->ns * (double)room_ns / (double)overlap->exposed_ns);
+}
+
+static bool keep_overlap(const struct finding_case *the_case, const struct overlap *overlap,
+                         struct finding *finding, struct err *err)
+{
+    struct overlap *kept = arena_room(the_case->arena, 1, sizeof *kept, err);
+    if (!kept)
+        return false;
+    *kept = *overlap;
+    return findings_cost(the_case, finding, claim_overlap, kept, err);
+}
+
+static bool describe_overlap(const struct finding_case *the_case, const struct overlap *overlap,
+                             struct finding *finding, struct err *err)
+{
+    double hidden = 1 - (double)overlap->exposed_ns / (double)overlap->total_ns;
+    finding->confidence = overlap->shares_stream ? "high" : "medium";
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "only %.0f %% of %s communication %s is hidden; %s more could be (%.1f %%)", 100 * hidden,
+        time_text(overlap->total_ns / the_case->steps).text, the_case->per,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
+    finding->evidence = findings_fact(
+        the_case, "collectives?sort=-exposed_ns", err, "%s",
+        overlap->shares_stream ? "communication runs on a stream that also computes"
+                               : "communication has streams of its own, but little compute runs "
+                                 "beside it");
+    return finding->title && finding->evidence;
+}
+
+static bool check_overlap(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    bool *streams = arena_array(the_case->arena, facts->trace->track_count, sizeof *streams, err);
+    if (!streams)
+        return false;
+    struct overlap overlap = measure(facts, streams);
+    double total_ns = (double)overlap.total_ns;
+    double steady_ns = (double)the_case->step_ns * (double)the_case->steps;
+    *fires = total_ns >= FINDING_OVERLAP_COMM * steady_ns &&
+             (double)hidden_of(&overlap) < FINDING_OVERLAP_SHARE * total_ns &&
+             room_of(facts, &overlap) > 0;
+    return !*fires || (keep_overlap(the_case, &overlap, finding, err) &&
+                       describe_overlap(the_case, &overlap, finding, err));
+}
+
+const struct finding_rule finding_low_overlap = {
+    .name = "low_overlap",
+    .why = "Collectives of data-parallel training can run beside compute; here most of them run "
+           "alone, although there is compute to hide them behind.",
+    .advice = "Let gradients leave in buckets during the backward pass (DDP) or prefetch the next "
+              "layer's parameters (FSDP); give communication a stream of its own.",
+    .method = "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady "
+              "steps; reported when it is under 50 %, such communication is at least 5 % of the "
+              "step and compute is left to hide it behind. It is part of the exposed "
+              "communication, not a cost beside it.",
+    .false_alarms = "Tensor parallelism needs the result at once and cannot overlap.",
+    .check = check_overlap,
+};

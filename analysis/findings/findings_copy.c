@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about copies that hold up the host or the device.
+#include "analysis/trace/copy_kind.h"
+#include "analysis/findings/findings.h"
+#include "analysis/names/host_traits.h"
+#include "analysis/facts/track_pairs.h"
+
+#include <inttypes.h>
+
+struct copies {
+    const struct facts *facts;
+    struct copy_names names;
+    struct host_traits traits;
+    int64_t count, pageable, to_host, bytes;
+    int64_t owned_ns;
+    int64_t *until_ns; // per launch: until when its call held the host up, INT64_MIN until asked
+    int64_t *held_ns;  // per gap: how long the copy before it held the host up, 0 after others
+};
+
+// Whether a device event is a copy that goes through a staging buffer or that its call waits for.
+static bool blocks(const struct copies *copies, uint32_t device, struct copy_kind *kind)
+{
+    if (copies->facts->devices[device].class != CLASS_MEMORY)
+        return false;
+    *kind = copy_kind_of(&copies->names, device);
+    return kind->direction != COPY_MEMSET &&
+           (kind->host == COPY_HOST_PAGEABLE || kind->wait == COPY_WAIT_YES);
+}
+
+// The end of the call that copies, or of the one directly after it that waits for the copy.
+static int64_t look_for_end(struct copies *copies, uint32_t call)
+{
+    const struct trace *trace = copies->facts->trace;
+    const struct track *track = &trace->tracks[track_of_event(trace, call)];
+    for (uint32_t e = call + 1; e < track->first + track->count; e++) {
+        if (!event_kind_is_launch((enum event_kind)trace->kind[e]))
+            continue;
+        bool waits = host_traits_of(&copies->traits, e) >> HOST_SYNC & 1;
+        return facts_event_end(trace, waits ? e : call);
+    }
+    return facts_event_end(trace, call);
+}
+
+// Asked once per launch: a call with many copies may be followed by many events.
+static int64_t held_until(struct copies *copies, uint32_t launch)
+{
+    int64_t *until_ns = &copies->until_ns[launch];
+    if (*until_ns == INT64_MIN)
+        *until_ns = look_for_end(copies, copies->facts->launches[launch].event);
+    return *until_ns;
+}
+
+static void measure_gap(struct copies *copies, uint32_t g)
+{
+    const struct facts *facts = copies->facts;
+    const struct gap *gap = &facts->gaps.gaps[g];
+    struct copy_kind kind;
+    bool copied = gap->before != FACTS_NONE && facts->devices[gap->before].launch != FACTS_NONE &&
+                  blocks(copies, gap->before, &kind);
+    // A loader or the allocator would hold the device up without the copy, too.
+    if (!copied || gap->cause == IDLE_DATA_LOADING || gap->cause == IDLE_ALLOCATOR)
+        return;
+    uint32_t launch = facts->devices[gap->before].launch;
+    int64_t until_ns = held_until(copies, launch);
+    until_ns = until_ns < gap->begin_ns ? until_ns : gap->begin_ns;
+    copies->held_ns[g] = until_ns - facts->trace->begin_ns[facts->launches[launch].event];
+}
+
+// Of a gap no more than launching again takes: what the host does beyond that is not the copy's.
+static int64_t claim_copy(const struct finding_case *the_case, const void *context,
+                          const struct atom *atom)
+{
+    const struct copies *copies = context;
+    struct copy_kind kind;
+    if (!atom->gap)
+        return blocks(copies, atom->device, &kind) ? atom->ns : 0;
+    int64_t held_ns = copies->held_ns[atom->gap - the_case->facts->gaps.gaps];
+    int64_t wait_ns = findings_wait(atom);
+    return held_ns < 0 ? 0 : wait_ns < held_ns ? wait_ns : held_ns;
+}
+
+static void count_copies(struct copies *copies)
+{
+    const struct facts *facts = copies->facts;
+    const uint32_t *first = facts->class_first + CLASS_MEMORY;
+    for (uint32_t at = first[0]; at < first[1]; at++) {
+        uint32_t i = facts->class_devices[at];
+        struct copy_kind kind;
+        if (!blocks(copies, i, &kind))
+            continue;
+        copies->owned_ns += facts->steady_owned_ns[i];
+        if (!findings_is_steady(facts, i))
+            continue;
+        copies->count++;
+        copies->pageable += kind.host == COPY_HOST_PAGEABLE;
+        copies->to_host += kind.direction == COPY_DTOH;
+        copies->bytes +=
+            kind.bytes > 0 && kind.bytes < INT64_MAX / 2 - copies->bytes ? kind.bytes : 0;
+    }
+}
+
+static bool measure(const struct finding_case *the_case, struct copies *copies, struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    *copies = (struct copies){.facts = facts};
+    copies->held_ns =
+        arena_array(the_case->arena, (size_t)facts->gaps.count + 1, sizeof *copies->held_ns, err);
+    if (!copies->held_ns || !copy_names_make(facts, the_case->arena, &copies->names, err))
+        return false;
+    count_copies(copies);
+    if (copies->count == 0)
+        return true;
+    copies->until_ns =
+        arena_room(the_case->arena, (size_t)facts->launch_count + 1, sizeof(int64_t), err);
+    if (!copies->until_ns || !host_traits_make(&copies->traits, facts->trace, facts->budget, err))
+        return false;
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        copies->until_ns[l] = INT64_MIN;
+    for (uint32_t g = 0; g < facts->gaps.count; g++)
+        measure_gap(copies, g);
+    host_traits_free(&copies->traits);
+    return true;
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    struct copies *copies = arena_array(the_case->arena, 1, sizeof *copies, err);
+    if (!copies || !measure(the_case, copies, err))
+        return false;
+    if (copies->count == 0)
+        return true;
+    if (!findings_cost(the_case, finding, claim_copy, copies, err))
+        return false;
+    int64_t cost_ns = finding->cost_ns, owned_ns = copies->owned_ns / the_case->steps;
+    *fires = findings_costs(the_case, cost_ns, FINDING_COPY_SHARE);
+    if (!*fires)
+        return true;
+    finding->confidence = "medium";
+    finding->title =
+        arena_printf(the_case->arena, err, "blocking copies cost %s %s (%.1f %%)",
+                     time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
+    char count[32], to_host[32], pageable[32], bytes[32];
+    finding->evidence = findings_fact(
+        the_case, "kernels?category=copy", err,
+        "blocking copies %s: %s, to the host: %s, with pageable memory: %s, bytes: %s; %s "
+        "exposed, %s the device then waits for the host",
+        the_case->per, findings_per_step(the_case, copies->count, count),
+        findings_per_step(the_case, copies->to_host, to_host),
+        findings_per_step(the_case, copies->pageable, pageable),
+        copies->bytes ? findings_per_step(the_case, copies->bytes, bytes) : "unknown",
+        time_text(owned_ns).text, time_text(cost_ns > owned_ns ? cost_ns - owned_ns : 0).text);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_blocking_copies = {
+    .name = "blocking_copies",
+    .why = "A copy from or to pageable memory goes through a staging buffer and holds up the host "
+           "until it is done; so does a synchronous copy. The device then waits for the host.",
+    .advice = "Copies to the device: pin_memory=True in the data loader, non_blocking=True in "
+              ".to(), the next batch on a stream of its own while this one is computed. Copies to "
+              "the host (.item(), .cpu(), printing a loss): fewer of them, or into pinned memory "
+              "with non_blocking=True and read a step later.",
+    .method = "Exposed time of copies that are pageable or whose call waits for them, plus the "
+              "waits for the host directly after them, per steady step: no longer than the copy "
+              "held the host up, 100 us of each at most, and none while data is loaded. What the "
+              "host does before a copy or long after it is its own cause. Reported from 1 % of "
+              "the step.",
+    .false_alarms = "A result that is needed on the host at once has to be waited for.",
+    .check = check,
+};

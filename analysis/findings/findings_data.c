@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule that carries the trust report's warnings into the findings.
+#include "analysis/findings/findings.h"
+
+// Rows of a severity; *first becomes the detail of the first one unless it has one already.
+static size_t count_rows(const struct table *quality, struct str severity, const char **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < quality->row_count; i++) {
+        if (!str_equal(table_cell(quality, i, "severity")->s, severity))
+            continue;
+        count++;
+        if (!*first)
+            *first = table_cell(quality, i, "detail")->s.at;
+    }
+    return count;
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    const struct table *quality = report_find(the_case->report, "quality");
+    const char *worst = NULL;
+    size_t errors = quality ? count_rows(quality, STR("error"), &worst) : 0;
+    size_t count = errors + (quality ? count_rows(quality, STR("warning"), &worst) : 0);
+    *fires = count > 0;
+    if (!*fires)
+        return true;
+    finding->severity = errors ? "medium" : "info";
+    finding->confidence = "high";
+    finding->title = arena_printf(the_case->arena, err, "the trace has %zu known defect%s", count,
+                                  count == 1 ? "" : "s");
+    finding->evidence = findings_fact(the_case, "quality", err, "%s", worst);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_data_quality = {
+    .name = "data_quality",
+    .why = "Events were repaired, left out or cut, so that some figures stand on less than was "
+           "recorded.",
+    .advice = "Read the trust report; record again when it concerns what you look at.",
+    .method = "Rows of the trust report with severity warning or error. It costs no time itself.",
+    .false_alarms = "A cut at the end of a long recording hardly changes figures per step.",
+    .check = check,
+};

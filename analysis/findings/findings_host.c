@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about a device that waits for the host, one for each thing that the host may be busy with.
+#include "analysis/findings/findings.h"
+
+#include <stdio.h>
+
+// Idle causes of which one rule tells.
+struct causes {
+    enum idle_cause first, last;
+    const char *during;
+};
+
+// The gaps of these causes in steady steps.
+struct waits {
+    const struct facts *facts;
+    const struct causes *causes;
+    int64_t count, total_ns;
+    struct atom longest;
+};
+
+static bool is_among(const struct causes *causes, const struct gap *gap)
+{
+    return gap && gap->cause >= causes->first && gap->cause <= causes->last;
+}
+
+static int64_t claim_gap(const struct finding_case *the_case, const void *context,
+                         const struct atom *atom)
+{
+    (void)the_case;
+    return is_among(context, atom->gap) ? atom->ns : 0;
+}
+
+static void add_wait(void *context, const struct atom *atom)
+{
+    struct waits *waits = context;
+    if (!is_among(waits->causes, atom->gap))
+        return;
+    waits->count++;
+    waits->total_ns += atom->ns;
+    if (atom->ns > waits->longest.ns)
+        waits->longest = *atom;
+}
+
+// What ends a gap: the operator, else the device event's own name.
+static struct str name_after(const struct facts *facts, const struct gap *gap)
+{
+    if (gap->next == FACTS_NONE)
+        return STR("the recording");
+    str_id op = facts_device_op(facts, gap->next);
+    return facts_short_name(facts->trace, op ? op : facts_device_name(facts, gap->next));
+}
+
+static const char *tell_waits(const struct finding_case *the_case, const struct waits *waits,
+                              struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    const struct gap *gap = waits->longest.gap;
+    struct str after = name_after(facts, gap);
+    char count[32], href[80];
+    struct evidence evidence = {0};
+    evidence_add(&evidence, "idle_gaps", "%s such gaps %s",
+                 findings_per_step(the_case, waits->count, count), the_case->per);
+    snprintf(href, sizeof href, "timeline?at=%lld-%lld",
+             (long long)(gap->begin_ns - facts->begin_ns),
+             (long long)(gap->end_ns - facts->begin_ns));
+    evidence_add(&evidence, href, "the longest, %s, ends with %.*s",
+                 time_text(waits->longest.ns).text, (int)after.len, after.at);
+    if (gap->host_event != FACTS_NONE) {
+        struct str host = facts_short_name(facts->trace, facts->trace->name[gap->host_event]);
+        evidence_add(&evidence, "idle_gaps", "meanwhile the host was in %.*s", (int)host.len,
+                     host.at);
+    }
+    return evidence_end(&evidence, the_case->arena, err);
+}
+
+static bool check_causes(const struct finding_case *the_case, const struct causes *causes,
+                         bool *fires, struct finding *finding, struct err *err)
+{
+    struct waits waits = {.facts = the_case->facts, .causes = causes};
+    findings_visit_gaps(the_case, add_wait, &waits);
+    *fires = false;
+    if (!waits.count)
+        return true;
+    if (!findings_cost(the_case, finding, claim_gap, causes, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_STARVED_SHARE);
+    if (!*fires)
+        return true;
+    finding->confidence = "high";
+    finding->title = arena_printf(the_case->arena, err,
+                                  "the device waits %s %s for the host (%.1f %%) while it %s",
+                                  time_text(finding->cost_ns).text, the_case->per,
+                                  findings_percent(the_case, finding->cost_ns), causes->during);
+    finding->evidence = tell_waits(the_case, &waits, err);
+    return finding->title && finding->evidence;
+}
+
+#define STARVED_METHOD(causes)                                                               \
+    "Sum of the idle gaps caused by " causes ", per steady step: what held the next device " \
+    "event back; reported from 3 % of the step."
+#define STARVED_ALARMS                                                                    \
+    "A profiler with stacks or shapes slows the host down and widens the gaps; a server " \
+    "without requests has nothing to launch."
+
+static bool check_loading(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    static const struct causes loading = {IDLE_DATA_LOADING, IDLE_DATA_LOADING, "loads data"};
+    return check_causes(the_case, &loading, fires, finding, err);
+}
+
+const struct finding_rule finding_data_loading = {
+    .name = "starved_data_loading",
+    .why = "The device had nothing to do because the next batch was not there when the host asked "
+           "for it.",
+    .advice = "Give the loader more workers, persistent ones, pinned memory and a deeper prefetch; "
+              "move preparing of samples to the device or out of the loop.",
+    .method = STARVED_METHOD("data_loading"),
+    .false_alarms = "The first batch of an epoch starts the workers, which a recording of few "
+                    "steps may overrate.",
+    .check = check_loading,
+};
+
+static bool check_sync(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    static const struct causes sync = {IDLE_SYNC, IDLE_SYNC, "synchronizes"};
+    return check_causes(the_case, &sync, fires, finding, err);
+}
+
+const struct finding_rule finding_sync = {
+    .name = "starved_sync",
+    .why = "The host waited for the device in a synchronizing call instead of launching ahead, so "
+           "the device ran dry.",
+    .advice = "Find the calls in the table of idle gaps and leave them out: fewer .item(), .cpu(), "
+              "printing of tensors and torch.cuda.synchronize(), copies with non_blocking=True "
+              "from pinned memory.",
+    .method = STARVED_METHOD("sync"),
+    .false_alarms = "A result that decides what to launch next has to be waited for.",
+    .check = check_sync,
+};
+
+static bool check_allocator(const struct finding_case *the_case, bool *fires,
+                            struct finding *finding, struct err *err)
+{
+    static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory"};
+    return check_causes(the_case, &allocator, fires, finding, err);
+}
+
+const struct finding_rule finding_allocator = {
+    .name = "starved_allocator",
+    .why = "Getting memory from the driver, or giving it back, takes long and may wait for the "
+           "device; a caching allocator should need neither in a steady step.",
+    .advice = "Keep shapes constant or padded, set "
+              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, keep away from the limit of "
+              "memory and do not call empty_cache() in the loop.",
+    .method = STARVED_METHOD("allocator"),
+    .false_alarms = "The first steps of a job fill the allocator's cache.",
+    .check = check_allocator,
+};
+
+static bool check_launching(const struct finding_case *the_case, bool *fires,
+                            struct finding *finding, struct err *err)
+{
+    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD,
+                                            "runs Python and operators, or launches"};
+    return check_causes(the_case, &launching, fires, finding, err);
+}
+
+const struct finding_rule finding_launch_bound = {
+    .name = "launch_bound",
+    .why = "The device finished its work before the host had got through Python, operators and "
+           "launch calls to the next kernel: the host is the limit.",
+    .advice = "Launch the same work with less of the host: torch.compile, CUDA graphs, larger "
+              "batches, fused or foreach operators; see the table of idle gaps for what runs in "
+              "the longest.",
+    .method = STARVED_METHOD("host_compute and launch_overhead"),
+    .false_alarms = STARVED_ALARMS,
+    .check = check_launching,
+};
+
+// --- graphs --------------------------------------------------------------------------------------
+
+// Launches of the steady steps.
+struct launching {
+    int64_t launches, replayed;
+    int64_t least, most; // device events of a step
+};
+
+static bool measure_launching(const struct finding_case *the_case, struct launching *sum,
+                              struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    int64_t *events = arena_array(the_case->arena, facts->step_count, sizeof *events, err);
+    *sum = (struct launching){.least = INT64_MAX};
+    for (uint32_t i = 0; events && i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->launch == FACTS_NONE || !findings_is_steady(facts, i))
+            continue;
+        events[device->step]++;
+        sum->launches++;
+        sum->replayed += facts->launches[device->launch].count > 1;
+    }
+    for (uint32_t s = 0; events && s < facts->step_count; s++) {
+        if (!facts->steps[s].steady)
+            continue;
+        sum->least = events[s] < sum->least ? events[s] : sum->least;
+        sum->most = events[s] > sum->most ? events[s] : sum->most;
+    }
+    return events;
+}
+
+// Steps that launch the same each time, and do it one by one.
+static bool could_replay(const struct finding_case *the_case, const struct launching *sum)
+{
+    return the_case->facts->marked && the_case->steps >= FINDING_GRAPHS_STEPS &&
+           sum->least == sum->most && sum->least >= FINDING_GRAPHS_LAUNCHES &&
+           (double)sum->replayed < FINDING_GRAPHS_REPLAYED * (double)sum->launches;
+}
+
+static int64_t claim_launch(const struct finding_case *the_case, const void *context,
+                            const struct atom *atom)
+{
+    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, NULL};
+    (void)the_case, (void)context;
+    bool waits = is_among(&launching, atom->gap) && atom->gap->next != FACTS_NONE;
+    return waits ? findings_wait(atom) : 0;
+}
+
+static bool check_graphs(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                         struct err *err)
+{
+    struct launching sum;
+    if (!findings_cost(the_case, finding, claim_launch, NULL, err))
+        return false;
+    if (!findings_costs(the_case, finding->cost_ns, FINDING_GRAPHS_SHARE))
+        return true;
+    if (!measure_launching(the_case, &sum, err))
+        return false;
+    *fires = could_replay(the_case, &sum);
+    if (!*fires)
+        return true;
+    const struct parts *steady = &the_case->facts->steady;
+    bool syncs = findings_costs(the_case, steady->idle_ns[IDLE_SYNC] / the_case->steps, 0.01);
+    finding->confidence = syncs ? "low" : "medium";
+    finding->title = arena_printf(the_case->arena, err,
+                                  "%lld launches per step, always the same, cost %s that a graph "
+                                  "would save (%.1f %%)",
+                                  (long long)sum.least, time_text(finding->cost_ns).text,
+                                  findings_percent(the_case, finding->cost_ns));
+    finding->evidence =
+        findings_fact(the_case, "launch_delays", err,
+                      "each of %lld steady steps launches %lld device events, "
+                      "%.0f %% of them from graphs%s",
+                      (long long)the_case->steps, (long long)sum.least,
+                      100 * (double)sum.replayed / (double)sum.launches,
+                      syncs ? "; the steps synchronize, which a graph cannot hold" : "");
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_no_graphs = {
+    .name = "no_cuda_graphs",
+    .why = "Every step launches the same kernels again, one call each, and the device waits for "
+           "these calls; a captured graph launches all of them with one.",
+    .advice = "torch.compile(mode=\"reduce-overhead\"), torch.cuda.make_graphed_callables or "
+              "torch.cuda.graph around the step, with static shapes and without "
+              "synchronization inside.",
+    .method = "Waits caused by host_compute and launch_overhead before device events, at most "
+              "100 us of each, per steady step; reported from 10 % of the step when 3 or more "
+              "steady steps launch equally many device events, 50 or more, and under 10 % of them "
+              "come from graphs.",
+    .false_alarms = "Equal numbers of launches do not prove equal shapes; work that depends on "
+                    "data cannot be captured.",
+    .check = check_graphs,
+};

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about idle time that no other finding tells of: many small causes, or none that is
+// known.
+#include "analysis/findings/findings.h"
+
+#include <stdio.h>
+
+// The findings before this one.
+struct others {
+    const struct finding *found;
+    size_t count;
+};
+
+// What the recording lacks is not known to be idle; the trust report has it.
+static bool is_idle(const struct atom *atom)
+{
+    return atom->gap && atom->gap->cause != IDLE_UNRECORDED;
+}
+
+// What other findings leave of a gap.
+static int64_t claim_rest(const struct finding_case *the_case, const void *context,
+                          const struct atom *atom)
+{
+    const struct others *others = context;
+    int64_t most_ns = 0;
+    if (!is_idle(atom))
+        return 0;
+    for (size_t f = 0; f < others->count; f++) {
+        const struct finding *other = &others->found[f];
+        int64_t ns = other->claim ? other->claim(the_case, other->context, atom) : 0;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return most_ns < atom->ns ? atom->ns - most_ns : 0;
+}
+
+// The rest by cause.
+struct rests {
+    const struct finding_case *the_case;
+    const struct others *others;
+    int64_t idle_ns; // with what others tell
+    int64_t ns[IDLE_CAUSE_COUNT];
+    struct atom longest; // of the rest
+    int64_t longest_ns;
+};
+
+static void add_rest(void *context, const struct atom *atom)
+{
+    struct rests *rests = context;
+    if (!is_idle(atom))
+        return;
+    int64_t rest_ns = claim_rest(rests->the_case, rests->others, atom);
+    rests->idle_ns += atom->ns;
+    rests->ns[atom->gap->cause] += rest_ns;
+    if (rest_ns <= rests->longest_ns)
+        return;
+    rests->longest_ns = rest_ns;
+    rests->longest = *atom;
+}
+
+// Causes from the one with most on.
+static void order_causes(const struct rests *rests, enum idle_cause order[IDLE_CAUSE_COUNT])
+{
+    for (int c = 0; c < IDLE_CAUSE_COUNT; c++) {
+        int at = c;
+        for (; at > 0 && rests->ns[order[at - 1]] < rests->ns[c]; at--)
+            order[at] = order[at - 1];
+        order[at] = (enum idle_cause)c;
+    }
+}
+
+enum { TOLD = 3 };
+
+static double share_of(const struct rests *rests, enum idle_cause cause)
+{
+    const struct finding_case *the_case = rests->the_case;
+    return findings_percent(the_case, rests->ns[cause] / the_case->steps);
+}
+
+// Whether a cause is more than nothing when rounded.
+static bool counts(const struct rests *rests, enum idle_cause cause)
+{
+    return share_of(rests, cause) >= 0.05;
+}
+
+// "event_wait 12.0 %, dispatch 3.1 %".
+static void list_causes(const struct rests *rests, const enum idle_cause *order, char text[160])
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])) && at < 120; i++)
+        at += (size_t)snprintf(text + at, 160 - at, "%s%s %.1f %%", i ? ", " : "",
+                               idle_cause_word(order[i]), share_of(rests, order[i]));
+}
+
+// Whether the table of what was recorded has the item, at least in part.
+static bool is_recorded(const struct report *report, const char *item)
+{
+    const struct table *table = report_find(report, "recording");
+    for (size_t i = 0; table && i < table->row_count; i++)
+        if (str_equal(table_cell(table, i, "item")->s, str_of(item)))
+            return !str_equal(table_cell(table, i, "state")->s, STR("missing"));
+    return false;
+}
+
+static void tell_longest(const struct rests *rests, struct evidence *evidence)
+{
+    const struct facts *facts = rests->the_case->facts;
+    const struct gap *gap = rests->longest.gap;
+    char href[80];
+    snprintf(href, sizeof href, "timeline?at=%lld-%lld",
+             (long long)(gap->begin_ns - facts->begin_ns),
+             (long long)(gap->end_ns - facts->begin_ns));
+    struct str next = gap->next == FACTS_NONE
+                          ? STR("the recording's end")
+                          : facts_short_name(facts->trace, facts_device_name(facts, gap->next));
+    evidence_add(evidence, href, "the longest such gap, %s, is %s and ends with %.*s",
+                 time_text(rests->longest_ns).text, idle_cause_word((enum idle_cause)gap->cause),
+                 (int)next.len, next.at);
+}
+
+static const char *tell(const struct rests *rests, const enum idle_cause *order, struct err *err)
+{
+    const struct finding_case *the_case = rests->the_case;
+    struct evidence evidence = {0};
+    for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])); i++) {
+        struct href_text href = href_to("idle_gaps");
+        href_add(&href, "cause", str_of(idle_cause_word(order[i])));
+        evidence_add(&evidence, href.text, "%s, %.1f %%: %s", idle_cause_word(order[i]),
+                     share_of(rests, order[i]), idle_cause_help(order[i]));
+    }
+    if (rests->longest.gap)
+        tell_longest(rests, &evidence);
+    bool waits = order[0] == IDLE_UNKNOWN || order[0] == IDLE_EVENT_WAIT;
+    if (waits && !is_recorded(the_case->report, "sync_events"))
+        evidence_add(&evidence, "recording",
+                     "waits between streams were not recorded (enable_cuda_sync_events=True)");
+    if (!is_recorded(the_case->report, "launches"))
+        evidence_add(&evidence, "recording",
+                     "launches were not recorded (ProfilerActivity.CPU), so hardly any cause is "
+                     "known");
+    return evidence_end(&evidence, the_case->arena, err);
+}
+
+static const char *advice_for(enum idle_cause cause)
+{
+    switch (cause) {
+    case IDLE_EVENT_WAIT:
+        return "See in the timeline what the stream waits for: work of another stream or of "
+               "another process, a transfer, a lock of a library. Start it earlier, or put work "
+               "that does not need it in between.";
+    case IDLE_GRAPH_REPLAY:
+        return "Gaps inside of a replayed graph are dependencies between its nodes, or host "
+               "nodes: capture fewer streams, fuse what is short, and leave host functions out.";
+    case IDLE_DISPATCH:
+        return "The device needs some microseconds from one event to the next: fuse short "
+               "kernels, so that there are fewer of them.";
+    case IDLE_PROFILER: return "Record less at once (stacks, shapes, memory), or fewer steps.";
+    case IDLE_COLD_START:
+        return "This happens once: let more steps pass before the recording "
+               "(schedule(wait=.., warmup=..)), so that it lies outside of what is measured.";
+    case IDLE_UNKNOWN:
+        return "Record with ProfilerActivity.CPU and, on CUDA, enable_cuda_sync_events=True; "
+               "look at what other processes do on this device.";
+    default:
+        return "Look at the table of idle gaps: the causes are small one by one, so start with "
+               "the longest gaps.";
+    }
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    struct others *others = arena_room(the_case->arena, 1, sizeof *others, err);
+    struct rests rests = {.the_case = the_case, .others = others};
+    enum idle_cause order[IDLE_CAUSE_COUNT];
+    char causes[160];
+    if (!others)
+        return false;
+    *others = (struct others){the_case->found, the_case->found_count};
+    findings_visit(the_case, add_rest, &rests);
+    if (!findings_costs(the_case, rests.idle_ns / the_case->steps, FINDING_IDLE_SHARE))
+        return true;
+    if (!findings_cost(the_case, finding, claim_rest, others, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_IDLE_REST);
+    if (!*fires)
+        return true;
+    order_causes(&rests, order);
+    list_causes(&rests, order, causes);
+    finding->confidence = order[0] == IDLE_UNKNOWN ? "low" : "medium";
+    finding->advice = advice_for(order[0]);
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "the device is idle %s %s (%.1f %%) that no other finding explains: %s",
+                     time_text(finding->cost_ns).text, the_case->per,
+                     findings_percent(the_case, finding->cost_ns), causes);
+    finding->evidence = tell(&rests, order, err);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_unexplained_idle = {
+    .name = "unexplained_idle",
+    .why = "The device has nothing to do for a good part of the step, and no other finding says "
+           "why: the causes are small one by one, or the recording does not tell them.",
+    .advice = "Look at the table of idle gaps: start with the longest.",
+    .method = "Idle time of the typical step less what other findings explain of it, by cause; "
+              "reported from 5 % of the step when 10 % are idle in all. What the recording "
+              "lacks does not count.",
+    .false_alarms = "A server without requests has nothing to do; pauses between what was "
+                    "measured count when no steps are marked.",
+    .check = check,
+};

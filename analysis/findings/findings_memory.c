@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules about device memory: growth, hardly any left, much left, held without use. None costs
+// time by itself; of several devices the worst one is told.
+#include "analysis/findings/findings.h"
+
+#include <stdio.h>
+
+struct memory_row {
+    const struct table *table;
+    size_t row;
+};
+
+static bool find_i64(struct memory_row at, const char *column, int64_t *value)
+{
+    const struct cell *cell = table_cell(at.table, at.row, column);
+    *value = cell->null ? 0 : cell->i;
+    return !cell->null;
+}
+
+// A figure of a device, below 0 when it has none.
+typedef double measure_fn(struct memory_row at);
+
+// The device with the largest figure from `least` on.
+static bool find_worst(const struct finding_case *the_case, measure_fn *measure, double least,
+                       struct memory_row *worst)
+{
+    const struct table *table = report_find(the_case->report, "memory");
+    double most = least;
+    bool found = false;
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        struct memory_row at = {table, i};
+        double value = measure(at);
+        if (value < most || (found && value == most))
+            continue;
+        most = value;
+        *worst = at;
+        found = true;
+    }
+    return found;
+}
+
+struct bytes_text {
+    char text[32];
+};
+
+// "1.25 GB"; 1 GB = 1e9 bytes.
+static struct bytes_text bytes_text(double bytes)
+{
+    struct bytes_text text;
+    if (bytes >= 1e9)
+        snprintf(text.text, sizeof text.text, "%.2f GB", bytes / 1e9);
+    else
+        snprintf(text.text, sizeof text.text, "%.2f MB", bytes / 1e6);
+    return text;
+}
+
+static const char *device_of(struct memory_row at)
+{
+    return table_cell(at.table, at.row, "device")->s.at;
+}
+
+// --- growth --------------------------------------------------------------------------------------
+
+static double leak_of(struct memory_row at)
+{
+    int64_t leak;
+    return find_i64(at, "leak", &leak) && leak
+               ? table_cell(at.table, at.row, "leak_bytes_per_step")->f
+               : -1;
+}
+
+static bool check_leak(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    struct memory_row at;
+    *fires = find_worst(the_case, leak_of, 0, &at);
+    if (!*fires)
+        return true;
+    double slope = leak_of(at);
+    int64_t growth, steps;
+    find_i64(at, "leak_growth_bytes", &growth);
+    find_i64(at, "leak_steps", &steps);
+    finding->severity = slope >= FINDING_LEAK_HIGH_BYTES     ? "high"
+                        : slope >= FINDING_LEAK_MEDIUM_BYTES ? "medium"
+                                                             : "low";
+    finding->confidence = "medium";
+    finding->title = arena_printf(the_case->arena, err, "memory of %s grows by %s per step",
+                                  device_of(at), bytes_text(slope).text);
+    finding->evidence = findings_fact(the_case, "memory_timeline", err,
+                                      "95 %% interval from %s to %s per step; %s gained over "
+                                      "%lld steady steps",
+                                      bytes_text(table_cell(at.table, at.row, "leak_low")->f).text,
+                                      bytes_text(table_cell(at.table, at.row, "leak_high")->f).text,
+                                      bytes_text((double)growth).text, (long long)steps);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_memory_leak = {
+    .name = "memory_leak",
+    .why = "The least that is allocated during a step rises from step to step, so something keeps "
+           "tensors alive; the job ends out of memory.",
+    .advice = "Look for tensors kept with their graph: a loss or metric that is summed without "
+              ".item() or .detach(), a list of outputs, hooks, caches that are never cleared.",
+    .method = "Theil-Sen slope of each steady step's least allocated bytes; its 95 % interval lies "
+              "above 0 and more than 1 MB was gained. High from 100 MB per step, medium from 1 MB.",
+    .false_alarms = "Caches that fill up once (a key-value cache, growing sequence lengths) grow "
+                    "for a while and then stop; a longer recording will show.",
+    .check = check_leak,
+};
+
+// --- hardly any left -----------------------------------------------------------------------------
+
+// What the allocator held at most, as a share of the device's memory.
+static double used_share(struct memory_row at)
+{
+    int64_t capacity, used;
+    if (!find_i64(at, "capacity_bytes", &capacity) || capacity <= 0)
+        return -1;
+    if (!find_i64(at, "peak_reserved_bytes", &used))
+        find_i64(at, "peak_allocated_bytes", &used);
+    return (double)used / (double)capacity;
+}
+
+static bool tell_use(const struct finding_case *the_case, struct memory_row at,
+                     struct finding *finding, struct err *err)
+{
+    int64_t capacity, peak;
+    find_i64(at, "capacity_bytes", &capacity);
+    find_i64(at, "peak_allocated_bytes", &peak);
+    double percent = 100 * used_share(at);
+    finding->confidence = "medium";
+    finding->title =
+        arena_printf(the_case->arena, err, "the memory of %s is used to %.*f %% at the peak",
+                     device_of(at), percent < 9.95 ? 1 : 0, percent);
+    finding->evidence =
+        findings_fact(the_case, "memory", err, "%s of %s held by the allocator, %s allocated",
+                      bytes_text(used_share(at) * (double)capacity).text,
+                      bytes_text((double)capacity).text, bytes_text((double)peak).text);
+    return finding->title && finding->evidence;
+}
+
+static bool check_full(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    struct memory_row at;
+    *fires = find_worst(the_case, used_share, FINDING_MEMORY_FULL_SHARE, &at);
+    finding->severity = "medium";
+    return !*fires || tell_use(the_case, at, finding, err);
+}
+
+const struct finding_rule finding_memory_full = {
+    .name = "memory_near_capacity",
+    .why = "Little memory is left. An allocation that finds none makes the allocator give cached "
+           "blocks back, which waits for the device, or ends the job.",
+    .advice = "Leave some room: activation checkpointing, a smaller batch with accumulation, or "
+              "sharded optimizer states. Allocator retries in the idle causes tell that it is "
+              "already too little.",
+    .method = "Most reserved bytes (allocated where those are not recorded) divided by the "
+              "device's memory; reported from 92 %.",
+    .false_alarms =
+        "An allocator that is configured to take all memory at the start always holds it.",
+    .check = check_full,
+};
+
+// --- much left -----------------------------------------------------------------------------------
+
+static double free_share(struct memory_row at)
+{
+    double used = used_share(at);
+    return used < 0 ? -1 : 1 - used;
+}
+
+static bool check_headroom(const struct finding_case *the_case, bool *fires,
+                           struct finding *finding, struct err *err)
+{
+    struct memory_row at;
+    *fires = find_worst(the_case, free_share, FINDING_HEADROOM_SHARE, &at);
+    finding->severity = "info";
+    return !*fires || tell_use(the_case, at, finding, err);
+}
+
+const struct finding_rule finding_memory_headroom = {
+    .name = "memory_headroom",
+    .why = "Most of the device's memory is free. Larger batches fill the device better, and "
+           "activations that are kept need no recomputing.",
+    .advice = "Try a larger batch, or longer sequences; turn activation checkpointing or "
+              "offloading off if they are on.",
+    .method = "Most reserved bytes (allocated where those are not recorded) divided by the "
+              "device's memory; reported up to 50 %.",
+    .false_alarms = "Other processes may share the device; a batch size may be given by the task.",
+    .check = check_headroom,
+};
+
+// --- held without use ----------------------------------------------------------------------------
+
+static double fragmentation_of(struct memory_row at)
+{
+    int64_t bytes;
+    const struct cell *share = table_cell(at.table, at.row, "fragmentation_share");
+    return find_i64(at, "fragmentation_bytes", &bytes) && bytes >= FINDING_FRAGMENT_BYTES &&
+                   !share->null
+               ? share->f
+               : -1;
+}
+
+static bool check_fragmentation(const struct finding_case *the_case, bool *fires,
+                                struct finding *finding, struct err *err)
+{
+    struct memory_row at;
+    *fires = find_worst(the_case, fragmentation_of, FINDING_FRAGMENT_SHARE, &at);
+    if (!*fires)
+        return true;
+    int64_t bytes, peak;
+    find_i64(at, "fragmentation_bytes", &bytes);
+    find_i64(at, "peak_allocated_bytes", &peak);
+    finding->severity = used_share(at) >= FINDING_MEMORY_FULL_SHARE ? "medium" : "low";
+    finding->confidence = "medium";
+    finding->title =
+        arena_printf(the_case->arena, err, "%s (%.0f %%) of the memory reserved on %s is unused",
+                     bytes_text((double)bytes).text, 100 * fragmentation_of(at), device_of(at));
+    finding->evidence =
+        findings_fact(the_case, "memory", err, "at the peak %s are allocated of %s reserved",
+                      bytes_text((double)peak).text, bytes_text((double)(peak + bytes)).text);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_memory_fragmentation = {
+    .name = "memory_fragmentation",
+    .why = "The allocator holds blocks that the allocations at hand do not fit into, so memory "
+           "runs out earlier than it must.",
+    .advice = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PYTORCH_HIP_ALLOC_CONF on ROCm); "
+              "fewer different sizes, such as padded sequence lengths.",
+    .method = "Reserved minus allocated at the moment of most allocated; reported from 20 % of "
+              "reserved and 1 GB.",
+    .false_alarms = "What an earlier phase needed stays reserved for it; that hurts only when "
+                    "memory is short.",
+    .check = check_fragmentation,
+};

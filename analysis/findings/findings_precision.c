@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about matrix products that run in a higher precision than others beside them.
+#include "analysis/findings/findings_work.h"
+
+#include <math.h>
+
+// Products of some precisions, and what another one would save.
+struct precision_case {
+    struct finding_work *work;
+    enum precision target;
+    uint32_t sources; // bits: precisions that could run in the target
+    int64_t guessed_ns, total_ns;
+    uint32_t worst; // row that could save most
+};
+
+static bool is_source(const struct precision_case *ours, enum precision precision)
+{
+    return ours->sources >> precision & 1;
+}
+
+static double bytes_of(enum precision precision)
+{
+    switch (precision) {
+    case PRECISION_FP64: return 8;
+    case PRECISION_FP32:
+    case PRECISION_TF32: return 4;
+    case PRECISION_BF16:
+    case PRECISION_FP16: return 2;
+    case PRECISION_FP8:
+    case PRECISION_INT8: return 1;
+    case PRECISION_FP4: return 0.5;
+    case PRECISION_NONE:
+    case PRECISION_COUNT: break;
+    }
+    return 0;
+}
+
+// Share of a row's time that the target would save by the roofline; NaN when that is not known.
+static double saved_of(const struct precision_case *ours, const struct work_row *row)
+{
+    const struct peak *peak = ours->work->rows.peak;
+    struct roofline roof = work_roofline(row, peak);
+    if (!(roof.total_ns > 0) || peak->tflops[ours->target] <= 0)
+        return NAN;
+    double compute_ns =
+        roof.compute_ns * peak->tflops[row->work.precision] / peak->tflops[ours->target];
+    double memory_ns = roof.memory_ns * bytes_of(ours->target) / bytes_of(row->work.precision);
+    double target_ns = compute_ns > memory_ns ? compute_ns : memory_ns;
+    return target_ns < roof.total_ns ? 1 - target_ns / roof.total_ns : 0;
+}
+
+static bool measure(const struct finding_case *the_case, struct precision_case *ours, double guess,
+                    struct err *err)
+{
+    if (!finding_work_make(the_case, &ours->work, err))
+        return false;
+    struct finding_work *work = ours->work;
+    double most = 0;
+    ours->worst = FACTS_NONE;
+    for (uint32_t r = 0; r < work->rows.count; r++) {
+        const struct work_row *row = &work->rows.rows[r];
+        if (row->work.kind != WORK_GEMM || !is_source(ours, row->work.precision))
+            continue;
+        double saved = saved_of(ours, row), steady_ns = (double)work->steady_ns[r];
+        work->saved[r] = isnan(saved) ? guess : saved;
+        ours->guessed_ns += isnan(saved) ? work->steady_ns[r] : 0;
+        ours->total_ns += work->steady_ns[r];
+        if (work->saved[r] * steady_ns <= most)
+            continue;
+        most = work->saved[r] * steady_ns;
+        ours->worst = r;
+    }
+    return true;
+}
+
+static bool make(const struct finding_case *the_case, enum precision target, uint32_t sources,
+                 struct precision_case **made, struct err *err)
+{
+    struct precision_case *ours = *made = arena_array(the_case->arena, 1, sizeof *ours, err);
+    if (!ours)
+        return false;
+    ours->target = target;
+    ours->sources = sources;
+    return true;
+}
+
+static bool describe(const struct finding_case *the_case, const struct precision_case *ours,
+                     struct finding *finding, struct err *err)
+{
+    const struct work_row *row = &ours->work->rows.rows[ours->worst];
+    struct str name = facts_short_name(the_case->facts->trace, row->name);
+    struct evidence evidence = {0};
+    finding->confidence = ours->guessed_ns > ours->total_ns / 2 ? "low" : "medium";
+    evidence_add(&evidence, "work", "most in %.*s %s in %s: %s %s, of which %.0f %% could be saved",
+                 (int)name.len, name.at, row->work.problem, precision_word(row->work.precision),
+                 time_text(ours->work->steady_ns[ours->worst] / the_case->steps).text,
+                 the_case->per, 100 * ours->work->saved[ours->worst]);
+    evidence_add(&evidence, "metrics", "%.0f %% of the time of matrix products is %s",
+                 100 * finding_gemm_share(the_case, ours->target), precision_word(ours->target));
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+// --- fp32 beside 16 bits -------------------------------------------------------------------------
+
+static bool check_precision(const struct finding_case *the_case, bool *fires,
+                            struct finding *finding, struct err *err)
+{
+    double bf16 = finding_gemm_share(the_case, PRECISION_BF16);
+    double fp16 = finding_gemm_share(the_case, PRECISION_FP16);
+    double low = bf16 + fp16 + finding_gemm_share(the_case, PRECISION_FP8);
+    double high = finding_gemm_share(the_case, PRECISION_TF32) +
+                  finding_gemm_share(the_case, PRECISION_FP32) +
+                  finding_gemm_share(the_case, PRECISION_FP64);
+    if (low < FINDING_PRECISION_LOW || high <= 0)
+        return true;
+    struct precision_case *ours;
+    uint32_t sources = 1u << PRECISION_TF32 | 1u << PRECISION_FP32 | 1u << PRECISION_FP64;
+    if (!make(the_case, fp16 > bf16 ? PRECISION_FP16 : PRECISION_BF16, sources, &ours, err) ||
+        !measure(the_case, ours, FINDING_PRECISION_GUESS, err))
+        return false;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_PRECISION_SHARE);
+    if (!*fires)
+        return true;
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "%s of matrix products %s run in %s or higher beside others in %s; "
+                     "%s could be saved (%.1f %%)",
+                     time_text(ours->total_ns / the_case->steps).text, the_case->per,
+                     precision_word(ours->work->rows.rows[ours->worst].work.precision),
+                     precision_word(ours->target), time_text(finding->cost_ns).text,
+                     findings_percent(the_case, finding->cost_ns));
+    return describe(the_case, ours, finding, err);
+}
+
+const struct finding_rule finding_gemm_precision = {
+    .name = "gemm_precision",
+    .why = "Matrix products in fp32 or tf32 take many times as long as in bf16 and move twice the "
+           "bytes; other products of this job run in 16 bits already.",
+    .advice = "Put them under torch.autocast, or cast weights and inputs; where fp32 has to stay, "
+              "allow tf32: torch.set_float32_matmul_precision(\"high\").",
+    .method = "Owned time of products in fp32, tf32 or fp64 per steady step, times 1 - roofline "
+              "time in 16 bits / roofline time as they ran (a half where shapes or peaks are not "
+              "known); reported from 1 % of the step when 10 % of the time of products is in 16 "
+              "bits or fewer.",
+    .false_alarms = "Routers, losses and parts of optimizers are kept in fp32 on purpose.",
+    .check = check_precision,
+};
+
+// --- 16 bits beside fp8 --------------------------------------------------------------------------
+
+static bool check_fp8(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                      struct err *err)
+{
+    double wide =
+        finding_gemm_share(the_case, PRECISION_BF16) + finding_gemm_share(the_case, PRECISION_FP16);
+    if (finding_gemm_share(the_case, PRECISION_FP8) < FINDING_FP8_USED || wide < FINDING_FP8_UNUSED)
+        return true;
+    struct precision_case *ours;
+    if (!make(the_case, PRECISION_FP8, 1u << PRECISION_BF16 | 1u << PRECISION_FP16, &ours, err) ||
+        !measure(the_case, ours, 0, err))
+        return false;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
+    *fires = finding->cost_ns > 0;
+    if (!*fires)
+        return true;
+    finding->severity = "info";
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "fp8 is not used in %.0f %% of the time of matrix products; it could "
+                     "save %s %s (%.1f %%)",
+                     100 * wide, time_text(finding->cost_ns).text, the_case->per,
+                     findings_percent(the_case, finding->cost_ns));
+    return describe(the_case, ours, finding, err);
+}
+
+const struct finding_rule finding_fp8_unused = {
+    .name = "fp8_unused",
+    .why = "A part of the matrix products runs in fp8 already, which this device does twice as "
+           "fast as 16 bits; the others do not.",
+    .advice = "See which layers are left out (Transformer Engine's or torchao's filters), and "
+              "whether their shapes are multiples of 16.",
+    .method = "Owned time of products in bf16 and fp16 per steady step, times 1 - roofline time in "
+              "fp8 / roofline time as they ran; reported when 5 % of the time of products is in "
+              "fp8 and 20 % in 16 bits.",
+    .false_alarms = "First and last layers, attention's products and routers often need 16 bits.",
+    .check = check_fp8,
+};

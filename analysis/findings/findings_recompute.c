@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule about what activation checkpointing repeats.
+#include "analysis/findings/findings.h"
+
+// Without Python frames, collectives that hooks launch within a checkpointed function's backward
+// cannot be told from repeated ones; gradients are far more common.
+static bool is_repeated(const struct facts *facts, uint32_t device)
+{
+    uint32_t launch = facts->devices[device].launch;
+    bool unsure = facts->devices[device].class == CLASS_COMMUNICATION && !facts->frame_state;
+    return launch != FACTS_NONE && facts->launches[launch].recompute && !unsure;
+}
+
+static int64_t claim_repeated(const struct finding_case *the_case, const void *context,
+                              const struct atom *atom)
+{
+    (void)context;
+    return !atom->gap && is_repeated(the_case->facts, atom->device) ? atom->ns : 0;
+}
+
+// Least share of a device's memory that was never held; below 0 when not known.
+static double free_share(const struct report *report)
+{
+    const struct table *memory = report_find(report, "memory");
+    double least = -1;
+    for (size_t i = 0; memory && i < memory->row_count; i++) {
+        const struct cell *capacity = table_cell(memory, i, "capacity_bytes");
+        const struct cell *held = table_cell(memory, i, "peak_reserved_bytes");
+        if (capacity->null || held->null || capacity->i <= 0)
+            continue;
+        double share = 1 - (double)held->i / (double)capacity->i;
+        least = least < 0 || share < least ? share : least;
+    }
+    return least;
+}
+
+static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                  struct err *err)
+{
+    if (!findings_cost(the_case, finding, claim_repeated, NULL, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_RECOMPUTE_SHARE);
+    if (!*fires)
+        return true;
+    double spare = free_share(the_case->report);
+    struct evidence evidence = {0};
+    finding->confidence = spare >= 0 ? "high" : "medium";
+    finding->title = arena_printf(the_case->arena, err,
+                                  "activation checkpointing repeats %s of the forward %s (%.1f %%)",
+                                  time_text(finding->cost_ns).text, the_case->per,
+                                  findings_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "modules", "%s of repeated forward passes %s",
+                 time_text(finding->cost_ns).text, the_case->per);
+    if (spare >= 0)
+        evidence_add(&evidence, "memory", "%.0f %% of the device's memory was never held",
+                     100 * spare);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_recompute = {
+    .name = "recompute",
+    .why = "Checkpointing gives activations up to save memory and computes them again in the "
+           "backward pass.",
+    .advice = "Where memory allows, checkpoint fewer layers, or selectively: keep what is "
+              "expensive to compute (products, attention), repeat what is cheap (norms, "
+              "activations).",
+    .method = "Owned time of device events launched in forward passes that the backward repeats, "
+              "per steady step; reported from 2 % of the step.",
+    .false_alarms = "A model that does not fit into memory otherwise has to.",
+    .check = check,
+};

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about steps that take longer than most: at regular intervals, or now and then.
+#include "analysis/findings/findings.h"
+#include "analysis/stats/sort.h"
+#include "analysis/stats/stats.h"
+
+// The steady steps: how long each usually takes, and which are slow.
+struct slow_steps {
+    const struct facts *facts;
+    int64_t median_ns, p95_ns, limit_ns; // slow: longer than the limit
+    int64_t usual_ns[BAR_COUNT];         // median of each part over the other steps
+    int64_t excess_ns;                   // of all slow steps beyond the median
+    uint32_t *slow;                      // indices into facts.steps, ascending
+    uint32_t count;
+    uint32_t spacing; // of slow steps in steady ones, 0 when it differs
+    double *factors;  // per step and bar: share of the part that is beyond the usual
+};
+
+// Without what the recording lacks and what happens once.
+static int64_t step_ns(const struct facts *facts, uint32_t step)
+{
+    const struct parts *parts = &facts->step_parts[step];
+    return parts_recorded_ns(parts) - parts->idle_ns[IDLE_COLD_START];
+}
+
+static bool is_slow(const struct slow_steps *all, uint32_t step)
+{
+    return all->facts->steps[step].steady && step_ns(all->facts, step) > all->limit_ns;
+}
+
+// values has room for twice the steady steps.
+static void find_limit(struct slow_steps *all, int64_t *values)
+{
+    const struct facts *facts = all->facts;
+    size_t count = 0;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].steady)
+            values[count++] = step_ns(facts, s);
+    sort_i64(values, values + count, count);
+    all->median_ns = stats_median(values, count);
+    all->p95_ns = stats_percentile(values, count, 95);
+    for (size_t i = 0; i < count; i++)
+        values[i] =
+            values[i] > all->median_ns ? values[i] - all->median_ns : all->median_ns - values[i];
+    sort_i64(values, values + count, count);
+    double spread_ns = FINDING_SLOW_STEP_MADS * 1.4826 * (double)stats_median(values, count);
+    double least_ns = FINDING_SLOW_STEP_SHARE * (double)all->median_ns;
+    all->limit_ns = all->median_ns + (int64_t)(spread_ns > least_ns ? spread_ns : least_ns);
+}
+
+static int64_t bar_ns(const struct parts *parts, int bar)
+{
+    return parts->bar_ns[bar] - (bar == BAR_IDLE_OTHER ? parts->idle_ns[IDLE_COLD_START] : 0);
+}
+
+static void find_usual(struct slow_steps *all, int64_t *values)
+{
+    const struct facts *facts = all->facts;
+    for (int bar = 0; bar < BAR_COUNT; bar++) {
+        size_t count = 0;
+        for (uint32_t s = 0; s < facts->step_count; s++)
+            if (facts->steps[s].steady && !is_slow(all, s))
+                values[count++] = bar_ns(&facts->step_parts[s], bar);
+        sort_i64(values, values + count, count);
+        all->usual_ns[bar] = stats_median(values, count);
+    }
+}
+
+// What a slow step takes longer is shared out over the parts that grew, in proportion.
+static void set_factors(struct slow_steps *all, uint32_t step)
+{
+    const struct parts *parts = &all->facts->step_parts[step];
+    double grown_ns = 0, excess_ns = (double)(step_ns(all->facts, step) - all->median_ns);
+    for (int bar = 0; bar < BAR_COUNT; bar++)
+        if (bar != BAR_UNRECORDED && bar_ns(parts, bar) > all->usual_ns[bar])
+            grown_ns += (double)(bar_ns(parts, bar) - all->usual_ns[bar]);
+    for (int bar = 0; bar < BAR_COUNT; bar++) {
+        int64_t more_ns = bar_ns(parts, bar) - all->usual_ns[bar];
+        if (bar != BAR_UNRECORDED && more_ns > 0)
+            all->factors[step * BAR_COUNT + (uint32_t)bar] =
+                (double)more_ns / (double)bar_ns(parts, bar) * excess_ns / grown_ns;
+    }
+}
+
+// Slow steps are counted among the steady ones, whatever their numbers.
+static void find_slow(struct slow_steps *all)
+{
+    const struct facts *facts = all->facts;
+    uint32_t ordinal = 0, last = 0;
+    bool even = true;
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        ordinal += facts->steps[s].steady;
+        if (!is_slow(all, s))
+            continue;
+        if (all->count == 1)
+            all->spacing = ordinal - last;
+        even &= all->count < 2 || ordinal - last == all->spacing;
+        last = ordinal;
+        all->slow[all->count++] = s;
+        all->excess_ns += step_ns(facts, s) - all->median_ns;
+        set_factors(all, s);
+    }
+    if (!even || all->count < FINDING_PERIODIC_STEPS || all->spacing < 2)
+        all->spacing = 0;
+}
+
+static bool measure(const struct finding_case *the_case, struct slow_steps **measured,
+                    struct err *err)
+{
+    const struct facts *facts = the_case->facts;
+    struct arena *arena = the_case->arena;
+    struct slow_steps *all = *measured = arena_array(arena, 1, sizeof *all, err);
+    int64_t *values = arena_array(arena, 2 * (size_t)facts->step_count, sizeof *values, err);
+    if (!all || !values)
+        return false;
+    all->facts = facts;
+    all->slow = arena_array(arena, facts->step_count, sizeof *all->slow, err);
+    all->factors =
+        arena_array(arena, (size_t)facts->step_count * BAR_COUNT, sizeof *all->factors, err);
+    if (!all->slow || !all->factors)
+        return false;
+    find_limit(all, values);
+    find_usual(all, values);
+    find_slow(all);
+    return true;
+}
+
+// The step in which an atom began, FACTS_NONE outside of all.
+static uint32_t step_of(const struct facts *facts, const struct atom *atom)
+{
+    int64_t begin_ns = atom->gap ? atom->gap->begin_ns : facts->devices[atom->device].begin_ns;
+    uint32_t low = 0, high = facts->step_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->steps[middle].end_ns <= begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool inside = low < facts->step_count && facts->steps[low].begin_ns <= begin_ns;
+    return inside ? low : FACTS_NONE;
+}
+
+static int64_t claim_excess(const struct finding_case *the_case, const void *context,
+                            const struct atom *atom)
+{
+    const struct slow_steps *all = context;
+    const struct facts *facts = the_case->facts;
+    uint32_t step = step_of(facts, atom);
+    if (step == FACTS_NONE || (atom->gap && atom->gap->cause == IDLE_COLD_START))
+        return 0;
+    uint32_t bar = atom->gap ? (uint32_t)idle_cause_bar((enum idle_cause)atom->gap->cause)
+                             : facts->devices[atom->device].bar;
+    return (int64_t)((double)atom->ns * all->factors[step * BAR_COUNT + bar]);
+}
+
+// Which part of the slow steps grew most.
+static enum bar grown_most(const struct slow_steps *all, int64_t *most_ns)
+{
+    enum bar most = BAR_GEMM;
+    *most_ns = 0;
+    for (int bar = 0; bar < BAR_COUNT; bar++) {
+        int64_t grown_ns = 0;
+        for (uint32_t i = 0; i < all->count; i++)
+            grown_ns += bar_ns(&all->facts->step_parts[all->slow[i]], bar) - all->usual_ns[bar];
+        if (bar == BAR_UNRECORDED || grown_ns <= *most_ns)
+            continue;
+        *most_ns = grown_ns;
+        most = (enum bar)bar;
+    }
+    return most;
+}
+
+static const char *list_steps(const struct finding_case *the_case, const struct slow_steps *all,
+                              struct err *err)
+{
+    int64_t *numbers = arena_array(the_case->arena, all->count, sizeof *numbers, err);
+    for (uint32_t i = 0; numbers && i < all->count; i++)
+        numbers[i] = all->facts->steps[all->slow[i]].number;
+    return numbers ? number_list(numbers, all->count, the_case->arena, err) : NULL;
+}
+
+static bool describe(const struct finding_case *the_case, const struct slow_steps *all,
+                     struct finding *finding, struct err *err)
+{
+    int64_t most_ns;
+    enum bar bar = grown_most(all, &most_ns);
+    struct evidence evidence = {0};
+    finding->claim = claim_excess;
+    finding->context = all;
+    finding->steps = list_steps(the_case, all, err);
+    if (!finding->steps)
+        return false;
+    evidence_add(&evidence, "steps", "median %s, 95th percentile %s; slow: %s",
+                 time_text(all->median_ns).text, time_text(all->p95_ns).text, finding->steps);
+    evidence_add(&evidence, "steps", "in slow steps %s grew most, by %s of %s each",
+                 category_bar_word(bar), time_text(most_ns / all->count).text,
+                 time_text(all->excess_ns / all->count).text);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->evidence;
+}
+
+static const char *ordinal_end(uint32_t number)
+{
+    bool teen = number / 10 % 10 == 1;
+    switch (teen ? 0 : number % 10) {
+    case 1: return "st";
+    case 2: return "nd";
+    case 3: return "rd";
+    default: return "th";
+    }
+}
+
+static bool check_periodic(const struct finding_case *the_case, bool *fires,
+                           struct finding *finding, struct err *err)
+{
+    struct slow_steps *all;
+    if (the_case->steps < FINDING_UNSTABLE_STEPS)
+        return true;
+    if (!measure(the_case, &all, err))
+        return false;
+    finding->cost_ns = all->excess_ns / the_case->steps;
+    *fires = all->spacing && findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE);
+    if (!*fires)
+        return true;
+    finding->confidence = all->count > FINDING_PERIODIC_STEPS ? "high" : "medium";
+    finding->title = arena_printf(
+        the_case->arena, err, "every %u%s step takes %s longer: %s per step on average (%.1f %%)",
+        all->spacing, ordinal_end(all->spacing), time_text(all->excess_ns / all->count).text,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
+    return finding->title && describe(the_case, all, finding, err);
+}
+
+const struct finding_rule finding_periodic_steps = {
+    .name = "periodic_slow_steps",
+    .why = "Something that runs every so many steps holds the job up: logging, evaluation, "
+           "writing checkpoints, garbage collection, refilling of data.",
+    .advice = "Look at what the slow steps do on the host: write checkpoints asynchronously, log "
+              "less often and without .item(), collect garbage by hand (gc.disable() and "
+              "gc.collect() at a fitting time), give the loader more prefetch.",
+    .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
+              "median absolute deviations; here 3 or more come equally far apart. Cost: what they "
+              "take beyond the median, spread over all steady steps; reported from 1 % of the "
+              "step.",
+    .false_alarms = "With gradient accumulation, steps that update the parameters have more to "
+                    "do.",
+    .check = check_periodic,
+};
+
+static bool check_unstable(const struct finding_case *the_case, bool *fires,
+                           struct finding *finding, struct err *err)
+{
+    struct slow_steps *all;
+    if (the_case->steps < FINDING_UNSTABLE_STEPS)
+        return true;
+    if (!measure(the_case, &all, err))
+        return false;
+    double ratio = (double)all->p95_ns / (double)(all->median_ns ? all->median_ns : 1);
+    finding->cost_ns = all->excess_ns / the_case->steps;
+    *fires = all->count > 0 && !all->spacing && finding->cost_ns > 0 &&
+             (ratio >= FINDING_UNSTABLE_RATIO ||
+              findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE));
+    if (!*fires)
+        return true;
+    finding->confidence = "medium";
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "%u of %lld steps are slow: %s per step on average (%.1f %%); p95 / median is %.2f",
+        all->count, (long long)the_case->steps, time_text(finding->cost_ns).text,
+        findings_percent(the_case, finding->cost_ns), ratio);
+    return finding->title && describe(the_case, all, finding, err);
+}
+
+const struct finding_rule finding_unstable_steps = {
+    .name = "unstable_steps",
+    .why = "Some steps take much longer than the others; in a job of many ranks each waits for "
+           "the slowest, so that rare events become common.",
+    .advice = "Look at what the slow steps do in the timeline: data that comes late, garbage "
+              "collection, allocation, other jobs on the machine, clocks that go down.",
+    .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
+              "median absolute deviations. Cost: what they take beyond the median, spread over "
+              "all steady steps; reported when the 95th percentile is 1.1 times the median or "
+              "they cost 1 % of the step.",
+    .false_alarms = "Inputs of different lengths give different steps; few steps tell little.",
+    .check = check_unstable,
+};

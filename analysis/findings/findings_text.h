@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What findings say: facts with links to filtered views, lists of steps and ranks.
+#ifndef ANALYSIS_FINDINGS_TEXT_H
+#define ANALYSIS_FINDINGS_TEXT_H
+
+#include "analysis/report/row.h"
+#include "analysis/stats/time_text.h"
+
+struct finding_case;
+
+// Facts of a finding, one after the other: [{"fact": ..., "href": ...}].
+struct evidence {
+    struct buf json;
+};
+
+// Adds a fact; href is a table of the API or a page of the run, with its query. Long facts are cut.
+void evidence_add(struct evidence *evidence, const char *href, const char *fact, ...)
+    PRINTF_LIKE(3, 4);
+
+// The array, in arena; frees what the facts hold. NULL with ERR_LIMIT.
+const char *evidence_end(struct evidence *evidence, struct arena *arena, struct err *err);
+
+// One fact in the case's arena; NULL with ERR_LIMIT.
+const char *findings_fact(const struct finding_case *the_case, const char *href, struct err *err,
+                          const char *fact, ...) PRINTF_LIKE(4, 5);
+
+// A table or page, and the filter of its rows: values are cut and encoded.
+struct href_text {
+    char text[320];
+};
+struct href_text href_to(const char *table);
+void href_add(struct href_text *href, const char *key, struct str value);
+void href_add_number(struct href_text *href, const char *key, int64_t value);
+
+// "kernels?q=" and a name.
+struct href_text href_of_kernel(struct str name);
+
+// "3-5,9" of ascending numbers, in arena; NULL with ERR_LIMIT.
+const char *number_list(const int64_t *numbers, size_t count, struct arena *arena, struct err *err);
+
+// A part of the step as percent, for titles and facts.
+double findings_percent(const struct finding_case *the_case, int64_t ns);
+
+// total per steady step as "12" or "12.5"; text has room for 32 bytes, which it returns.
+const char *findings_per_step(const struct finding_case *the_case, int64_t total, char text[32]);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of devices that are told by compute units and memory. Some ROCm versions record an
+// empty name, or that of the driver's generic device, for all of them.
+#include "analysis/names/gpu_name.h"
+
+#define GIB            ((int64_t)1 << 30)
+#define MEMORY_PERCENT 5 // what firmware and virtualization keep for themselves, at most
+
+static const struct {
+    int64_t compute_units, memory_gib;
+    const char *name;
+} devices[] = {
+    {304, 192, "AMD Instinct MI300X"},           {304, 256, "AMD Instinct MI325X"},
+    {228, 128, "AMD Instinct MI300A"},           {80, 192, "AMD Instinct MI308X"},
+    {256, 288, "AMD Instinct MI350X or MI355X"}, {110, 64, "AMD Instinct MI250X"},
+    {104, 64, "AMD Instinct MI210 or MI250"},    {120, 32, "AMD Instinct MI100"},
+};
+
+static bool is_generic(struct str name)
+{
+    return name.len == 0 || str_equal(name, STR("AMD Radeon Graphics"));
+}
+
+struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_bytes)
+{
+    if (!is_generic(recorded))
+        return recorded;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        int64_t most = devices[i].memory_gib * GIB, least = most / 100 * (100 - MEMORY_PERCENT);
+        if (compute_units == devices[i].compute_units && memory_bytes >= least &&
+            memory_bytes <= most)
+            return str_of(devices[i].name);
+    }
+    return recorded;
+}

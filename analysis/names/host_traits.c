@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts the names of calls by vendor prefix and verb, those of operators and frames by parts.
+#include "analysis/names/host_traits.h"
+
+#include "analysis/names/loader_names.h"
+
+#define KNOWN (1u << 15)
+#define CALL_BITS                                                                        \
+    (1u << HOST_SYNC | 1u << HOST_ALLOCATOR | 1u << HOST_STREAM_WAIT | 1u << HOST_HOLD | \
+     1u << HOST_COLD)
+#define OTHER_BITS (1u << HOST_LOADING | 1u << HOST_OPERATOR | 1u << HOST_MODULE)
+
+// "cudaMalloc" -> "Malloc". False when it is no call of a vendor's library.
+static bool strip_vendor(struct str *name)
+{
+    static const char *const prefixes[] = {"cuda", "hip", "cu"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str prefix = str_of(prefixes[i]);
+        if (name->len <= prefix.len || !str_starts_with(*name, prefix) ||
+            name->at[prefix.len] < 'A' || name->at[prefix.len] > 'Z')
+            continue;
+        *name = (struct str){name->at + prefix.len, name->len - prefix.len};
+        return true;
+    }
+    return false;
+}
+
+static bool begins_with_any(struct str name, const char *const *prefixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_starts_with(name, str_of(prefixes[i])))
+            return true;
+    return false;
+}
+
+static bool has(struct str name, struct str part)
+{
+    return str_find(name, part) != SIZE_MAX;
+}
+
+static unsigned traits_of_call(struct str name)
+{
+    static const char *const allocating[] = {
+        "Malloc",       "ExtMalloc",    "Free",           "HostAlloc", "HostMalloc",
+        "HostFree",     "HostRegister", "HostUnregister", "MemAlloc",  "MemFree",
+        "MemHostAlloc", "MemCreate",    "MemMap",         "MemUnmap",  "MemRelease",
+        "MemSetAccess", "MemAddress",   "MemPoolTrim",
+    };
+    static const char *const holding[] = {
+        "LaunchHostFunc",   "StreamAddCallback",      "StreamWaitValue",
+        "StreamBatchMemOp", "WaitExternalSemaphores",
+    };
+    static const char *const loading[] = {
+        "ModuleLoad",
+        "LibraryLoad",
+        "LinkAdd",
+        "LinkComplete",
+        "CtxCreate",
+        "StreamCreate",
+        "DevicePrimaryCtxRetain",
+    };
+    if (!strip_vendor(&name))
+        return 0;
+    if (begins_with_any(name, holding, sizeof holding / sizeof *holding))
+        return 1u << HOST_HOLD;
+    if (begins_with_any(name, loading, sizeof loading / sizeof *loading))
+        return 1u << HOST_COLD;
+    if (str_starts_with(name, STR("StreamWaitEvent")))
+        return 1u << HOST_STREAM_WAIT;
+    if (has(name, STR("Async")))
+        return 0;
+    if (begins_with_any(name, allocating, sizeof allocating / sizeof *allocating))
+        return 1u << HOST_ALLOCATOR;
+    return has(name, STR("Synchronize")) || has(name, STR("Memcpy")) ? 1u << HOST_SYNC : 0;
+}
+
+static unsigned traits_of_other(struct str name)
+{
+    if (loader_names_have(name))
+        return 1u << HOST_LOADING;
+    if (str_starts_with(name, STR("nn.Module: ")))
+        return 1u << HOST_MODULE;
+    return has(name, STR("::")) ? 1u << HOST_OPERATOR : 0;
+}
+
+bool host_traits_make(struct host_traits *traits, const struct trace *trace, struct budget *budget,
+                      struct err *err)
+{
+    *traits = (struct host_traits){.trace = trace, .budget = budget, .size = trace->strings.count};
+    traits->memo = budget_alloc(budget, traits->size * sizeof *traits->memo, err);
+    if (traits->memo)
+        memset(traits->memo, 0, traits->size * sizeof *traits->memo);
+    return traits->memo != NULL;
+}
+
+void host_traits_free(struct host_traits *traits)
+{
+    budget_free(traits->budget, traits->memo, traits->size * sizeof *traits->memo);
+    traits->memo = NULL;
+}
+
+static bool is_cold(const struct host_traits *traits, uint32_t event)
+{
+    uint32_t low = 0, high = traits->cold_count; // those before the event
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (traits->cold[middle].key < event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < traits->cold_count && traits->cold[low].key == event;
+}
+
+unsigned host_traits_of(struct host_traits *traits, uint32_t event)
+{
+    str_id name = traits->trace->name[event];
+    if (!traits->memo[name]) {
+        struct str text = trace_text(traits->trace, name);
+        traits->memo[name] = (uint16_t)(KNOWN | traits_of_call(text) | traits_of_other(text));
+    }
+    bool call = event_kind_is_launch((enum event_kind)traits->trace->kind[event]);
+    if (call && traits->cold_count && is_cold(traits, event))
+        return 1u << HOST_COLD;
+    return traits->memo[name] & (call ? CALL_BITS : OTHER_BITS);
+}

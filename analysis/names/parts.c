@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and rows of parts, and rounding that keeps sums exact.
+#include "analysis/names/parts.h"
+
+#include <stdlib.h>
+
+int64_t parts_window_ns(const struct parts *parts)
+{
+    int64_t sum = 0;
+    for (int b = 0; b < BAR_COUNT; b++)
+        sum += parts->bar_ns[b];
+    return sum;
+}
+
+int64_t parts_compute_ns(const struct parts *parts)
+{
+    return parts->bar_ns[BAR_GEMM] + parts->bar_ns[BAR_ATTENTION] +
+           parts->bar_ns[BAR_OTHER_COMPUTE];
+}
+
+int64_t parts_idle_ns(const struct parts *parts)
+{
+    return parts->bar_ns[BAR_IDLE_HOST_WAIT] + parts->bar_ns[BAR_IDLE_OTHER] +
+           parts->bar_ns[BAR_UNRECORDED];
+}
+
+int64_t parts_busy_ns(const struct parts *parts)
+{
+    return parts_window_ns(parts) - parts_idle_ns(parts);
+}
+
+int64_t parts_recorded_ns(const struct parts *parts)
+{
+    return parts_window_ns(parts) - parts->bar_ns[BAR_UNRECORDED];
+}
+
+void parts_row(struct row *row, const struct parts *parts)
+{
+    int64_t hidden_ns = parts->total_comm_ns - parts->bar_ns[BAR_EXPOSED_COMM];
+    row_i64(row, parts_window_ns(parts));
+    row_i64(row, parts_compute_ns(parts));
+    row_i64(row, parts->bar_ns[BAR_EXPOSED_COMM]);
+    row_i64(row, parts->bar_ns[BAR_EXPOSED_MEMORY]);
+    row_i64(row, parts_idle_ns(parts));
+    row_i64(row, parts_busy_ns(parts));
+    row_i64(row, parts->total_comm_ns);
+    row_i64(row, parts->total_memory_ns);
+    row_share(row, hidden_ns, parts->total_comm_ns);
+    row_i64(row, parts->bar_ns[BAR_GEMM]);
+    row_i64(row, parts->bar_ns[BAR_ATTENTION]);
+    row_i64(row, parts->bar_ns[BAR_OTHER_COMPUTE]);
+    row_i64(row, parts->bar_ns[BAR_IDLE_HOST_WAIT]);
+    row_i64(row, parts->bar_ns[BAR_IDLE_OTHER]);
+    row_i64(row, parts->bar_ns[BAR_UNRECORDED]);
+}
+
+struct parts parts_read(const struct table *table, size_t row)
+{
+    static const char *const columns[BAR_COUNT] = {
+        [BAR_GEMM] = "gemm_ns",
+        [BAR_ATTENTION] = "attention_ns",
+        [BAR_OTHER_COMPUTE] = "other_compute_ns",
+        [BAR_EXPOSED_COMM] = "exposed_comm_ns",
+        [BAR_EXPOSED_MEMORY] = "exposed_memory_ns",
+        [BAR_IDLE_HOST_WAIT] = "idle_host_wait_ns",
+        [BAR_IDLE_OTHER] = "idle_other_ns",
+        [BAR_UNRECORDED] = "unrecorded_ns",
+    };
+    struct parts parts = {0};
+    for (int b = 0; b < BAR_COUNT; b++)
+        parts.bar_ns[b] = table_cell(table, row, columns[b])->i;
+    parts.total_comm_ns = table_cell(table, row, "total_comm_ns")->i;
+    parts.total_memory_ns = table_cell(table, row, "total_memory_ns")->i;
+    return parts;
+}
+
+// Rounded quotient of numbers that are not negative; 0 of others, which only false tables hold.
+static int64_t per_step(int64_t total, int64_t steps)
+{
+    if (total < 0 || steps <= 0)
+        return 0;
+    return total / steps + (total % steps >= steps - total % steps);
+}
+
+// What is left of weight after its whole units, out of sum; and whose it is.
+struct remainder {
+    uint64_t left;
+    size_t index;
+};
+
+static int compare_remainders(const void *a, const void *b)
+{
+    const struct remainder *x = a, *y = b;
+    if (x->left != y->left)
+        return x->left > y->left ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// whole * weight / sum without overflow; *left is the remainder.
+static int64_t scale(int64_t whole, int64_t weight, int64_t sum, uint64_t *left)
+{
+    __extension__ typedef unsigned __int128 u128;
+    u128 product = (u128)(uint64_t)whole * (uint64_t)weight;
+    *left = (uint64_t)(product % (uint64_t)sum);
+    return (int64_t)(product / (uint64_t)sum);
+}
+
+static void share_out(int64_t whole, const int64_t *weights, int64_t *out,
+                      struct remainder *remainders, size_t count)
+{
+    int64_t sum = 0, given = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += weights[i];
+    for (size_t i = 0; i < count; i++) {
+        remainders[i] = (struct remainder){0, i};
+        out[i] = sum ? scale(whole, weights[i], sum, &remainders[i].left) : 0;
+        given += out[i];
+    }
+    qsort(remainders, count, sizeof *remainders, compare_remainders);
+    // Fewer units are left than there are parts with a remainder.
+    for (size_t i = 0; sum && given < whole && i < count; i++, given++)
+        out[remainders[i].index]++;
+    if (count && !sum)
+        out[0] = whole;
+}
+
+bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t count,
+                     struct err *err)
+{
+    struct remainder *remainders = calloc(count ? count : 1, sizeof *remainders);
+    if (!remainders)
+        return err_set(err, ERR_MEMORY, "out of memory for %zu parts", count);
+    share_out(whole, weights, out, remainders, count);
+    free(remainders);
+    return true;
+}
+
+struct parts parts_per_step(const struct parts *parts, int64_t steps)
+{
+    struct parts mean = {
+        .total_comm_ns = per_step(parts->total_comm_ns, steps),
+        .total_memory_ns = per_step(parts->total_memory_ns, steps),
+    };
+    struct remainder remainders[BAR_COUNT];
+    share_out(per_step(parts_window_ns(parts), steps), parts->bar_ns, mean.bar_ns, remainders,
+              BAR_COUNT);
+    return mean;
+}

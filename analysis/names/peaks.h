@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices can do at most: a table built in (peaks.tsv), and rows that the user adds to it.
+#ifndef ANALYSIS_PEAKS_H
+#define ANALYSIS_PEAKS_H
+
+#include "analysis/names/dtype.h"
+#include "ingest/base/arena.h"
+
+// One row; 0 where a figure is not known.
+struct peak {
+    struct str device;              // begin of the device's name, without "NVIDIA "
+    int64_t memory_gib;             // only devices with this much memory; 0: any
+    double tflops[PRECISION_COUNT]; // dense, 1e12 operations per second
+    double tbps;                    // memory, 1e12 bytes per second
+};
+
+struct peaks {
+    struct peak *rows;
+    size_t count;
+};
+
+// The file built in.
+extern const struct str peaks_builtin;
+
+// Reads a table; texts and rows live in arena. ERR_FORMAT names the line.
+MUST_CHECK bool peaks_parse(struct str text, struct arena *arena, struct peaks *peaks,
+                            struct err *err);
+
+// The same from a file of at most 1 MiB.
+MUST_CHECK bool peaks_read(const char *path, struct arena *arena, struct peaks *peaks,
+                           struct err *err);
+
+// The row whose name is the longest begin of the device's, whole words only; the first one of
+// equals. NULL when there is none. memory_bytes 0: not known.
+const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t memory_bytes);
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long each stage of a pipeline computes nothing, between the first pass's begin and the last
+// one's end on any of its ranks.
+#include "analysis/ranks/pipeline_stages.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+// Ten hours: clocks that are further apart say nothing, and sums of intervals stay within bounds.
+#define MAX_INTERVAL_NS (INT64_C(1) << 45)
+#define MAX_SHIFTED_NS  (INT64_C(1) << 61) // either way of 1970
+
+struct stage_sum {
+    int64_t interval_ns, compute_ns, rank_steps;
+};
+
+struct span {
+    int64_t begin_ns, end_ns;
+};
+
+struct bubble {
+    const struct run_comm *comm;
+    const struct run_passes *passes;
+    const struct pipeline_stages *stages;
+    uint32_t *members, *first; // ranks of chain c: members[first[c]] up to members[first[c + 1]]
+    struct stage_sum *sums;    // per stage
+    int64_t steps;             // most that a pipeline counted
+};
+
+static void list_members(struct bubble *b)
+{
+    const struct pipeline_stages *stages = b->stages;
+    uint32_t ranks = b->comm->rank_count;
+    uint32_t *at = b->first + 1; // moves on to the begin of the next chain while filling
+    for (uint32_t r = 0; r < ranks; r++)
+        if (stages->chain[r] != RUN_NONE)
+            at[stages->chain[r] + 1]++;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        at[c + 1] += at[c];
+    for (uint32_t r = 0; r < ranks; r++)
+        if (stages->chain[r] != RUN_NONE)
+            b->members[at[stages->chain[r]]++] = r;
+}
+
+static const struct step_times *times_of(const struct bubble *b, uint32_t rank, int64_t number)
+{
+    const struct step_times *times = rank_times_find(&b->passes->ranks[rank], number);
+    return times && times->passes.end_ns > times->passes.begin_ns ? times : NULL;
+}
+
+// Optimizers that do not wait for the other stages compute while these have passes left.
+static int64_t optimizer_within(const struct pass_times *optimizer, int64_t end_ns)
+{
+    if (optimizer->end_ns <= optimizer->begin_ns || optimizer->begin_ns >= end_ns)
+        return 0;
+    if (optimizer->end_ns <= end_ns)
+        return optimizer->compute_ns;
+    double share =
+        (double)(end_ns - optimizer->begin_ns) / (double)(optimizer->end_ns - optimizer->begin_ns);
+    return llround((double)optimizer->compute_ns * share);
+}
+
+static bool shift(const struct comm_rank *rank, int64_t time_ns, int64_t *shifted_ns)
+{
+    return time_ns > -MAX_SHIFTED_NS && time_ns < MAX_SHIFTED_NS &&
+           !__builtin_add_overflow(time_ns, run_comm_offset(rank, time_ns), shifted_ns) &&
+           *shifted_ns > -MAX_SHIFTED_NS && *shifted_ns < MAX_SHIFTED_NS;
+}
+
+// On the common clock; where the clocks cannot be compared, the longest of the ranks' own spans,
+// which is that of the first stage, stands for all.
+static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bool *common,
+                      struct span *span)
+{
+    const struct comm_rank *ranks = b->comm->ranks, *leader = &ranks[b->members[b->first[chain]]];
+    int64_t longest_ns = 0;
+    *span = (struct span){INT64_MAX, INT64_MIN};
+    *common = true;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
+        const struct comm_rank *rank = &ranks[b->members[i]];
+        const struct step_times *times = times_of(b, b->members[i], number);
+        struct span own;
+        if (!times)
+            return false;
+        *common &= rank->component == leader->component &&
+                   shift(rank, times->passes.begin_ns, &own.begin_ns) &&
+                   shift(rank, times->passes.end_ns, &own.end_ns);
+        int64_t length_ns = times->passes.end_ns - times->passes.begin_ns;
+        longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
+        if (!*common)
+            continue;
+        span->begin_ns = own.begin_ns < span->begin_ns ? own.begin_ns : span->begin_ns;
+        span->end_ns = own.end_ns > span->end_ns ? own.end_ns : span->end_ns;
+    }
+    if (!*common)
+        *span = (struct span){0, longest_ns};
+    return span->end_ns - span->begin_ns <= MAX_INTERVAL_NS;
+}
+
+static void add_step(struct bubble *b, uint32_t chain, int64_t number)
+{
+    bool common;
+    struct span span;
+    if (!find_span(b, chain, number, &common, &span))
+        return;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
+        uint32_t rank = b->members[i];
+        const struct step_times *times = times_of(b, rank, number);
+        struct stage_sum *sum = &b->sums[b->stages->stage[rank]];
+        int64_t compute_ns = times->passes.compute_ns;
+        const struct comm_rank *own = &b->comm->ranks[rank];
+        if (common)
+            compute_ns += optimizer_within(
+                &times->optimizer, span.end_ns - run_comm_offset(own, times->passes.end_ns));
+        sum->interval_ns += span.end_ns - span.begin_ns;
+        sum->compute_ns += compute_ns;
+        sum->rank_steps++;
+    }
+}
+
+static void add_chain(struct bubble *b, uint32_t chain)
+{
+    const struct rank_times *leader = &b->passes->ranks[b->members[b->first[chain]]];
+    int64_t steps = 0;
+    bool any_steady = false;
+    for (uint32_t s = 0; s < leader->count; s++)
+        any_steady |= leader->steps[s].steady;
+    for (uint32_t s = 0; s < leader->count; s++)
+        if (leader->steps[s].steady || !any_steady) {
+            add_step(b, chain, leader->steps[s].number);
+            steps++;
+        }
+    b->steps = steps > b->steps ? steps : b->steps;
+}
+
+// Whether the interval is known: the first stage begins it, and ends it when it is the last to have
+// its gradients.
+static bool has_first(const struct bubble *b, uint32_t chain)
+{
+    bool found = false;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++)
+        found |= b->stages->stage[b->members[i]] == 0;
+    return found;
+}
+
+// Pipelines that lack ranks count only where all lack some.
+static void add_chains(struct bubble *b)
+{
+    const struct pipeline_stages *stages = b->stages;
+    bool any_whole = false;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        any_whole |= b->first[c + 1] - b->first[c] == stages->stage_count;
+    for (uint32_t c = 0; c < stages->chain_count; c++)
+        if (any_whole ? b->first[c + 1] - b->first[c] == stages->stage_count : has_first(b, c))
+            add_chain(b, c);
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// "0-3" or "0,8,16".
+static bool ranks_text(const struct bubble *b, uint32_t stage, struct buf *text, struct err *err)
+{
+    int64_t first = -1, last = -2;
+    buf_clear(text);
+    for (uint32_t r = 0; r <= b->comm->rank_count; r++) {
+        bool ends = r == b->comm->rank_count;
+        if (!ends && b->stages->stage[r] != stage)
+            continue;
+        int64_t rank = ends ? -1 : b->comm->ranks[r].rank;
+        if (!ends && rank == last + 1) {
+            last = rank;
+            continue;
+        }
+        if (last > first)
+            buf_printf(text, "%c%" PRId64, last > first + 1 ? '-' : ',', last);
+        if (!ends)
+            buf_printf(text, "%s%" PRId64, text->len ? "," : "", rank);
+        first = last = rank;
+    }
+    return buf_ok(text, err);
+}
+
+static double ideal_of(const struct pipeline_stages *stages)
+{
+    double p = stages->stage_count;
+    double passes = (double)stages->micro_batches * (double)stages->chunks;
+    return stages->micro_batches > 0 ? (p - 1) / (passes + p - 1) : NAN;
+}
+
+static bool add_row(const struct bubble *b, uint32_t stage, struct buf *ranks,
+                    struct report *report, struct err *err)
+{
+    const struct stage_sum *sum = &b->sums[stage];
+    bool known = sum->rank_steps > 0 && sum->interval_ns > 0;
+    int64_t interval_ns = known ? sum->interval_ns / sum->rank_steps : 0;
+    int64_t compute_ns = known ? sum->compute_ns / sum->rank_steps : 0;
+    if (!ranks_text(b, stage, ranks, err))
+        return false;
+    struct row row = {0};
+    row_i64(&row, stage);
+    row_text_if(&row, ranks->len != 0, (struct str){ranks->at, ranks->len});
+    row_i64(&row, known ? b->steps : 0);
+    row_i64_if(&row, b->stages->micro_batches > 0, b->stages->micro_batches);
+    row_i64_if(&row, known, interval_ns);
+    row_i64_if(&row, known, compute_ns);
+    row_i64_if(&row, known, interval_ns - compute_ns);
+    row_share(&row, known ? sum->interval_ns - sum->compute_ns : 0, known ? sum->interval_ns : 0);
+    row_f64(&row, ideal_of(b->stages));
+    return row_end(&row, &table_run_pipeline, report, err);
+}
+
+static bool add_rows(const struct bubble *b, struct report *report, struct err *err)
+{
+    struct buf ranks = {0};
+    bool ok = true;
+    for (uint32_t stage = 0; ok && stage < b->stages->stage_count; stage++)
+        ok = add_row(b, stage, &ranks, report, err);
+    buf_free(&ranks);
+    return ok;
+}
+
+bool pipeline_stages_add(const struct run_comm *comm, const struct run_passes *passes,
+                         const struct pipeline_stages *stages, struct report *report,
+                         struct err *err)
+{
+    if (stages->stage_count < 2)
+        return true;
+    struct arena arena;
+    arena_init(&arena, comm->budget);
+    struct bubble b = {
+        .comm = comm,
+        .passes = passes,
+        .stages = stages,
+        .members = arena_array(&arena, comm->rank_count, sizeof *b.members, err),
+        .first = arena_array(&arena, (size_t)stages->chain_count + 2, sizeof *b.first, err),
+        .sums = arena_array(&arena, stages->stage_count, sizeof *b.sums, err),
+    };
+    bool ok = b.members && b.first && b.sums;
+    if (ok) {
+        list_members(&b);
+        add_chains(&b);
+        ok = add_rows(&b, report, err);
+    }
+    arena_free(&arena);
+    return ok;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table clocks, and what the trust report says of clocks and matches.
+#include "analysis/report/quality.h"
+#include "analysis/report/row.h"
+#include "analysis/ranks/run_comm_stages.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DOUBTFUL_NS 50000 // alignment errors above this are reported
+
+static const struct clock_jump *largest_jump(const struct comm_rank *rank)
+{
+    const struct clock_jump *largest = &rank->jumps[0];
+    for (uint32_t j = 1; j < rank->jump_count; j++)
+        if (llabs(rank->jumps[j].by_ns) > llabs(largest->by_ns))
+            largest = &rank->jumps[j];
+    return largest;
+}
+
+// A clock that runs fast, or was set forward, is to have less added to it.
+static void add_shape(const struct comm_rank *rank, struct row *row)
+{
+    const struct clock_jump *jump = largest_jump(rank);
+    bool known = rank->clock_calls > 0, jumps = rank->jump_count > 0;
+    row_f64_if(row, known, rank->drift == 0 ? 0 : -rank->drift * 1e6);
+    row_i64_if(row, known, rank->jump_count);
+    row_i64_if(row, jumps, -jump->by_ns);
+    row_i64_if(row, jumps, jump->at_ns - rank->origin_ns);
+}
+
+bool run_clocks_add(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        const struct comm_rank *rank = &comm->ranks[r];
+        struct row row = {0};
+        row_i64(&row, rank->rank);
+        row_i64(&row, rank->component);
+        row_i64(&row, rank->offset_ns);
+        row_i64_if(&row, rank->error_ns >= 0, rank->error_ns);
+        row_i64(&row, rank->clock_calls);
+        add_shape(rank, &row);
+        if (!row_end(&row, &table_run_clocks, report, err))
+            return false;
+    }
+    return true;
+}
+
+static bool add_quality(struct report *report, const struct quality *quality, struct err *err)
+{
+    if (quality->count == 0)
+        return true;
+    struct row row = {0};
+    row_null(&row);
+    row_word(&row, quality->item);
+    row_word(&row, quality->severity);
+    row_i64(&row, quality->count);
+    row_i64_if(&row, quality->timed, quality->time_ns);
+    row_null(&row);
+    row_word(&row, quality->detail);
+    row_word(&row, quality->effect);
+    return row_end(&row, &table_run_quality, report, err);
+}
+
+static bool judge_components(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = "clocks_not_comparable",
+        .severity = "warning",
+        .count = comm->component_count > 1 ? comm->component_count : 0,
+        .detail = "sets of ranks that neither collectives nor sends and receives join; a rank "
+                  "without matched ones is one by itself",
+        .effect = "waits are known within each set only, and empty elsewhere; clocks of different "
+                  "sets cannot be compared",
+    };
+    return add_quality(report, &quality, err);
+}
+
+static bool judge_errors(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = "clock_alignment",
+        .severity = "warning",
+        .timed = true,
+        .detail = "ranks of whose collectives one in twenty ends more than 50 us apart from the "
+                  "others', after their clocks were aligned; the time is the largest such error",
+        .effect = "their waits and lateness are uncertain by about that much per call",
+    };
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        int64_t error_ns = comm->ranks[r].error_ns;
+        quality.count += error_ns > DOUBTFUL_NS;
+        quality.time_ns = error_ns > quality.time_ns ? error_ns : quality.time_ns;
+    }
+    return add_quality(report, &quality, err);
+}
+
+static bool judge_strays(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality drift = {
+        .item = "clock_drift",
+        .severity = "info",
+        .timed = true,
+        .detail = "ranks whose clocks run faster or slower than most ranks' (where most do not "
+                  "agree: than the lowest one's); the time is by how much the worst one strays "
+                  "in a second",
+        .effect = "the times of these ranks are straightened before ranks are compared",
+    };
+    struct quality jump = {
+        .item = "clock_jump",
+        .severity = "warning",
+        .timed = true,
+        .detail = "ranks whose clocks were set while they recorded, as time servers do; the time "
+                  "is the largest such jump",
+        .effect = "times after the jump are moved back before ranks are compared; the call in "
+                  "which it happened is uncertain, and so are durations across it",
+    };
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        const struct comm_rank *rank = &comm->ranks[r];
+        int64_t drift_ns = llround(fabs(rank->drift) * 1e9);
+        int64_t jump_ns = llabs(largest_jump(rank)->by_ns);
+        drift.count += rank->drift != 0;
+        drift.time_ns = drift_ns > drift.time_ns ? drift_ns : drift.time_ns;
+        jump.count += rank->jump_count > 0;
+        if (rank->jump_count > 0 && jump_ns > jump.time_ns)
+            jump.time_ns = jump_ns;
+    }
+    return add_quality(report, &jump, err) && add_quality(report, &drift, err);
+}
+
+// Calls that should have had a partner: of groups of more ranks than one of which two are there.
+static bool has_partners(const struct run_comm *comm, const struct comm_op *op)
+{
+    const struct comm_group *group = &comm->groups[op->group];
+    return group->name.len > 0 && group->rank_count > 1;
+}
+
+static bool judge_matches(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality alone = {
+        .item = "unmatched_collectives",
+        .severity = "warning",
+        .timed = true,
+        .detail = "calls of communication that other ranks of their group have no equal of",
+        .effect = "whether they waited is not known; they count as transfer",
+    };
+    struct quality nameless = {
+        .item = "collectives_without_group",
+        .severity = "warning",
+        .timed = true,
+        .detail = "communication kernels without metadata: which ranks took part is not recorded",
+        .effect = "they are not matched over ranks; whether they waited is not known, and clocks "
+                  "cannot be aligned by them",
+    };
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
+            const struct comm_event *event = &comm->ranks[r].events[i];
+            const struct comm_op *op = &comm->ops[event->op];
+            bool named = comm->groups[op->group].name.len > 0;
+            if (event->match != RUN_NONE || event->joined || (named && !has_partners(comm, op)))
+                continue;
+            struct quality *quality = named ? &alone : &nameless;
+            quality->count++;
+            quality->time_ns += event->dur_ns;
+        }
+    return add_quality(report, &alone, err) && add_quality(report, &nameless, err);
+}
+
+// A member less than ranks of the run call the group: that call was not recorded, or lies outside
+// of the rank's window.
+static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = "missing_calls",
+        .severity = "warning",
+        .detail = "calls of communication that single ranks of a group lack and the others have",
+        .effect =
+            "the collectives are matched over the ranks that have them; if the one that lacks "
+            "its call came last, waiting for it seems to be transfer",
+    };
+    for (uint32_t m = 0; m < comm->match_count; m++) {
+        const struct comm_op *op = &comm->ops[comm->matches[m].op];
+        if (!run_comm_is_p2p(op->kind))
+            quality.count += comm->groups[op->group].rank_count - comm->matches[m].count;
+    }
+    return add_quality(report, &quality, err);
+}
+
+bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    bool calls = false;
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        calls = calls || comm->ranks[r].count > 0;
+    if (!calls || comm->rank_count < 2)
+        return true;
+    return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
+           judge_strays(comm, report, err) && judge_matches(comm, report, err) &&
+           judge_members(comm, report, err);
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which calls of different ranks are one collective, or one send with its recv.
+#include "analysis/stats/groups.h"
+#include "analysis/ranks/run_comm_stages.h"
+#include "analysis/ranks/run_misfit.h"
+#include "analysis/stats/sort.h"
+
+#define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
+#define REACH    16                  // numbers that may be out of order
+
+// Calls that can only match each other: the collectives of a group, or what one rank sends to
+// another. `lanes` are the ranks of one channel, `slots` the collectives found among its calls.
+struct matcher {
+    struct run_comm *comm;
+    struct arena scratch;
+    struct groups channels;
+    uint32_t *first;             // per channel: its first entry; entries ascend by rank and begin
+    struct comm_member *entries; // all calls by channel
+    struct lane *lanes;
+    uint32_t *slots; // per entry of one channel, RUN_NONE without
+    uint32_t lane_count, slot_count;
+    bool stepped; // the lanes count their steps alike
+};
+
+struct lane {
+    uint32_t rank, first, count; // entries of the channel
+};
+
+static const struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
+{
+    return &comm->ranks[member.rank].events[member.event];
+}
+
+static const struct comm_op *op_of(const struct run_comm *comm, struct comm_member member)
+{
+    return &comm->ops[event_of(comm, member)->op];
+}
+
+// --- channels -----------------------------------------------------------------------------------
+
+// The other side of a send or recv; in a group of two the one that is not the rank itself.
+static int64_t peer_of(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
+{
+    const struct comm_group *group = &comm->groups[op->group];
+    if (op->peer >= 0 || group->size != 2 || group->rank_count != 2)
+        return op->peer;
+    int64_t a = comm->ranks[group->ranks[0]].rank, b = comm->ranks[group->ranks[1]].rank;
+    return rank == a ? b : a;
+}
+
+static struct group_key channel_of(const struct run_comm *comm, const struct comm_op *op,
+                                   int64_t rank)
+{
+    if (!run_comm_is_p2p(op->kind))
+        return (struct group_key){op->group, 0};
+    int64_t peer = peer_of(comm, op, rank);
+    bool swap = op->kind == KIND_RECV || (op->kind == KIND_SEND_RECV && peer < rank);
+    uint64_t from = (uint32_t)(swap ? peer : rank), to = (uint32_t)(swap ? rank : peer);
+    uint64_t both = op->kind == KIND_SEND_RECV;
+    return (struct group_key){P2P_FLAG | both << 62 | op->group, from << 32 | to};
+}
+
+// Whether it is known which ranks take part: not for kernels without metadata, nor for groups of
+// equal names and sizes that could not be told apart.
+static bool is_told(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
+{
+    const struct comm_group *group = &comm->groups[op->group];
+    if (run_comm_is_p2p(op->kind))
+        return peer_of(comm, op, rank) >= 0;
+    return group->name.len > 0 &&
+           (group->list.len > 0 || group->size < 0 || group->rank_count <= group->size);
+}
+
+// Leaves the channel in each event's match until the matches are known.
+static bool find_channels(struct matcher *matcher, struct err *err)
+{
+    struct run_comm *comm = matcher->comm;
+    uint32_t *of_op = arena_room(&matcher->scratch, comm->op_count, sizeof *of_op, err);
+    if (!of_op)
+        return false;
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        struct comm_rank *rank = &comm->ranks[r];
+        memset(of_op, 0xFF, comm->op_count * sizeof *of_op);
+        for (uint32_t i = 0; i < rank->count; i++) {
+            struct comm_event *event = &rank->events[i];
+            const struct comm_op *op = &comm->ops[event->op];
+            struct group_key key = channel_of(comm, op, rank->rank);
+            if (of_op[event->op] == RUN_NONE && is_told(comm, op, rank->rank) &&
+                !groups_index(&matcher->channels, key.a, key.b, &of_op[event->op], err))
+                return false;
+            event->match = of_op[event->op];
+        }
+    }
+    return true;
+}
+
+static bool sort_entries(struct matcher *matcher, struct err *err)
+{
+    struct run_comm *comm = matcher->comm;
+    uint32_t channels = matcher->channels.count, total = 0;
+    uint32_t *first = arena_array(&matcher->scratch, (size_t)channels + 2, sizeof *first, err);
+    if (!first)
+        return false;
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        for (uint32_t i = 0; i < comm->ranks[r].count; i++)
+            if (comm->ranks[r].events[i].match != RUN_NONE)
+                first[comm->ranks[r].events[i].match + 2]++;
+    for (uint32_t c = 0; c < channels; c++)
+        first[c + 2] += first[c + 1];
+    total = first[channels + 1];
+    matcher->entries = arena_room(&matcher->scratch, total, sizeof *matcher->entries, err);
+    comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
+    if (!matcher->entries || !comm->members)
+        return false;
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
+            struct comm_event *event = &comm->ranks[r].events[i];
+            if (event->match != RUN_NONE)
+                matcher->entries[first[event->match + 1]++] = (struct comm_member){r, i};
+            event->match = RUN_NONE;
+        }
+    matcher->first = first;
+    return true;
+}
+
+static bool make_room(struct matcher *matcher, struct err *err)
+{
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < matcher->channels.count; c++) {
+        uint32_t count = matcher->first[c + 1] - matcher->first[c];
+        most = count > most ? count : most;
+    }
+    matcher->slots = arena_room(&matcher->scratch, most, sizeof *matcher->slots, err);
+    matcher->lanes =
+        arena_room(&matcher->scratch, matcher->comm->rank_count, sizeof *matcher->lanes, err);
+    return matcher->slots && matcher->lanes;
+}
+
+// --- what makes calls equal ---------------------------------------------------------------------
+
+// Kind and size; ranks give different sizes to one all_to_all, and a recv may not tell its own.
+static uint64_t symbol_of(const struct run_comm *comm, struct comm_member member)
+{
+    const struct comm_op *op = op_of(comm, member);
+    uint64_t kind = run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
+    uint64_t bytes = kind == KIND_ALL_TO_ALL || kind == KIND_SEND_RECV ? 0 : (uint64_t)op->bytes;
+    return hash_mix(kind + 0x9E3779B97F4A7C15u, bytes ^ 0xE7037ED1A0B428DBu);
+}
+
+// The same with the number of the step, outside of steps a number of its own.
+static uint64_t stepped_of(const struct run_comm *comm, struct comm_member member)
+{
+    const struct comm_event *event = event_of(comm, member);
+    uint64_t step = event->step == RUN_NONE
+                        ? (uint64_t)INT64_MIN
+                        : (uint64_t)comm->ranks[member.rank].steps[event->step].number;
+    return hash_mix(symbol_of(comm, member), step ^ 0x9E3779B97F4A7C15u);
+}
+
+static uint64_t kind_of(const struct run_comm *comm, struct comm_member member)
+{
+    const struct comm_op *op = op_of(comm, member);
+    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
+}
+
+static uint64_t numbered_of(const struct run_comm *comm, struct comm_member member)
+{
+    return hash_mix(kind_of(comm, member) + 0x9E3779B97F4A7C15u,
+                    (uint64_t)run_match_sequence(event_of(comm, member)) ^ 0xE7037ED1A0B428DBu);
+}
+
+typedef uint64_t (*likeness)(const struct run_comm *comm, struct comm_member member);
+
+static likeness likeness_of(const struct matcher *matcher)
+{
+    return matcher->stepped ? stepped_of : symbol_of;
+}
+
+// Whether the k-th call of each rank is like the k-th of the first.
+static bool all_alike(const struct matcher *matcher, const struct comm_member *entries,
+                      likeness like)
+{
+    const struct lane *lanes = matcher->lanes;
+    for (uint32_t l = 1; l < matcher->lane_count; l++)
+        if (lanes[l].count != lanes[0].count)
+            return false;
+    for (uint32_t i = 0; i < lanes[0].count; i++) {
+        uint64_t wanted = like(matcher->comm, entries[i]);
+        for (uint32_t l = 1; l < matcher->lane_count; l++)
+            if (like(matcher->comm, entries[lanes[l].first + i]) != wanted)
+                return false;
+    }
+    return true;
+}
+
+// Whether a number that is lower than one before it is only out of order, as where a clock is set
+// back: by little, and not used before.
+static bool is_out_of_order(const struct matcher *matcher, const struct comm_member *entries,
+                            uint32_t index, int64_t highest)
+{
+    int64_t sequence = run_match_sequence(event_of(matcher->comm, entries[index]));
+    if (highest - sequence > REACH)
+        return false;
+    for (uint32_t i = index; i > 0 && index - i < 2 * REACH; i--)
+        if (entries[i - 1].rank == entries[index].rank &&
+            numbered_of(matcher->comm, entries[i - 1]) ==
+                numbered_of(matcher->comm, entries[index]))
+            return false;
+    return true;
+}
+
+// Whether numbers tell calls apart: every call has one, a rank's never fall back, as they do where
+// a group is made anew, and most of them differ.
+static bool are_numbered(const struct matcher *matcher, const struct comm_member *entries,
+                         uint32_t count)
+{
+    uint32_t changes = 0;
+    int64_t before = -1, highest = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t sequence = run_match_sequence(event_of(matcher->comm, entries[i]));
+        highest = i > 0 && entries[i].rank == entries[i - 1].rank ? highest : -1;
+        if (sequence < 0 || run_comm_is_p2p(op_of(matcher->comm, entries[i])->kind) ||
+            (sequence < highest && !is_out_of_order(matcher, entries, i, highest)))
+            return false;
+        changes += i > 0 && sequence != before;
+        before = sequence;
+        highest = sequence > highest ? sequence : highest;
+    }
+    return 2 * changes >= count;
+}
+
+// --- slots --------------------------------------------------------------------------------------
+
+static void slots_by_place(struct matcher *matcher)
+{
+    for (uint32_t l = 0; l < matcher->lane_count; l++)
+        for (uint32_t i = 0; i < matcher->lanes[l].count; i++)
+            matcher->slots[matcher->lanes[l].first + i] = i;
+    matcher->slot_count = matcher->lanes[0].count;
+}
+
+// Slots in order of number; several calls of one rank with one number go by order.
+static bool slots_by_number(struct matcher *matcher, const struct comm_member *entries,
+                            uint32_t count, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, matcher->comm->budget);
+    struct keyed *keys = arena_room(&arena, 2 * (size_t)count, sizeof *keys, err);
+    for (uint32_t i = 0; keys && i < count; i++) // by number, then kind, then rank, then begin
+        keys[i] = (struct keyed){(int64_t)kind_of(matcher->comm, entries[i]), i, 0};
+    if (keys)
+        sort_keyed(keys, keys + count, count);
+    for (uint32_t i = 0; keys && i < count; i++)
+        keys[i].key = run_match_sequence(event_of(matcher->comm, entries[keys[i].a]));
+    if (keys)
+        sort_keyed(keys, keys + count, count);
+    uint32_t base = 0, used = 0, repeat = 0; // of the calls of one number and kind
+    for (uint32_t i = 0; keys && i < count; i++) {
+        struct comm_member entry = entries[keys[i].a];
+        bool fresh = i == 0 || numbered_of(matcher->comm, entry) !=
+                                   numbered_of(matcher->comm, entries[keys[i - 1].a]);
+        base = fresh ? base + used : base;
+        used = fresh ? 0 : used;
+        repeat = fresh || entry.rank != entries[keys[i - 1].a].rank ? 0 : repeat + 1;
+        matcher->slots[keys[i].a] = base + repeat;
+        used = repeat + 1 > used ? repeat + 1 : used;
+    }
+    matcher->slot_count = base + used;
+    arena_free(&arena);
+    return keys != NULL;
+}
+
+static bool slots_by_fit(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
+                         struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, matcher->comm->budget);
+    struct misfit_call *calls = arena_room(&arena, count, sizeof *calls, err);
+    struct misfit_lane *lanes = arena_room(&arena, matcher->lane_count, sizeof *lanes, err);
+    bool ok = calls && lanes;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct comm_event *event = event_of(matcher->comm, entries[i]);
+        uint64_t dur_ns = (uint64_t)event->dur_ns;
+        calls[i] = (struct misfit_call){
+            .symbol = (uint32_t)symbol_of(matcher->comm, entries[i]),
+            .stepped = (uint32_t)likeness_of(matcher)(matcher->comm, entries[i]),
+            .end_ns = event->begin_ns + event->dur_ns,
+            .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
+            .index = i};
+    }
+    for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
+        lanes[l] = (struct misfit_lane){calls + matcher->lanes[l].first, matcher->lanes[l].count};
+    struct misfit misfit = {lanes, matcher->lane_count, matcher->slots, 0};
+    ok = ok && run_misfit_match(&misfit, matcher->comm->budget, err);
+    matcher->slot_count = misfit.slot_count;
+    arena_free(&arena);
+    return ok;
+}
+
+static bool find_slots(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
+                       struct err *err)
+{
+    bool numbered = are_numbered(matcher, entries, count);
+    if (all_alike(matcher, entries, numbered ? numbered_of : likeness_of(matcher))) {
+        slots_by_place(matcher);
+        return true;
+    }
+    return numbered ? slots_by_number(matcher, entries, count, err)
+                    : slots_by_fit(matcher, entries, count, err);
+}
+
+// --- matches ------------------------------------------------------------------------------------
+
+static bool add_match(struct run_comm *comm, uint32_t first, uint32_t count, struct err *err)
+{
+    if (comm->match_count == comm->match_cap) {
+        uint32_t cap = comm->match_cap ? comm->match_cap + comm->match_cap / 2 : 1024;
+        struct comm_match *grown = budget_realloc(
+            comm->budget, comm->matches, comm->match_cap * sizeof *grown, cap * sizeof *grown, err);
+        if (!grown)
+            return false;
+        comm->matches = grown;
+        comm->match_cap = cap;
+    }
+    comm->matches[comm->match_count] = (struct comm_match){
+        .op = event_of(comm, comm->members[first])->op,
+        .first = first,
+        .count = count,
+        .latest_rank = RUN_NONE,
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        struct comm_member member = comm->members[first + i];
+        comm->ranks[member.rank].events[member.event].match = comm->match_count;
+    }
+    comm->match_count++;
+    return true;
+}
+
+// Members by slot; those of slots with one member only are dropped again.
+static bool add_matches(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
+                        uint32_t *ends, struct err *err)
+{
+    struct run_comm *comm = matcher->comm;
+    struct comm_member *members = comm->members + comm->member_count;
+    for (uint32_t i = 0; i < count; i++)
+        ends[matcher->slots[i] + 1]++;
+    uint32_t kept = 0;
+    for (uint32_t s = 0; s < matcher->slot_count; s++) { // where each slot's members begin
+        uint32_t here = ends[s + 1];
+        ends[s + 1] = here > 1 ? kept : RUN_NONE;
+        kept += here > 1 ? here : 0;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (ends[matcher->slots[i] + 1] != RUN_NONE)
+            members[ends[matcher->slots[i] + 1]++] = entries[i];
+    uint32_t first = comm->member_count;
+    comm->member_count += kept;
+    for (uint32_t s = 0; s < matcher->slot_count; s++) {
+        if (ends[s + 1] == RUN_NONE)
+            continue;
+        uint32_t last = (uint32_t)(members - comm->members) + ends[s + 1];
+        if (!add_match(comm, first, last - first, err))
+            return false;
+        first = last;
+    }
+    return true;
+}
+
+// Whether both ranks mark their steps by one name and count them from about the same moment.
+static bool count_alike(const struct comm_rank *one, const struct comm_rank *other)
+{
+    if (one->marks != other->marks || one->step_count == 0 || other->step_count == 0)
+        return one->marks == other->marks;
+    return one->steps[0].number <= other->steps[other->step_count - 1].number &&
+           other->steps[0].number <= one->steps[one->step_count - 1].number;
+}
+
+static bool match_channel(struct matcher *matcher, uint32_t channel, struct err *err)
+{
+    const struct comm_member *entries = matcher->entries + matcher->first[channel];
+    uint32_t count = matcher->first[channel + 1] - matcher->first[channel];
+    const struct comm_rank *ranks = matcher->comm->ranks;
+    matcher->lane_count = 0;
+    matcher->stepped = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || entries[i].rank != entries[i - 1].rank) {
+            matcher->lanes[matcher->lane_count++] = (struct lane){entries[i].rank, i, 0};
+            matcher->stepped &= count_alike(&ranks[entries[0].rank], &ranks[entries[i].rank]);
+        }
+        matcher->lanes[matcher->lane_count - 1].count++;
+    }
+    if (matcher->lane_count < 2)
+        return true;
+    if (!find_slots(matcher, entries, count, err))
+        return false;
+    struct arena arena;
+    arena_init(&arena, matcher->comm->budget);
+    uint32_t *ends = arena_array(&arena, (size_t)matcher->slot_count + 1, sizeof *ends, err);
+    bool ok = ends && add_matches(matcher, entries, count, ends, err);
+    arena_free(&arena);
+    return ok;
+}
+
+bool run_match_make(struct run_comm *comm, struct err *err)
+{
+    struct matcher matcher = {.comm = comm};
+    arena_init(&matcher.scratch, comm->budget);
+    groups_init(&matcher.channels, comm->budget);
+    bool ok =
+        find_channels(&matcher, err) && sort_entries(&matcher, err) && make_room(&matcher, err);
+    for (uint32_t c = 0; ok && c < matcher.channels.count; c++)
+        ok = match_channel(&matcher, c, err);
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        for (uint32_t i = 0; i < comm->ranks[r].count; i++)
+            comm->ranks[r].events[i].wait_ns = 0;
+    groups_free(&matcher.channels);
+    arena_free(&matcher.scratch);
+    return ok;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays the calls of ranks along each other by a common subsequence first, then by their ends.
+#include "analysis/ranks/run_misfit.h"
+
+#include "analysis/stats/edit_path.h"
+#include "analysis/stats/sort.h"
+
+#define NONE         UINT32_MAX
+#define VOTE_NS      50000   // ends that agree on a clock lie within this
+#define VOTES_MIN    3       // so many agree at least
+#define VOTES_SHARE  10      // and at least one in so many pairs
+#define SHIFT_MAX    8       // places by which a guess may be wrong
+#define TOLERANCE_NS 1000000 // ends further apart than this are not of one call
+#define NEAR_MAX     256     // so many calls are tried for one
+
+// What is known so far, in order of end on the clock of the first lane; index is the slot there.
+// Calls of a lane get the place of what they pair with; NONE when with nothing.
+struct layer {
+    struct misfit_call *known, *spare; // room for known_cap each
+    uint32_t known_count, known_cap;
+    struct misfit_lane lane;
+    uint32_t *pairs; // per call of the lane
+    uint32_t *slots; // of the caller
+    uint32_t slot_count;
+    struct arena *scratch;
+};
+
+// --- order --------------------------------------------------------------------------------------
+
+static bool sort_by_end(struct misfit_lane *lane, struct arena *scratch, struct err *err)
+{
+    bool sorted = true;
+    for (uint32_t i = 1; i < lane->count; i++)
+        sorted = sorted && lane->calls[i - 1].end_ns <= lane->calls[i].end_ns;
+    if (sorted)
+        return true;
+    struct keyed *keys = arena_room(scratch, 2 * (size_t)lane->count, sizeof *keys, err);
+    struct misfit_call *copy = arena_room(scratch, lane->count, sizeof *copy, err);
+    if (!keys || !copy)
+        return false;
+    for (uint32_t i = 0; i < lane->count; i++)
+        keys[i] = (struct keyed){lane->calls[i].end_ns, i, 0};
+    sort_keyed(keys, keys + lane->count, lane->count);
+    memcpy(copy, lane->calls, lane->count * sizeof *copy);
+    for (uint32_t i = 0; i < lane->count; i++)
+        lane->calls[i] = copy[keys[i].a];
+    return true;
+}
+
+// --- a common subsequence -----------------------------------------------------------------------
+
+static bool is_same(const struct layer *layer)
+{
+    bool same = layer->lane.count == layer->known_count;
+    for (uint32_t i = 0; same && i < layer->known_count; i++)
+        same = layer->lane.calls[i].stepped == layer->known[i].stepped;
+    return same;
+}
+
+// The symbols with their steps, from the begin or from the end on.
+static const uint64_t *symbols_of(const struct misfit_call *calls, uint32_t count, bool reverse,
+                                  struct arena *scratch, struct err *err)
+{
+    uint64_t *symbols = arena_room(scratch, count, sizeof *symbols, err);
+    for (uint32_t i = 0; symbols && i < count; i++)
+        symbols[i] = calls[reverse ? count - 1 - i : i].stepped;
+    return symbols;
+}
+
+static bool find_path(const struct layer *layer, bool reverse, uint32_t *pairs, bool *found,
+                      struct err *err)
+{
+    uint32_t count = layer->lane.count, known_count = layer->known_count;
+    struct edit_symbols lane = {symbols_of(layer->lane.calls, count, reverse, layer->scratch, err),
+                                count};
+    struct edit_symbols known = {
+        symbols_of(layer->known, known_count, reverse, layer->scratch, err), known_count};
+    if (!lane.at || !known.at || !edit_path_find(lane, known, pairs, layer->scratch, found, err))
+        return false;
+    for (uint32_t i = 0; reverse && i < (count + 1) / 2; i++) {
+        uint32_t first = pairs[i], last = pairs[count - 1 - i];
+        pairs[i] = last == NONE ? NONE : known_count - 1 - last;
+        pairs[count - 1 - i] = first == NONE ? NONE : known_count - 1 - first;
+    }
+    return true;
+}
+
+static struct keyed *sort_symbols(const struct misfit_call *calls, uint32_t count,
+                                  struct arena *scratch, struct err *err)
+{
+    struct keyed *keys = arena_room(scratch, 2 * (size_t)count, sizeof *keys, err);
+    for (uint32_t i = 0; keys && i < count; i++)
+        keys[i] = (struct keyed){calls[i].stepped, i, 0};
+    if (keys)
+        sort_keyed(keys, keys + count, count);
+    return keys;
+}
+
+// Where too many calls differ: the k-th of a kind, size and step with the k-th of the same.
+static bool pair_by_count(const struct layer *layer, uint32_t *pairs, struct err *err)
+{
+    uint32_t count = layer->lane.count, known_count = layer->known_count;
+    struct keyed *calls = sort_symbols(layer->lane.calls, count, layer->scratch, err);
+    struct keyed *known = sort_symbols(layer->known, known_count, layer->scratch, err);
+    if (!calls || !known)
+        return false;
+    for (uint32_t i = 0, j = 0; i < count; i++) {
+        pairs[calls[i].a] = NONE;
+        while (j < known_count && known[j].key < calls[i].key)
+            j++;
+        if (j < known_count && known[j].key == calls[i].key)
+            pairs[calls[i].a] = known[j++].a;
+    }
+    return true;
+}
+
+static bool find_pairs(const struct layer *layer, uint32_t *forward, uint32_t *backward,
+                       struct err *err)
+{
+    bool found = is_same(layer);
+    for (uint32_t i = 0; found && i < layer->lane.count; i++)
+        forward[i] = backward[i] = i;
+    if (found)
+        return true;
+    if (!find_path(layer, false, forward, &found, err))
+        return false;
+    if (found)
+        return find_path(layer, true, backward, &found, err);
+    return pair_by_count(layer, forward, err) && pair_by_count(layer, backward, err);
+}
+
+// --- the clock ----------------------------------------------------------------------------------
+
+static uint32_t add_votes(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < layer->lane.count; i++)
+        if (pairs[i] != NONE)
+            votes[count++] = layer->known[pairs[i]].end_ns - layer->lane.calls[i].end_ns;
+    return count;
+}
+
+// The same of all calls that are as the paired one and at most SHIFT_MAX places before or after
+// it.
+static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < layer->lane.count; i++) {
+        const struct misfit_call *call = &layer->lane.calls[i];
+        uint32_t first = pairs[i] > SHIFT_MAX ? pairs[i] - SHIFT_MAX : 0;
+        for (uint32_t k = first;
+             pairs[i] != NONE && k <= pairs[i] + SHIFT_MAX && k < layer->known_count; k++)
+            if (layer->known[k].symbol == call->symbol)
+                votes[count++] = layer->known[k].end_ns - call->end_ns;
+    }
+    return count;
+}
+
+// The middle of the most votes within VOTE_NS, and how many they are.
+static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, int64_t *offset_ns)
+{
+    uint32_t best = 0;
+    sort_i64(votes, scratch, count);
+    for (uint32_t first = 0, last = 0; last < count; last++) {
+        while (votes[last] - votes[first] > VOTE_NS)
+            first++;
+        if (last - first + 1 > best) {
+            best = last - first + 1;
+            *offset_ns = votes[first + (last - first) / 2];
+        }
+    }
+    return best;
+}
+
+// The difference of the clocks on which most pairs agree, true ones of which end together; false
+// when too few do. Where the two guesses are mostly wrong, so may be their pairs' neighbours.
+static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
+                 int64_t *offset_ns, bool *agreed, struct err *err)
+{
+    size_t room = (2 * SHIFT_MAX + 1) * (size_t)layer->lane.count;
+    int64_t *votes = arena_room(layer->scratch, 2 * room, sizeof *votes, err);
+    if (!votes)
+        return false;
+    uint32_t pairs = add_votes(layer, forward, votes);
+    uint32_t count = pairs + add_votes(layer, backward, votes + pairs);
+    uint32_t best = count_votes(votes, votes + room, count, offset_ns) / 2;
+    if (best < pairs / 2) {
+        count = add_neighbours(layer, forward, votes);
+        best = count_votes(votes, votes + room, count, offset_ns);
+    }
+    *agreed = best >= VOTES_MIN && (uint64_t)best * VOTES_SHARE >= pairs;
+    return true;
+}
+
+// --- ends ---------------------------------------------------------------------------------------
+
+// How far the ends of two calls are apart; INT64_MAX when they cannot be of one collective: of
+// other kinds or sizes, or less than half of the shorter one lies within the other.
+static int64_t distance(const struct layer *layer, uint32_t known, uint32_t call, int64_t offset_ns)
+{
+    if (known >= layer->known_count || call >= layer->lane.count)
+        return INT64_MAX;
+    const struct misfit_call *a = &layer->known[known], *b = &layer->lane.calls[call];
+    int64_t apart_ns = b->end_ns + offset_ns - a->end_ns;
+    int64_t shorter_ns = a->dur_ns < b->dur_ns ? a->dur_ns : b->dur_ns;
+    int64_t later_dur_ns = apart_ns < 0 ? a->dur_ns : b->dur_ns;
+    apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
+    bool overlap = later_dur_ns - apart_ns >= shorter_ns / 2;
+    return a->symbol == b->symbol && overlap ? apart_ns : INT64_MAX;
+}
+
+// Pairs each call with the nearest end of its kind and size, when each is the other's nearest.
+static uint32_t pair_by_end(const struct layer *layer, int64_t offset_ns, uint32_t *pairs)
+{
+    uint32_t paired = 0, known = 0;
+    for (uint32_t call = 0; call < layer->lane.count; call++) {
+        pairs[call] = NONE;
+        int64_t end_ns = layer->lane.calls[call].end_ns + offset_ns;
+        while (known < layer->known_count && layer->known[known].end_ns < end_ns - TOLERANCE_NS)
+            known++;
+        uint32_t best = known;
+        uint32_t limit =
+            layer->known_count - known < NEAR_MAX ? layer->known_count : known + NEAR_MAX;
+        for (uint32_t k = known; k < limit && layer->known[k].end_ns <= end_ns + TOLERANCE_NS; k++)
+            if (distance(layer, k, call, offset_ns) < distance(layer, best, call, offset_ns))
+                best = k;
+        int64_t apart_ns = distance(layer, best, call, offset_ns);
+        if (apart_ns > TOLERANCE_NS || distance(layer, best, call + 1, offset_ns) < apart_ns)
+            continue;
+        pairs[call] = best;
+        known = best + 1;
+        paired++;
+    }
+    return paired;
+}
+
+// Calls between two pairs belong together when both sides have as many that could.
+static void fill_between(const struct layer *layer, int64_t offset_ns, uint32_t *pairs)
+{
+    uint32_t call = 0, known = 0, count = layer->lane.count;
+    while (call < count) {
+        uint32_t last = call;
+        while (last < count && pairs[last] == NONE)
+            last++;
+        uint32_t known_last = last < count ? pairs[last] : layer->known_count;
+        bool same = last > call && last - call == known_last - known;
+        for (uint32_t i = 0; same && i < last - call; i++)
+            same = distance(layer, known + i, call + i, offset_ns) < INT64_MAX;
+        for (uint32_t i = 0; same && i < last - call; i++)
+            pairs[call + i] = known + i;
+        call = last + 1;
+        known = known_last + 1;
+    }
+}
+
+static uint32_t count_pairs(const uint32_t *pairs, uint32_t count)
+{
+    uint32_t paired = 0;
+    for (uint32_t i = 0; i < count; i++)
+        paired += pairs[i] != NONE;
+    return paired;
+}
+
+// Pairs of the lane's calls, and by how much its clock differs.
+static bool pair_lane(const struct layer *layer, int64_t *offset_ns, struct err *err)
+{
+    uint32_t count = layer->lane.count;
+    for (uint32_t i = 0; i < count; i++)
+        layer->pairs[i] = NONE;
+    if (layer->known_count == 0)
+        return true;
+    uint32_t *forward = arena_room(layer->scratch, 2 * (size_t)count, sizeof *forward, err);
+    bool agreed;
+    if (!forward || !find_pairs(layer, forward, forward + count, err) ||
+        !vote(layer, forward, forward + count, offset_ns, &agreed, err))
+        return false;
+    uint32_t paired = agreed ? pair_by_end(layer, *offset_ns, layer->pairs) : 0;
+    if (agreed && paired >= count_pairs(forward, count) / 2)
+        fill_between(layer, *offset_ns, layer->pairs);
+    else
+        memcpy(layer->pairs, forward, count * sizeof *forward);
+    return true;
+}
+
+// --- layers -------------------------------------------------------------------------------------
+
+static bool make_room(struct layer *layer, uint32_t fresh, struct arena *arena, struct err *err)
+{
+    if (layer->known_count + fresh <= layer->known_cap)
+        return true;
+    uint32_t cap = 2 * layer->known_cap > layer->known_count + fresh ? 2 * layer->known_cap
+                                                                     : layer->known_count + fresh;
+    struct misfit_call *room = arena_room(arena, 2 * (size_t)cap, sizeof *room, err);
+    if (!room)
+        return false;
+    if (layer->known_count)
+        memcpy(room, layer->known, layer->known_count * sizeof *room);
+    layer->known = room;
+    layer->spare = room + cap;
+    layer->known_cap = cap;
+    return true;
+}
+
+// What of the lane has no pair becomes known, in order of end.
+static bool learn(struct layer *layer, int64_t offset_ns, struct arena *arena, struct err *err)
+{
+    uint32_t count = layer->lane.count, at = 0, known = 0;
+    uint32_t fresh = count - count_pairs(layer->pairs, count);
+    for (uint32_t i = 0; i < count; i++)
+        layer->slots[layer->lane.calls[i].index] =
+            layer->pairs[i] == NONE ? layer->slot_count++ : layer->known[layer->pairs[i]].index;
+    if (fresh == 0)
+        return true;
+    if (!make_room(layer, fresh, arena, err))
+        return false;
+    struct misfit_call *merged = layer->spare;
+    for (uint32_t i = 0; i < count; i++) {
+        if (layer->pairs[i] != NONE)
+            continue;
+        struct misfit_call call = layer->lane.calls[i];
+        call.end_ns += offset_ns;
+        call.index = layer->slots[call.index];
+        while (known < layer->known_count && layer->known[known].end_ns <= call.end_ns)
+            merged[at++] = layer->known[known++];
+        merged[at++] = call;
+    }
+    while (known < layer->known_count)
+        merged[at++] = layer->known[known++];
+    layer->spare = layer->known;
+    layer->known = merged;
+    layer->known_count = at;
+    return true;
+}
+
+static bool add_lane(struct layer *layer, struct misfit_lane lane, struct arena *arena,
+                     struct err *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, arena->budget);
+    layer->scratch = &scratch;
+    layer->lane = lane;
+    int64_t offset_ns = 0;
+    layer->pairs = arena_room(&scratch, lane.count, sizeof *layer->pairs, err);
+    bool ok = layer->pairs && sort_by_end(&lane, &scratch, err) &&
+              pair_lane(layer, &offset_ns, err) && learn(layer, offset_ns, arena, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static uint32_t longest_of(const struct misfit_lane *lanes, uint32_t lane_count)
+{
+    uint32_t longest = 0;
+    for (uint32_t i = 1; i < lane_count; i++)
+        if (lanes[i].count > lanes[longest].count)
+            longest = i;
+    return longest;
+}
+
+// Slots get the number of their place in time.
+static bool number_slots(const struct layer *layer, const struct misfit *misfit,
+                         struct arena *arena, struct err *err)
+{
+    uint32_t *place = arena_room(arena, layer->slot_count, sizeof *place, err);
+    if (!place)
+        return false;
+    for (uint32_t i = 0; i < layer->known_count; i++)
+        place[layer->known[i].index] = i;
+    for (uint32_t l = 0; l < misfit->lane_count; l++)
+        for (uint32_t i = 0; i < misfit->lanes[l].count; i++) {
+            uint32_t *slot = &misfit->slots[misfit->lanes[l].calls[i].index];
+            *slot = place[*slot];
+        }
+    return true;
+}
+
+static bool match(struct misfit *misfit, struct arena *arena, struct err *err)
+{
+    struct layer layer = {.slots = misfit->slots};
+    uint32_t first = longest_of(misfit->lanes, misfit->lane_count);
+    if (!add_lane(&layer, misfit->lanes[first], arena, err))
+        return false;
+    for (uint32_t l = 0; l < misfit->lane_count; l++)
+        if (l != first && !add_lane(&layer, misfit->lanes[l], arena, err))
+            return false;
+    misfit->slot_count = layer.slot_count;
+    return number_slots(&layer, misfit, arena, err);
+}
+
+bool run_misfit_match(struct misfit *misfit, struct budget *budget, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, budget);
+    misfit->slot_count = 0;
+    bool ok = misfit->lane_count == 0 || match(misfit, &arena, err);
+    arena_free(&arena);
+    return ok;
+}

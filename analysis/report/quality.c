@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing and reading lines of the trust report.
+#include "analysis/report/quality.h"
+
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+
+bool quality_add(struct report *report, const struct quality *quality, struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, quality->item);
+    row_word(&row, quality->severity);
+    row_i64(&row, quality->count);
+    row_i64_if(&row, quality->timed, quality->time_ns);
+    row_i64_if(&row, quality->placed, quality->position);
+    row_word(&row, quality->detail);
+    row_word(&row, quality->effect);
+    return row_end(&row, &table_quality, report, err);
+}
+
+int64_t quality_count(const struct report *report, const char *item)
+{
+    const struct table *table = report_find(report, "quality");
+    for (size_t i = 0; table && i < table->row_count; i++)
+        if (str_equal(table_cell(table, i, "item")->s, str_of(item)))
+            return table_cell(table, i, "count")->i;
+    return 0;
+}
+
+const char *quality_worst(const struct report *report)
+{
+    static const char *const severities[] = {"error", "warning", "info"};
+    const struct table *table = report_find(report, "quality");
+    for (size_t s = 0; table && s < sizeof severities / sizeof *severities; s++)
+        for (size_t i = 0; i < table->row_count; i++)
+            if (str_equal(table_cell(table, i, "severity")->s, str_of(severities[s])))
+                return severities[s];
+    return NULL;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of the trust report.
+#ifndef ANALYSIS_QUALITY_H
+#define ANALYSIS_QUALITY_H
+
+#include "analysis/report/report.h"
+
+struct quality {
+    const char *item;     // stable word
+    const char *severity; // "info", "warning", "error"
+    int64_t count;
+    bool timed, placed; // whether the two below say something
+    int64_t time_ns;    // device time concerned; of items on the host as their detail says
+    int64_t position;   // byte in the decompressed input
+    const char *detail, *effect;
+};
+
+MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
+
+// The item that counts the secrets of the file.
+#define QUALITY_SECRETS "secrets"
+
+// The count of an item of the table; 0 when it is not there.
+int64_t quality_count(const struct report *report, const char *item);
+
+// Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
+const char *quality_worst(const struct report *report);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables share the room: each gets as much as it needs or an equal part of what the others leave.
+#include "analysis/report/table_limit.h"
+
+#include "analysis/report/quality.h"
+#include "analysis/report/row.h"
+
+#define OWN_BYTES ((uint64_t)4096) // for what is said of it
+
+static uint64_t table_bytes(const struct table *table)
+{
+    uint64_t bytes = 0;
+    for (size_t row = 0; row < table->row_count; row++)
+        bytes += table_row_bytes(table, row);
+    return bytes;
+}
+
+// The smallest table that is not counted yet.
+static unsigned next_smallest(const uint64_t *bytes, const bool *counted, unsigned count)
+{
+    unsigned best = count;
+    for (unsigned i = 0; i < count; i++)
+        if (!counted[i] && (best == count || bytes[i] < bytes[best]))
+            best = i;
+    return best;
+}
+
+// The most that each table may take, so that all have room; UINT64_MAX when they have anyway.
+static uint64_t find_share(const uint64_t *bytes, unsigned count, uint64_t left)
+{
+    bool counted[REPORT_MAX_TABLES] = {false};
+    for (unsigned n = count; n > 0; n--) {
+        unsigned i = next_smallest(bytes, counted, count);
+        if (bytes[i] > left / n)
+            return left / n;
+        left -= bytes[i];
+        counted[i] = true;
+    }
+    return UINT64_MAX;
+}
+
+// The number of rows that went.
+static size_t cut(struct table *table, uint64_t most_bytes)
+{
+    size_t rows = 0, all = table->row_count;
+    for (uint64_t bytes = 0; rows < all; rows++) {
+        bytes += table_row_bytes(table, rows);
+        if (bytes > most_bytes)
+            break;
+    }
+    table->row_count = rows;
+    return all - rows;
+}
+
+static bool tell(struct report *report, const struct table_desc *desc, int64_t rows,
+                 const struct buf *detail, struct err *err)
+{
+    struct row row = {0};
+    if (table_column(desc, "rank") == 0)
+        row_null(&row); // it concerns the run
+    row_word(&row, QUALITY_ROWS_LEFT_OUT);
+    row_word(&row, "warning");
+    row_i64(&row, rows);
+    row_null(&row);
+    row_null(&row);
+    row_text(&row, (struct str){detail->at, detail->len});
+    row_word(&row, "these tables lack their last rows; all other figures count them");
+    if (!buf_ok(detail, err) || !row_end(&row, desc, report, err))
+        return false;
+    const struct table *summary = report_find(report, "summary");
+    for (size_t i = 0; summary && i < summary->row_count; i++) {
+        int column = table_column(summary->desc, "worst_quality");
+        summary->cells[i * summary->desc->column_count + (size_t)column] =
+            cell_text(str_of(quality_worst(report)));
+    }
+    return true;
+}
+
+bool table_limit(struct report *report, uint64_t max_bytes, const struct table_desc *quality,
+                 struct err *err)
+{
+    uint64_t bytes[REPORT_MAX_TABLES] = {0}, sum = 0;
+    for (unsigned i = 0; i < report->table_count; i++)
+        sum += bytes[i] = table_bytes(&report->tables[i]);
+    if (max_bytes == 0 || sum <= max_bytes)
+        return true;
+    uint64_t left = max_bytes > OWN_BYTES ? max_bytes - OWN_BYTES : 0;
+    uint64_t share = find_share(bytes, report->table_count, left);
+    struct buf detail = {0};
+    size_t rows = 0;
+    for (unsigned i = 0; i < report->table_count; i++) {
+        struct table *table = &report->tables[i];
+        if (bytes[i] <= share)
+            continue;
+        rows += cut(table, share);
+        buf_printf(&detail, "%s%s keeps %zu rows", detail.len ? ", " : "", table->desc->name,
+                   table->row_count);
+    }
+    buf_printf(&detail, ", as all tables may take %llu bytes (--max-tables)",
+               (unsigned long long)max_bytes);
+    bool ok = tell(report, quality, (int64_t)rows, &detail, err);
+    buf_free(&detail);
+    return ok;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps a report from growing beyond what its reader will store.
+#ifndef ANALYSIS_TABLE_LIMIT_H
+#define ANALYSIS_TABLE_LIMIT_H
+
+#include "analysis/report/report.h"
+
+#define QUALITY_ROWS_LEFT_OUT "rows_left_out"
+
+// Leaves out the last rows of the largest tables until all take at most max_bytes (0: any), as
+// report_bytes counts, and says so in `quality`, the report's trust report. Small tables are whole.
+MUST_CHECK bool table_limit(struct report *report, uint64_t max_bytes,
+                            const struct table_desc *quality, struct err *err);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks from a report's tables what the command line's object holds under fixed keys.
+#include "analysis/run/analysis_json.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static void put_key(struct buf *out, const char *key)
+{
+    if (out->len && out->at[out->len - 1] != '{')
+        buf_putc(out, ',');
+    buf_json(out, str_of(key));
+    buf_putc(out, ':');
+}
+
+static void put_cell(struct buf *out, const char *key, const struct cell *cell)
+{
+    put_key(out, key);
+    if (cell->null)
+        buf_puts(out, "null");
+    else
+        buf_i64(out, cell->i);
+}
+
+// Counts that are 0 are left out.
+static void put_quarantine(struct buf *out, const struct table *summary)
+{
+    static const char *const kinds[] = {"incomplete", "implausible", "clipped"};
+    put_key(out, "quarantined");
+    buf_putc(out, '{');
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct cell *count = table_cell(summary, 0, kinds[i]);
+        if (count->i)
+            put_cell(out, kinds[i], count);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_summary(struct buf *out, const struct table *summary)
+{
+    put_cell(out, "trace_events", table_cell(summary, 0, "input_events"));
+    put_cell(out, "device_events", table_cell(summary, 0, "device_events"));
+    put_cell(out, "linked_device_events", table_cell(summary, 0, "linked_device_events"));
+    put_cell(out, "streams", table_cell(summary, 0, "streams"));
+    put_quarantine(out, summary);
+    put_cell(out, "rank", table_cell(summary, 0, "rank"));
+    put_cell(out, "world_size", table_cell(summary, 0, "world_size"));
+}
+
+// Columns `first` to `last` of the row of all devices merged, which is the first.
+static void put_columns(struct buf *out, const struct table *breakdown, const char *first,
+                        const char *last)
+{
+    if (!breakdown) {
+        buf_puts(out, "null");
+        return;
+    }
+    assert(str_equal(table_cell(breakdown, 0, "scope")->s, STR("trace")));
+    const struct table_desc *desc = breakdown->desc;
+    buf_putc(out, '{');
+    for (int c = table_column(desc, first); c <= table_column(desc, last); c++) {
+        const struct cell *cell = &breakdown->cells[c];
+        if (cell->null || desc->columns[c].type == COLUMN_I64) {
+            put_cell(out, desc->columns[c].name, cell);
+        } else {
+            put_key(out, desc->columns[c].name);
+            buf_f64(out, cell->f);
+        }
+    }
+    buf_putc(out, '}');
+}
+
+static void put_breakdown(struct buf *out, const struct table *breakdown)
+{
+    put_key(out, "breakdown");
+    put_columns(out, breakdown, "window_ns", "overlap_share");
+    put_key(out, "breakdown_split");
+    put_columns(out, breakdown, "gemm_ns", "unrecorded_ns");
+}
+
+static void put_classes(struct buf *out, const struct table *classes)
+{
+    put_key(out, "classes");
+    buf_putc(out, '{');
+    for (size_t i = 0; classes && i < classes->row_count; i++) {
+        put_key(out, table_cell(classes, i, "class")->s.at);
+        buf_putc(out, '{');
+        put_cell(out, "events", table_cell(classes, i, "events"));
+        put_cell(out, "sum_ns", table_cell(classes, i, "sum_ns"));
+        buf_putc(out, '}');
+    }
+    buf_putc(out, '}');
+}
+
+static void put_rows(struct buf *out, const char *key, const struct table *table)
+{
+    put_key(out, key);
+    buf_putc(out, '[');
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        report_row_json(table, i, out);
+    }
+    buf_putc(out, ']');
+}
+
+// A collective whatever its process group: what the fixed key lists.
+struct merged {
+    struct cell cells[5];
+    int64_t calls, total_ns, min_ns, max_ns;
+};
+
+static const char *const merged_columns[5] = {"collective", "dtype", "in_elems", "out_elems",
+                                              "group_size"};
+
+static struct merged read_merged(const struct table *table, size_t row)
+{
+    struct merged merged = {
+        .calls = table_cell(table, row, "calls")->i,
+        .total_ns = table_cell(table, row, "total_ns")->i,
+        .min_ns = table_cell(table, row, "min_ns")->i,
+        .max_ns = table_cell(table, row, "max_ns")->i,
+    };
+    for (int c = 0; c < 5; c++)
+        merged.cells[c] = *table_cell(table, row, merged_columns[c]);
+    return merged;
+}
+
+static int compare_cells(const struct cell *a, const struct cell *b, bool text)
+{
+    if (a->null || b->null)
+        return b->null - a->null;
+    return text ? str_compare(a->s, b->s) : (a->i > b->i) - (a->i < b->i);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct merged *x = a, *y = b;
+    for (int c = 0; c < 5; c++) {
+        int order = compare_cells(&x->cells[c], &y->cells[c], c < 2);
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+    const struct merged *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return compare_keys(a, b);
+}
+
+// Joins rows of equal keys; returns how many are left.
+static size_t merge(struct merged *rows, size_t count)
+{
+    qsort(rows, count, sizeof *rows, compare_keys);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || compare_keys(&rows[kept - 1], &rows[i]) != 0) {
+            rows[kept++] = rows[i];
+            continue;
+        }
+        struct merged *into = &rows[kept - 1];
+        into->calls += rows[i].calls;
+        into->total_ns += rows[i].total_ns;
+        into->min_ns = rows[i].min_ns < into->min_ns ? rows[i].min_ns : into->min_ns;
+        into->max_ns = rows[i].max_ns > into->max_ns ? rows[i].max_ns : into->max_ns;
+    }
+    qsort(rows, kept, sizeof *rows, compare_totals);
+    return kept;
+}
+
+static void put_merged(struct buf *out, const struct merged *row)
+{
+    buf_putc(out, '{');
+    for (int c = 0; c < 5; c++) {
+        put_key(out, merged_columns[c]);
+        if (row->cells[c].null)
+            buf_puts(out, "null");
+        else if (c < 2)
+            buf_json(out, row->cells[c].s);
+        else
+            buf_i64(out, row->cells[c].i);
+    }
+    buf_puts(out, ",\"calls\":");
+    buf_i64(out, row->calls);
+    buf_puts(out, ",\"total_ns\":");
+    buf_i64(out, row->total_ns);
+    buf_puts(out, ",\"min_ns\":");
+    buf_i64(out, row->min_ns);
+    buf_puts(out, ",\"max_ns\":");
+    buf_i64(out, row->max_ns);
+    buf_putc(out, '}');
+}
+
+static bool put_collectives(struct buf *out, const struct table *table, struct err *err)
+{
+    size_t count = table ? table->row_count : 0;
+    struct merged *rows = calloc(count ? count : 1, sizeof *rows);
+    if (!rows)
+        return err_set(err, ERR_MEMORY, "out of memory for %zu collectives", count);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = read_merged(table, i);
+    count = count ? merge(rows, count) : 0;
+    put_key(out, "collectives");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_merged(out, &rows[i]);
+    }
+    buf_putc(out, ']');
+    free(rows);
+    return true;
+}
+
+bool analysis_json_trace(const struct report *report, struct buf *out, struct err *err)
+{
+    const struct table *summary = report_find(report, "summary");
+    if (!summary)
+        return err_set(err, ERR_INTERNAL, "report without a summary");
+    buf_putc(out, '{');
+    put_summary(out, summary);
+    put_breakdown(out, report_find(report, "breakdown"));
+    put_classes(out, report_find(report, "classes"));
+    put_rows(out, "kernels", report_find(report, "kernels"));
+    put_rows(out, "ops", report_find(report, "ops"));
+    if (!put_collectives(out, report_find(report, "collectives"), err))
+        return false;
+    put_key(out, "tables");
+    report_json(report, out);
+    buf_putc(out, '}');
+    return buf_ok(out, err);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a run's rules, joined with what was found in the headline rank's trace. Each part of
+// the headline rank's step is explained once: by the costliest finding first.
+#include "analysis/run/findings_run.h"
+
+#include "analysis/report/tables.h"
+
+static const struct run_rule *const rules[] = {
+    &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
+    &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
+    &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
+    &finding_run_quality,        &finding_run_jobs,
+};
+
+#define RULE_COUNT (sizeof rules / sizeof *rules)
+
+// Which parts of the step the rules of one trace explain; the others explain no time.
+static const struct {
+    const char *rule;
+    unsigned bars;
+} trace_bars[] = {
+    {"starved_data_loading", RUN_BARS_IDLE},
+    {"starved_sync", RUN_BARS_IDLE},
+    {"starved_allocator", RUN_BARS_IDLE},
+    {"launch_bound", RUN_BARS_IDLE},
+    {"no_cuda_graphs", RUN_BARS_IDLE},
+    {"exposed_communication", RUN_BARS_COMM},
+    {"low_overlap", RUN_BARS_MOVE},
+    {"small_messages", RUN_BARS_COMM},
+    {"unexplained_idle", RUN_BARS_IDLE},
+    {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
+    {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
+    {"gemm_precision", 1u << BAR_GEMM},
+    {"fp8_unused", 1u << BAR_GEMM},
+    {"gemm_below_roofline", 1u << BAR_GEMM},
+    {"attention_below_roofline", 1u << BAR_ATTENTION},
+    {"unfused_attention", RUN_BARS_COMPUTE | 1u << BAR_EXPOSED_MEMORY},
+    {"unfused_optimizer", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
+    {"recompute", RUN_BARS_COMPUTE},
+    {"periodic_slow_steps", RUN_BARS_ALL},
+    {"unstable_steps", RUN_BARS_ALL},
+    {"slow_calls", RUN_BARS_COMPUTE},
+};
+
+// A finding on its way into the table: of a rule of the run, or a row of the headline rank's.
+struct entry {
+    const struct run_rule *rule; // NULL: of the headline rank
+    struct finding finding;
+    size_t row;
+    struct str name;
+    int64_t cost_ns, want_ns; // want: what no finding of the same trace explains
+    unsigned bars;
+};
+
+struct entries {
+    struct entry *all;
+    size_t count, cap;
+    bool quality_told;   // by a rule of the run
+    int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
+    int64_t overlap_ns;  // of that, what compute could hide
+    unsigned slow_bars;  // what slow steps have more of
+    struct str waits;    // the costliest finding of the run that explains waits, NULL: none
+};
+
+static bool check_rules(const struct run_case *the_case, struct entries *entries, struct err *err)
+{
+    bool several = run_has_jobs(the_case);
+    for (size_t r = 0; r < RULE_COUNT; r++) {
+        struct entry *entry = &entries->all[entries->count];
+        bool fires = false;
+        *entry = (struct entry){.rule = rules[r], .bars = rules[r]->bars};
+        if (several && !rules[r]->of_data)
+            continue;
+        if (!rules[r]->check(the_case, &fires, &entry->finding, err))
+            return false;
+        if (!fires)
+            continue;
+        entry->name = str_of(rules[r]->about->name);
+        entry->bars = entry->finding.bars ? entry->finding.bars : entry->bars;
+        entry->cost_ns = entry->finding.cost_ns;
+        entry->want_ns = entry->finding.told_by ? 0 : entry->cost_ns;
+        if (rules[r] == &finding_run_jobs)
+            entry->cost_ns = INT64_MAX; // comes first
+        entries->quality_told |= rules[r] == &finding_run_quality;
+        entries->count++;
+    }
+    return true;
+}
+
+static void find_waits(struct entries *entries)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->all[i];
+        if (!(entry->bars & RUN_BARS_WAIT) || entry->cost_ns <= most_ns)
+            continue;
+        most_ns = entry->cost_ns;
+        entries->waits = entry->name;
+    }
+}
+
+static unsigned bars_of(struct str rule)
+{
+    for (size_t i = 0; i < sizeof trace_bars / sizeof *trace_bars; i++)
+        if (str_equal(rule, str_of(trace_bars[i].rule)))
+            return trace_bars[i].bars;
+    return 0;
+}
+
+// Whether the rules of the run tell better what a rule found in the headline rank's trace. Once
+// waits are told from transfers, overlap can only gain transfers whose result is not needed at
+// once.
+static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
+{
+    if (str_equal(rule, STR("data_quality")))
+        return entries->quality_told;
+    if (str_equal(rule, STR("low_overlap")))
+        return entries->transfer_ns >= 0 &&
+               !run_costs(the_case, entries->overlap_ns, FINDING_OVERLAP_COMM);
+    return entries->transfer_ns >= 0 && (str_equal(rule, STR("exposed_communication")) ||
+                                         str_equal(rule, STR("small_messages")));
+}
+
+// What no other finding of the trace that is still there explains.
+static int64_t want_of(const struct entries *entries, const struct table *own, size_t row)
+{
+    int64_t cost_ns = run_cell_i64(own, row, "cost_ns", 0);
+    bool freed = run_cell_is(own, row, "overlaps", STR("exposed_communication"));
+    if (entries->transfer_ns < 0 || !freed)
+        return run_cell_i64(own, row, "own_cost_ns", cost_ns);
+    bool overlap = run_cell_is(own, row, "rule", STR("low_overlap"));
+    return overlap && entries->overlap_ns < cost_ns ? entries->overlap_ns : cost_ns;
+}
+
+static void take_own(const struct run_case *the_case, struct entries *entries)
+{
+    const struct table *own = the_case->own;
+    for (size_t i = 0; own && i < own->row_count; i++) {
+        struct str rule = table_cell(own, i, "rule")->s;
+        if (is_told(the_case, entries, rule))
+            continue;
+        unsigned bars = bars_of(rule);
+        entries->all[entries->count++] =
+            (struct entry){.row = i,
+                           .name = rule,
+                           .cost_ns = run_cell_i64(own, i, "cost_ns", 0),
+                           .want_ns = want_of(entries, own, i),
+                           .bars = bars == RUN_BARS_ALL ? entries->slow_bars : bars};
+    }
+}
+
+// Sorts by cost; equal ones keep their order.
+static void order(struct entries *entries)
+{
+    for (size_t i = 1; i < entries->count; i++) {
+        struct entry entry = entries->all[i];
+        size_t at = i;
+        for (; at > 0 && entries->all[at - 1].cost_ns < entry.cost_ns; at--)
+            entries->all[at] = entries->all[at - 1];
+        entries->all[at] = entry;
+    }
+}
+
+// What is left of each part of the step, and who had most of it: of all findings, and of those of
+// the run's own rules.
+struct sharing {
+    int64_t left_ns[RUN_PART_COUNT], most_ns[RUN_PART_COUNT], rule_ns[RUN_PART_COUNT];
+    struct str taker[RUN_PART_COUNT], rule[RUN_PART_COUNT];
+};
+
+// What a finding explains beside the costlier ones.
+struct shared {
+    int64_t own_ns;
+    struct str overlaps; // the costlier one that has most of the rest's parts, NULL: none
+};
+
+static void take(struct sharing *sharing, int part, const struct entry *entry, int64_t got_ns)
+{
+    sharing->left_ns[part] -= got_ns;
+    if (got_ns > sharing->most_ns[part]) {
+        sharing->most_ns[part] = got_ns;
+        sharing->taker[part] = entry->name;
+    }
+    if (entry->rule && got_ns > sharing->rule_ns[part]) {
+        sharing->rule_ns[part] = got_ns;
+        sharing->rule[part] = entry->name;
+    }
+}
+
+// Waits come first: they are the last part. Findings of one trace have shared their time out
+// already, event by event, so that only a rule of the run can take some of it.
+static struct shared share(struct sharing *sharing, const struct entry *entry)
+{
+    const int64_t *had_ns = entry->rule ? sharing->most_ns : sharing->rule_ns;
+    const struct str *takers = entry->rule ? sharing->taker : sharing->rule;
+    int64_t want_ns = entry->want_ns, most_ns = 0;
+    struct shared shared = {.own_ns = 0};
+    for (int part = RUN_PART_COUNT - 1; part >= 0 && want_ns > 0; part--) {
+        if (!(entry->bars >> part & 1))
+            continue;
+        int64_t left_ns = sharing->left_ns[part];
+        int64_t got_ns = want_ns < left_ns ? want_ns : left_ns;
+        if (had_ns[part] > most_ns) {
+            most_ns = had_ns[part];
+            shared.overlaps = takers[part];
+        }
+        take(sharing, part, entry, got_ns);
+        want_ns -= got_ns;
+    }
+    shared.own_ns = entry->want_ns - want_ns;
+    if (want_ns == 0 || (!entry->rule && most_ns == 0))
+        shared = (struct shared){.own_ns = entry->want_ns};
+    if (entry->finding.told_by)
+        shared.overlaps = str_of(entry->finding.told_by);
+    return shared;
+}
+
+static bool add_rule(const struct run_case *the_case, const struct entry *entry,
+                     const struct shared *shared, struct report *report, struct err *err)
+{
+    struct finding_cost cost = {the_case->step_ns, shared->own_ns, shared->overlaps.at};
+    struct row row = {0};
+    row_null(&row);
+    return findings_row(&row, entry->rule->about, &entry->finding, &cost, the_case->arena, err) &&
+           row_end(&row, &table_run_findings, report, err);
+}
+
+// The row of the headline rank's findings, its own cost and what it overlaps left as they are.
+static void copy_own(const struct run_case *the_case, size_t own_row, struct row *row)
+{
+    const struct table_desc *desc = the_case->own->desc;
+    const struct cell *cells = the_case->own->cells + own_row * desc->column_count;
+    row_i64(row, the_case->headline);
+    for (unsigned c = 0; c < desc->column_count; c++)
+        row_cell(row, cells[c]);
+}
+
+// A finding of one trace may share its time with one that the run tells better, by its waits.
+static bool add_own(const struct run_case *the_case, const struct entries *entries,
+                    const struct entry *entry, const struct shared *shared, struct report *report,
+                    struct err *err)
+{
+    const struct table_desc *desc = the_case->own->desc;
+    struct row row = {0};
+    copy_own(the_case, entry->row, &row);
+    struct cell *overlaps = &row.cells[table_column(desc, "overlaps") + 1];
+    row.cells[table_column(desc, "own_cost_ns") + 1] = cell_i64(shared->own_ns);
+    if (shared->overlaps.at)
+        *overlaps = cell_text(shared->overlaps);
+    else if (shared->own_ns == entry->cost_ns)
+        *overlaps = cell_null();
+    else if (!overlaps->null && is_told(the_case, entries, overlaps->s))
+        *overlaps = entries->waits.at ? cell_text(entries->waits) : cell_null();
+    return row_end(&row, &table_run_findings, report, err);
+}
+
+static bool add_all(const struct run_case *the_case, const struct entries *entries,
+                    struct report *report, struct err *err)
+{
+    struct sharing sharing = {.most_ns = {0}};
+    memcpy(sharing.left_ns, the_case->part_ns, sizeof sharing.left_ns);
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->all[i];
+        struct shared shared = share(&sharing, entry);
+        bool ok = entry->rule ? add_rule(the_case, entry, &shared, report, err)
+                              : add_own(the_case, entries, entry, &shared, report, err);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+// A run of one trace costs what its trace does.
+static bool add_alone(const struct run_case *the_case, struct report *report, struct err *err)
+{
+    for (size_t i = 0; the_case->own && i < the_case->own->row_count; i++) {
+        struct row row = {0};
+        copy_own(the_case, i, &row);
+        if (!row_end(&row, &table_run_findings, report, err))
+            return false;
+    }
+    return true;
+}
+
+static struct run_case case_of(const struct run_findings *of, const struct report *report,
+                               struct arena *arena)
+{
+    struct run_case the_case = {
+        .report = report,
+        .arena = arena,
+        .budget = arena->budget,
+        .headline = of->headline,
+        .steps = of->steps > 0 ? of->steps : 1,
+        .all_steps = of->all_steps > 0 ? of->all_steps : 1,
+        .ranks = of->ranks,
+        .own = of->own,
+        .rates = of->rates,
+        .links = of->links,
+        .source = of->source,
+    };
+    struct parts mean = parts_per_step(of->steady, the_case.steps);
+    memcpy(the_case.part_ns, mean.bar_ns, sizeof mean.bar_ns);
+    int64_t *comm_ns = &the_case.part_ns[BAR_EXPOSED_COMM];
+    int64_t wait_ns = run_rank_i64(&the_case, "exposed_wait_ns", of->headline);
+    wait_ns = wait_ns < 0 ? 0 : wait_ns < *comm_ns ? wait_ns : *comm_ns;
+    the_case.part_ns[RUN_PART_WAIT] = wait_ns;
+    *comm_ns -= wait_ns;
+    the_case.step_ns = parts_recorded_ns(&mean);
+    return the_case;
+}
+
+static bool add_shared(const struct run_findings *of, struct run_case *the_case,
+                       struct report *report, struct err *err)
+{
+    struct entries entries = {.cap = RULE_COUNT + (of->own ? of->own->row_count : 0),
+                              .transfer_ns = -1};
+    entries.all = arena_array(the_case->arena, entries.cap, sizeof *entries.all, err);
+    if (!entries.all)
+        return false;
+    if (the_case->step_ns > 0) {
+        if (!run_has_jobs(the_case))
+            entries.transfer_ns = run_rank_i64(the_case, "exposed_transfer_ns", of->headline);
+        entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(the_case));
+        if (!check_rules(the_case, &entries, err))
+            return false;
+        find_waits(&entries);
+    }
+    if (!run_slow_parts(the_case, &entries.slow_bars, err))
+        return false;
+    take_own(the_case, &entries);
+    order(&entries);
+    return add_all(the_case, &entries, report, err);
+}
+
+bool findings_of_run(const struct run_findings *of, struct report *report, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct arena arena;
+    arena_init(&arena, report->arena->budget ? report->arena->budget : &uncounted);
+    struct run_case the_case = case_of(of, report, &arena);
+    bool ok =
+        of->ranks > 1 ? add_shared(of, &the_case, report, err) : add_alone(&the_case, report, err);
+    arena_free(&arena);
+    return ok;
+}

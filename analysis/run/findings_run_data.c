@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what a run's traces lack.
+#include "analysis/run/findings_run.h"
+
+#include <inttypes.h>
+
+static bool check_missing(const struct run_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    int64_t missing = run_missing_ranks(the_case);
+    *fires = missing > 0;
+    if (!*fires)
+        return true;
+    struct evidence evidence = {0};
+    finding->severity = "info";
+    finding->confidence = "high";
+    finding->title =
+        arena_printf(the_case->arena, err, "%" PRId64 " of %" PRId64 " ranks have no trace",
+                     missing, missing + (int64_t)the_case->ranks);
+    evidence_add(&evidence, "ranks", "%zu ranks are there", the_case->ranks);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule missing_rule = {
+    .name = "missing_ranks",
+    .why = "Waits for a rank that is missing look like transfers, and a straggler among the "
+           "missing ones cannot be named.",
+    .advice = "Upload the other ranks' traces into the same run.",
+    .method = "Ranks of the job, as the traces say, less those that are there. It costs no time "
+              "itself.",
+    .false_alarms = "Profiling some ranks of a large job is common and often enough.",
+};
+
+const struct run_rule finding_run_missing = {
+    .about = &missing_rule,
+    .check = check_missing,
+    .of_data = true,
+};
+
+// --- several jobs --------------------------------------------------------------------------------
+
+// The trust report's row about them; the row count without one.
+static size_t row_of_jobs(const struct table *quality)
+{
+    size_t row = 0;
+    while (quality && row < quality->row_count &&
+           !run_cell_is(quality, row, "item", STR("several_jobs")))
+        row++;
+    return row;
+}
+
+bool run_has_jobs(const struct run_case *the_case)
+{
+    const struct table *quality = report_find(the_case->report, "quality");
+    return quality && row_of_jobs(quality) < quality->row_count;
+}
+
+static bool check_jobs(const struct run_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    const struct table *quality = report_find(the_case->report, "quality");
+    *fires = run_has_jobs(the_case);
+    if (!*fires)
+        return true;
+    size_t row = row_of_jobs(quality);
+    int64_t count = run_cell_i64(quality, row, "count", 0);
+    struct evidence evidence = {0};
+    finding->severity = "high";
+    finding->confidence = "high";
+    finding->title = arena_printf(the_case->arena, err,
+                                  "this run holds several jobs: %" PRId64 " of %zu ranks %s of "
+                                  "another one, and nothing is judged across them",
+                                  count, the_case->ranks, count == 1 ? "is" : "are");
+    evidence_add(&evidence, "quality", "%s", table_cell(quality, row, "detail")->s.at);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule jobs_rule = {
+    .name = "several_jobs",
+    .why =
+        "Ranks of different jobs wait for nobody of the other job, run other work, and have "
+        "clocks that nothing relates: a straggler, an imbalance or an efficiency over both would "
+        "be made up.",
+    .advice = "Upload the traces of each job as a run of its own.",
+    .method = "Ranks of one job have devices of one kind, know the same number of ranks, and were "
+              "recorded within a minute of each other, or as much later as the steps in between "
+              "take. It costs no time itself.",
+    .false_alarms = "Hosts whose clocks differ by more than a minute; a job on two kinds of "
+                    "device.",
+};
+
+const struct run_rule finding_run_jobs = {
+    .about = &jobs_rule,
+    .check = check_jobs,
+    .of_data = true,
+};
+
+// --- defects -------------------------------------------------------------------------------------
+
+// Rows of the trust report with that severity, missing ranks and several jobs aside; *first: the
+// first one's detail.
+static size_t count_rows(const struct table *quality, struct str severity, const char **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; quality && i < quality->row_count; i++) {
+        if (!run_cell_is(quality, i, "severity", severity) ||
+            run_cell_is(quality, i, "item", STR("missing_ranks")) ||
+            run_cell_is(quality, i, "item", STR("several_jobs")))
+            continue;
+        count++;
+        if (!*first)
+            *first = table_cell(quality, i, "detail")->s.at;
+    }
+    return count;
+}
+
+static bool check_quality(const struct run_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct table *quality = report_find(the_case->report, "quality");
+    const char *worst = NULL;
+    size_t errors = count_rows(quality, STR("error"), &worst);
+    size_t count = errors + count_rows(quality, STR("warning"), &worst);
+    *fires = count > 0;
+    if (!*fires)
+        return true;
+    struct evidence evidence = {0};
+    finding->severity = errors ? "medium" : "info";
+    finding->confidence = "high";
+    finding->title = arena_printf(the_case->arena, err, "the traces have %zu known defect%s", count,
+                                  count == 1 ? "" : "s");
+    evidence_add(&evidence, "quality", "%s", worst);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+const struct run_rule finding_run_quality = {
+    .about = &finding_data_quality,
+    .check = check_quality,
+    .of_data = true,
+};

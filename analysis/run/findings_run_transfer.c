@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what moving data costs once all ranks of a collective are there.
+#include "analysis/run/findings_run.h"
+#include "analysis/ranks/run_links.h"
+
+#include <inttypes.h>
+
+// Exposed transfer of a row per rank and step.
+static double exposed_ns(const struct run_case *the_case, const struct table *waits, size_t row)
+{
+    const struct cell *list = table_cell(waits, row, "ranks");
+    int64_t ranks = list->null ? 0 : run_list_count(list->s);
+    if (ranks <= 0 || (size_t)ranks > the_case->ranks)
+        ranks = (int64_t)the_case->ranks;
+    return (double)run_cell_i64(waits, row, "exposed_transfer_ns", 0) /
+           (double)(ranks * the_case->steps);
+}
+
+// The table of collectives, filtered to a row's group and kind.
+static struct href_text href_of_row(const struct table *waits, size_t row)
+{
+    struct href_text href = href_to("comm_waits");
+    const struct cell *group = table_cell(waits, row, "process_group");
+    const struct cell *kind = table_cell(waits, row, "kind");
+    if (!group->null)
+        href_add(&href, "process_group", group->s);
+    if (!kind->null)
+        href_add(&href, "kind", kind->s);
+    return href;
+}
+
+// The kind of a row's collectives as a word.
+static const char *kind_of(const struct table *waits, size_t row)
+{
+    const struct cell *kind = table_cell(waits, row, "kind");
+    return kind->null ? "unknown" : kind->s.at;
+}
+
+// --- a slow link ---------------------------------------------------------------------------------
+
+static bool tell_link(const struct run_case *the_case, struct finding *finding, struct err *err)
+{
+    const struct run_links *links = the_case->links;
+    const struct slow_link *link = &links->links[0];
+    const char *kind = bandwidth_kind_word(link->kind);
+    struct href_text href = href_to("comm_waits");
+    struct evidence evidence = {0};
+    href_add(&href, "process_group", link->group->name);
+    href_add(&href, "kind", str_of(kind));
+    finding->confidence = "medium";
+    finding->ranks = finding->subject = links->list;
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "ranks %s move data %.1f times slower than groups like theirs: %s per step "
+                     "(%.1f %%)",
+                     links->list, (double)link->transfer_ns / (double)link->usual_ns,
+                     time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, href.text,
+                 "%s of %" PRId64 " bytes: median transfer %s, %s in the median group", kind,
+                 link->bytes, time_text(link->transfer_ns).text, time_text(link->usual_ns).text);
+    evidence_add(&evidence, "comm_waits", "%u group%s as slow", links->group_count,
+                 links->group_count == 1 ? " is" : "s are");
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static bool check_link(const struct run_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    const struct run_links *links = the_case->links;
+    finding->cost_ns = links && links->count ? links->cost_ns : 0;
+    *fires = run_costs(the_case, finding->cost_ns, FINDING_SLOW_LINK_SHARE);
+    return !*fires || tell_link(the_case, finding, err);
+}
+
+static const struct finding_rule link_rule = {
+    .name = "slow_link",
+    .why = "All ranks of the group had begun, and still the data took longer than the same "
+           "collective in other groups of the same kind: a cable, switch port or adapter between "
+           "them is slow or shared.",
+    .advice = "Test the links between the machines of these ranks (nccl-tests or rccl-tests on "
+              "pairs of nodes, ibdiagnet, error counters), and look at what else uses them.",
+    .method =
+        "Median transfer per collective (duration after the last rank's begin) of groups "
+        "with the same kind, type, bytes, size and span; slow from 1.5 times the median "
+        "group, where less than half of them are. Cost: call by call what the transfer takes "
+        "beyond that of the median group, as far "
+        "as it is exposed, per steady step of the rank that bears most; reported from 1 % of the "
+        "step.",
+    .false_alarms = "Groups of one span may still cross different switches.",
+};
+
+const struct run_rule finding_run_slow_link = {
+    .about = &link_rule,
+    .check = check_link,
+    .bars = RUN_BARS_MOVE,
+};
+
+// --- small messages ------------------------------------------------------------------------------
+
+// Best algorithm bandwidth of a row, in bytes per ns.
+static double best_bandwidth(const struct table *waits)
+{
+    double best = 0;
+    for (size_t i = 0; i < waits->row_count; i++) {
+        double gbps = run_cell_f64(waits, i, "algo_gbps", 0);
+        best = gbps > best ? gbps : best;
+    }
+    return best;
+}
+
+struct small {
+    double calls, cost_ns, exposed_ns; // per rank and step
+};
+
+static struct small sum_small(const struct run_case *the_case, const struct table *waits)
+{
+    struct small sum = {0};
+    double best = best_bandwidth(waits), all = (double)the_case->ranks * (double)the_case->steps;
+    for (size_t i = 0; i < waits->row_count; i++) {
+        const struct cell *list = table_cell(waits, i, "ranks");
+        int64_t bytes = run_cell_i64(waits, i, "bytes", -1);
+        int64_t transfer_ns = run_cell_i64(waits, i, "transfer_median_ns", 0);
+        if (bytes < 0 || bytes >= FINDING_SMALL_BYTES || transfer_ns <= 0 || best <= 0)
+            continue;
+        double ideal = (double)bytes / best / (double)transfer_ns;
+        double ranks = list->null ? 0 : (double)run_list_count(list->s);
+        double part = (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0) / all;
+        sum.calls += (double)run_cell_i64(waits, i, "calls", 0) * ranks / all;
+        sum.exposed_ns += part;
+        sum.cost_ns += part * (ideal < 1 ? 1 - ideal : 0);
+    }
+    return sum;
+}
+
+static bool check_small(const struct run_case *the_case, bool *fires, struct finding *finding,
+                        struct err *err)
+{
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    if (!waits)
+        return true;
+    struct small sum = sum_small(the_case, waits);
+    finding->cost_ns = (int64_t)sum.cost_ns;
+    *fires = sum.calls >= FINDING_SMALL_CALLS &&
+             run_costs(the_case, finding->cost_ns, FINDING_SMALL_SHARE);
+    if (!*fires)
+        return true;
+    finding->confidence = "medium";
+    finding->title = arena_printf(
+        the_case->arena, err, "%.0f small messages per step cost %s (%.1f %%)", sum.calls,
+        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    struct evidence evidence = {0};
+    evidence_add(&evidence, "comm_waits",
+                 "collectives under 1 MB take %s of exposed transfer per "
+                 "step; at the best bandwidth of the job %s would do",
+                 time_text((int64_t)sum.exposed_ns).text,
+                 time_text((int64_t)(sum.exposed_ns - sum.cost_ns)).text);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule small_messages = {
+    .name = "small_messages",
+    .why = "A collective takes some microseconds however little it moves; many small ones cost "
+           "latency instead of bandwidth.",
+    .advice = "Send fewer and larger ones: bigger buckets (bucket_cap_mb), fewer FSDP units, "
+              "coalesced collectives, tensor parallelism within a node only.",
+    .method = "Exposed transfer of collectives under 1 MB per rank and steady step, less what "
+              "their bytes would take at the best bandwidth of the job; reported when they are 20 "
+              "per step and cost 2 % of it.",
+    .false_alarms = "Small results that are needed at once, as in tensor parallel decoding.",
+};
+
+const struct run_rule finding_run_small_messages = {
+    .about = &small_messages,
+    .check = check_small,
+    .bars = RUN_BARS_MOVE,
+};
+
+// --- in general ----------------------------------------------------------------------------------
+
+// The row with most exposed transfer per rank; the row count without any.
+static size_t find_most(const struct run_case *the_case, const struct table *waits)
+{
+    double most_ns = 0;
+    size_t most = waits ? waits->row_count : 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        double ns = exposed_ns(the_case, waits, i);
+        if (ns <= most_ns)
+            continue;
+        most_ns = ns;
+        most = i;
+    }
+    return most;
+}
+
+// Why transfers may be waits after all; NULL when they are not.
+static const char *doubt_of(const struct run_case *the_case, const struct table *waits)
+{
+    int64_t matched = 0, unmatched = 0;
+    for (size_t i = 0; waits && i < waits->row_count; i++) {
+        int64_t size = run_cell_i64(waits, i, "group_size", 1);
+        matched += run_cell_i64(waits, i, "calls", 0) * (size < 1 ? 1 : size);
+        unmatched += run_cell_i64(waits, i, "unmatched_calls", 0);
+    }
+    if (run_missing_ranks(the_case) > 0)
+        return "; ranks without a trace may have been waited for";
+    return unmatched > matched ? "; most calls have no match, so that their waits are not known"
+                               : NULL;
+}
+
+static void tell_most(const struct run_case *the_case, const struct table *waits, size_t row,
+                      struct evidence *evidence)
+{
+    struct href_text href = href_of_row(waits, row);
+    struct time_text time = time_text((int64_t)exposed_ns(the_case, waits, row));
+    if (table_cell(waits, row, "bytes")->null || table_cell(waits, row, "bus_gbps")->null)
+        evidence_add(evidence, href.text,
+                     "most in %s, whose size is not recorded: %s per step and rank",
+                     kind_of(waits, row), time.text);
+    else
+        evidence_add(evidence, href.text,
+                     "most in %s of %" PRId64 " bytes: %s per step and rank, %.0f GB/s on the bus",
+                     kind_of(waits, row), run_cell_i64(waits, row, "bytes", 0), time.text,
+                     run_cell_f64(waits, row, "bus_gbps", 0));
+}
+
+static bool check_transfer(const struct run_case *the_case, bool *fires, struct finding *finding,
+                           struct err *err)
+{
+    const struct table *waits = report_find(the_case->report, "comm_waits");
+    if (!run_rank_median(the_case, "exposed_transfer_ns", RUN_RANKS_ALL, &finding->cost_ns, err))
+        return false;
+    *fires = run_costs(the_case, finding->cost_ns, FINDING_RUN_TRANSFER_SHARE);
+    if (!*fires)
+        return true;
+    struct evidence evidence = {0};
+    size_t most = find_most(the_case, waits);
+    const char *doubt = doubt_of(the_case, waits);
+    finding->confidence = doubt ? "low" : "high";
+    finding->title = arena_printf(
+        the_case->arena, err, "%s of data transfer per step is not hidden by compute (%.1f %%)",
+        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun%s",
+                 doubt ? doubt : "");
+    if (waits && most < waits->row_count)
+        tell_most(the_case, waits, most, &evidence);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule transfer = {
+    .name = "exposed_transfer",
+    .why = "All ranks are there and data moves, while the devices compute nothing.",
+    .advice = "Overlap it with compute (gradient buckets, prefetched parameters, asynchronous "
+              "tensor parallelism), move less (lower precision on the wire, sharding within a "
+              "node), or see whether the bandwidth is what the links can do.",
+    .method = "Lower median over the ranks of the exposed communication per steady step after the "
+              "last rank of the collective had begun; reported from 5 % of the step.",
+    .false_alarms = "Collectives whose result is needed at once (tensor parallelism) cannot be "
+                    "hidden without splitting the work. Waits for ranks without a trace count as "
+                    "transfer.",
+};
+
+const struct run_rule finding_run_transfer = {
+    .about = &transfer,
+    .check = check_transfer,
+    .bars = RUN_BARS_MOVE,
+};

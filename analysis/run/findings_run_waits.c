@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about ranks that wait for each other: for one, or in general.
+#include "analysis/run/findings_run.h"
+
+#include <inttypes.h>
+
+// What people are told of each reason why ranks are late, and where their own step has that time.
+static const struct reason {
+    const char *word, *because, *because_all, *advice;
+    unsigned bars;
+} reasons[] = {
+    {"compute_slower", "its kernels take longer for the same work than elsewhere",
+     "their kernels take longer for the same work than elsewhere",
+     "Check clocks, power and temperature limits, ECC errors, placement and other processes there, "
+     "and run a matrix-product (GEMM) test and a link test there and on another device.",
+     RUN_BARS_COMPUTE},
+    {"more_work", "it has more to compute than the others",
+     "they have more to compute than the others",
+     "Share the work out evenly: samples of equal length, balanced stages and experts.",
+     RUN_BARS_COMPUTE},
+    {"data_loading", "it waits for data", "they wait for data",
+     "Look at the loader there and its disk or network: more workers, prefetch, the same shards "
+     "on faster storage.",
+     RUN_BARS_IDLE},
+    {"host", "its host is late to launch", "their hosts are late to launch",
+     "Look at the processors there: other processes, cores and memory bound to the wrong "
+     "socket, logging or checkpoints that not all ranks write.",
+     RUN_BARS_IDLE},
+    {"copies", "it copies memory for longer", "they copy memory for longer",
+     "Look at what is copied there, and at the link to the device.", 1u << BAR_EXPOSED_MEMORY},
+};
+
+static const struct reason *reason_of(const struct run_late *late)
+{
+    const struct cell *word =
+        late->part > 0 ? table_cell(late->lateness, late->row, "reason") : NULL;
+    for (size_t i = 0; word && !word->null && i < sizeof reasons / sizeof *reasons; i++)
+        if (str_equal(word->s, str_of(reasons[i].word)))
+            return &reasons[i];
+    return NULL;
+}
+
+static const char *because_of(const struct run_late *late)
+{
+    const struct reason *reason = reason_of(late);
+    return !reason           ? "for no reason that was recorded"
+           : late->count > 1 ? reason->because_all
+                             : reason->because;
+}
+
+// Exposed wait per step in collectives of a rank in the middle.
+static bool exposed_wait(const struct run_case *the_case, int64_t *wait_ns, struct err *err)
+{
+    if (!run_rank_median(the_case, "exposed_wait_ns", RUN_RANKS_ALL, wait_ns, err))
+        return false;
+    *wait_ns = (int64_t)((double)*wait_ns * run_collective_share(the_case));
+    return true;
+}
+
+// --- late ranks ----------------------------------------------------------------------------------
+
+static void add_lateness(const struct run_late *late, struct evidence *evidence)
+{
+    int64_t calls = run_cell_i64(late->lateness, late->row, "calls", 0), last = 0;
+    for (size_t i = 0; i < late->lateness->row_count; i++)
+        if (run_late_has(late, table_cell(late->lateness, i, "rank")->i))
+            last += run_cell_i64(late->lateness, i, "late_calls", 0);
+    if (late->count > 1)
+        evidence_add(evidence, "lateness",
+                     "one of these %zu ranks is the last to begin in %" PRId64
+                     " collectives; together they cause %.0f %% of all waits",
+                     late->count, last, 100 * late->part);
+    else
+        evidence_add(evidence, "lateness",
+                     "it is the last to begin in %" PRId64 " of %" PRId64
+                     " collectives and causes %.0f %% of all waits",
+                     last, calls, 100 * late->part);
+}
+
+static void add_why(const struct run_late *late, struct evidence *evidence)
+{
+    int64_t rank = table_cell(late->lateness, late->row, "rank")->i;
+    double share = run_cell_f64(late->lateness, late->row, "reason_share", 0);
+    struct href_text steps = href_to("rank_steps"), timeline = href_to("timeline");
+    href_add_number(&steps, "rank", rank);
+    href_add_number(&timeline, "rank", rank);
+    if (reason_of(late) && late->count > 1)
+        evidence_add(evidence, steps.text,
+                     "%s: that explains %.0f %% of the lateness of rank %" PRId64, because_of(late),
+                     100 * share, rank);
+    else if (reason_of(late))
+        evidence_add(evidence, steps.text, "%s: that explains %.0f %% of its lateness",
+                     because_of(late), 100 * share);
+    evidence_add(evidence, timeline.text, "rank %" PRId64 " in time", rank);
+}
+
+// ", in save_checkpoint" where the host of the rank whose reason stands for all is in a range of
+// the user's; "" else.
+static bool find_range(const struct run_case *the_case, const struct run_late *late,
+                       const char **within, struct err *err)
+{
+    struct str range = {NULL, 0};
+    int64_t rank = table_cell(late->lateness, late->row, "rank")->i;
+    const struct reason *reason = reason_of(late);
+    *within = "";
+    if (!reason || strcmp(reason->word, "host") != 0)
+        return true;
+    if (!run_late_range(the_case, rank, late->cost_ns, &range, err))
+        return false;
+    range.len = str_valid_utf8((struct str){range.at, range.len < 64 ? range.len : 64});
+    if (range.len)
+        *within = arena_printf(the_case->arena, err, ", in %.*s", (int)range.len, range.at);
+    return *within != NULL;
+}
+
+static bool tell_straggler(const struct run_case *the_case, const struct run_late *late,
+                           struct finding *finding, struct err *err)
+{
+    const struct reason *reason = reason_of(late);
+    struct evidence evidence = {0};
+    const char *place, *within;
+    if (!run_common_place(the_case, late, &place, err) || !find_range(the_case, late, &within, err))
+        return false;
+    double share = run_cell_f64(late->lateness, late->row, "reason_share", 0);
+    finding->confidence = reason && share >= 0.5 ? "high" : "medium";
+    finding->advice = reason ? reason->advice : NULL;
+    finding->subject = finding->ranks = late->list;
+    finding->title = arena_printf(
+        the_case->arena, err, "the other ranks wait %s per step for rank%s %s%s (%.1f %%): %s%s",
+        time_text(finding->cost_ns).text, late->count > 1 ? "s" : "", late->list, place,
+        run_percent(the_case, finding->cost_ns), because_of(late), within);
+    add_lateness(late, &evidence);
+    add_why(late, &evidence);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static bool check_straggler(const struct run_case *the_case, bool *fires, struct finding *finding,
+                            struct err *err)
+{
+    struct run_late late;
+    if (!run_find_late(the_case, &late, err))
+        return false;
+    finding->cost_ns = late.cost_ns;
+    *fires = finding->cost_ns > 0;
+    // A late rank waits for nobody: its own step has the time where it is late.
+    const struct reason *reason = reason_of(&late);
+    if (run_late_has(&late, the_case->headline))
+        finding->bars = reason ? reason->bars : RUN_BARS_ALL;
+    return !*fires || tell_straggler(the_case, &late, finding, err);
+}
+
+static const struct finding_rule straggler = {
+    .name = "straggler",
+    .why = "A collective ends when its last rank has come; all others hold their devices idle in "
+           "it until then.",
+    .advice = "Look at the timeline of that rank beside another one's, before the collective in "
+              "which it is late.",
+    .method =
+        "Clocks are aligned by the ends of collectives. Waits are blamed on the rank that "
+        "begins last, unless it had waited elsewhere itself. Ranks that all have clearly less "
+        "exposed communication than the others are late together. Cost: lower median of the "
+        "other ranks' exposed communication per steady step (of their stage, in a pipeline) "
+        "less the least of the late ones; reported when they cause half of all waits and the "
+        "cost is 2 % of the step.",
+    .false_alarms = "A rank that has more to do by design, such as the first or last stage of a "
+                    "pipeline.",
+};
+
+const struct run_rule finding_run_straggler = {
+    .about = &straggler,
+    .check = check_straggler,
+    .bars = RUN_BARS_COMM,
+};
+
+// --- in general ----------------------------------------------------------------------------------
+
+static bool check_wait(const struct run_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    struct run_late late;
+    if (!exposed_wait(the_case, &finding->cost_ns, err) || !run_find_late(the_case, &late, err))
+        return false;
+    finding->cost_ns -= late.cost_ns;
+    *fires = run_costs(the_case, finding->cost_ns, FINDING_RUN_WAIT_SHARE);
+    if (!*fires)
+        return true;
+    struct evidence evidence = {0};
+    finding->confidence = "high";
+    finding->title = arena_printf(
+        the_case->arena, err, "ranks wait %s per step for others in collectives (%.1f %%)",
+        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    if (late.part > 0)
+        evidence_add(&evidence, "lateness", "most for rank%s %s, which cause%s %.0f %%%s%s",
+                     late.count > 1 ? "s" : "", late.list, late.count > 1 ? "" : "s",
+                     100 * late.part, reason_of(&late) ? ": " : "",
+                     reason_of(&late) ? because_of(&late) : "");
+    evidence_add(&evidence, "comm_waits", "exposed communication before the last rank had begun");
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule wait = {
+    .name = "exposed_wait",
+    .why = "Time in collectives is spent waiting for ranks that come later, not on the network; a "
+           "faster network would not help.",
+    .advice = "Find out why ranks come at different times: the rank named in the evidence, uneven "
+              "work, jitter of hosts and loaders. See the map of ranks by steps.",
+    .method = "Lower median over the ranks of the exposed communication per steady step in which "
+              "the last rank of the collective had not begun, sends and receives and what a "
+              "straggler costs left out; reported from 3 % of the step.",
+    .false_alarms = "Clocks that could not be aligned well (see clocks) move time between wait and "
+                    "transfer.",
+};
+
+const struct run_rule finding_run_wait = {
+    .about = &wait,
+    .check = check_wait,
+    .bars = RUN_BARS_WAIT,
+};

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the ranks to the report of the run. The ranks pass by twice: first what each says of itself,
+// by which one is chosen to represent the run; then the tables whose rows are copied or joined, and
+// the collectives.
+#include "analysis/run/run.h"
+
+#include "analysis/analysis.h"
+#include "analysis/report/quality.h"
+#include "analysis/report/ranked.h"
+#include "analysis/ranks/run_comm.h"
+#include "analysis/findings/findings.h"
+#include "analysis/ranks/run_links.h"
+#include "analysis/run/run_merge.h"
+#include "analysis/ranks/run_passes.h"
+#include "analysis/ranks/run_rates.h"
+#include "analysis/ranks/strategy.h"
+#include "analysis/report/tables.h"
+
+int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback)
+{
+    const struct table *summary = run_head(run, rank, "summary");
+    const struct cell *cell = summary ? table_cell(summary, 0, column) : NULL;
+    return cell && !cell->null ? cell->i : fallback;
+}
+
+const struct table *run_head(const struct run *run, size_t rank, const char *name)
+{
+    return report_find(&run->heads[rank], name);
+}
+
+void run_append(struct row *row, const struct table *table, size_t index, unsigned first)
+{
+    const struct cell *cells = table->cells + index * table->desc->column_count;
+    for (unsigned c = first; c < table->desc->column_count; c++)
+        row_cell(row, cells[c]);
+}
+
+// --- what each rank says of itself --------------------------------------------------------------
+
+static bool take_head(void *context, size_t rank, const struct report *report, struct err *err)
+{
+    struct run *run = context;
+    run->heads[rank].arena = run->scratch;
+    run_note_steps(run, rank, report);
+    for (unsigned t = 0; t < report->table_count; t++) {
+        const struct table *table = &report->tables[t];
+        const struct cell *cells = table->cells;
+        if (table->desc == &table_steps)
+            continue;
+        for (size_t i = 0; i < table->row_count; i++, cells += table->desc->column_count)
+            if (!report_add(&run->heads[rank], table->desc, cells, err))
+                return false;
+    }
+    return true;
+}
+
+static bool load_heads(struct run *run, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_summary,    &table_breakdown,
+                                                     &table_step_stats, &table_environment,
+                                                     &table_steps,      NULL};
+    run->heads = arena_array(run->scratch, run->count, sizeof *run->heads, err);
+    run->steps = arena_array(run->scratch, run->count, sizeof *run->steps, err);
+    return run->heads && run->steps &&
+           rank_source_each(run->source, known, run->budget, take_head, run, err);
+}
+
+// The lower median of the main job's ranks by median steady step represents the run. Ranks without
+// steps come last, so that they represent it only when all are.
+static bool choose_ranks(struct run *run, struct err *err)
+{
+    struct ranked *ranked = arena_array(run->scratch, run->count, sizeof *ranked, err);
+    if (!ranked)
+        return false;
+    size_t known = 0, count = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
+        if (run->job[i] != run->main_job)
+            continue;
+        ranked[count++] = (struct ranked){step_ns, {NULL, 0}, (uint32_t)i};
+        known += step_ns >= 0;
+    }
+    ranked_sort(ranked, count); // the slowest first
+    run->slowest = ranked[0].index;
+    run->headline = known ? ranked[known / 2].index : ranked[count - 1].index;
+    return true;
+}
+
+static void sum_windows(struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct table *breakdown = run_head(run, i, "breakdown");
+        run->window_ns += breakdown ? table_cell(breakdown, 0, "window_ns")->i : 0;
+        run->busy_ns += breakdown ? table_cell(breakdown, 0, "busy_ns")->i : 0;
+    }
+}
+
+// --- what all ranks have together ---------------------------------------------------------------
+
+struct joining {
+    struct run *run;
+    struct run_merge *merge;
+    struct run_comm comm;
+    struct run_passes passes;
+    struct run_rates rates;
+    struct run_links links;
+};
+
+static bool take_rank(void *context, size_t rank, const struct report *report, struct err *err)
+{
+    struct joining *joining = context;
+    return run_copy_rank(joining->run, rank, report, err) &&
+           run_merge_take(joining->merge, rank, report, err) &&
+           run_comm_add(&joining->comm, joining->run->ranks[rank], report, err) &&
+           run_passes_add(&joining->passes, report, err) &&
+           run_rates_add(&joining->rates, joining->run->ranks[rank], joining->run->job[rank],
+                         report, err);
+}
+
+static bool take_ranks(struct joining *joining, struct err *err)
+{
+    static const struct table_desc *const known[] = {
+        &table_summary,       &table_steps,          &table_quality,
+        &table_launches,      &table_kernels,        &table_ops,
+        &table_classes,       &table_collectives,    &table_environment,
+        &table_short_kernels, &table_process_groups, &table_comm_ops,
+        &table_comm_calls,    &table_passes,         &table_kernel_rates,
+        &table_step_rates,    &table_categories,     NULL};
+    const struct run *run = joining->run;
+    return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
+           run_merge_write(joining->merge, err);
+}
+
+static int64_t world_size(const struct run *run)
+{
+    int64_t world = -1;
+    for (size_t i = 0; i < run->count; i++) {
+        int64_t size = run_summary_i64(run, i, "world_size", -1);
+        world = size > world ? size : world;
+    }
+    return world;
+}
+
+static double spread_of(const struct run *run)
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
+        if (step_ns < 0 || run->job[i] != run->main_job)
+            continue;
+        least = step_ns < least ? step_ns : least;
+        most = step_ns > most ? step_ns : most;
+    }
+    int64_t headline_ns = run_summary_i64(run, run->headline, "step_median_ns", 0);
+    return headline_ns > 0 ? (double)(most - least) / (double)headline_ns : 0;
+}
+
+// The headline rank's summary, with what concerns the whole run put in its place.
+static bool add_summary(const struct run *run, struct err *err)
+{
+    const struct table *summary = run_head(run, run->headline, "summary");
+    if (!summary)
+        return true;
+    const struct table *findings = report_find(run->report, "findings");
+    const char *worst = quality_worst(run->report);
+    struct row row = {0};
+    run_append(&row, summary, 0, 0);
+    row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // of one clock only
+    row.cells[table_column(summary->desc, "findings")] =
+        cell_i64(findings ? (int64_t)findings->row_count : 0);
+    row.cells[table_column(summary->desc, "worst_quality")] =
+        worst ? cell_text(str_of(worst)) : cell_null();
+    row.cells[table_column(summary->desc, "world_size")] =
+        run->world_size >= 0 ? cell_i64(run->world_size) : cell_null();
+    row_i64(&row, (int64_t)run->count);
+    row_i64(&row, run->ranks[run->headline]);
+    row_i64(&row, run->ranks[run->slowest]);
+    row_f64(&row, spread_of(run));
+    return row_end(&row, &table_run_summary, run->report, err);
+}
+
+// Matches the collectives, and adds the tables that stand on them. The strategy comes first: it
+// tells what each group shares.
+static bool add_comm(struct joining *joining, struct err *err)
+{
+    struct report *report = joining->run->report;
+    struct run_comm *comm = &joining->comm;
+    if (!run_comm_solve(comm, err))
+        return false;
+    run_place_groups(joining->run, comm);
+    return strategy_add(comm, &joining->passes, report, err) && run_waits_add(comm, report, err) &&
+           run_lateness_add(comm, report, err) && run_clocks_add(comm, report, err) &&
+           run_clocks_judge(comm, report, err);
+}
+
+static bool conclude(struct joining *joining, struct err *err)
+{
+    struct run *run = joining->run;
+    if (!run_place(run, err) || !run_rates_judge(&joining->rates, err))
+        return false;
+    for (size_t i = 0; i < run->count; i++)
+        joining->comm.ranks[i].work_ratio = run_rates_plausible(&joining->rates.ranks[i]);
+    run->rates = joining->rates.ranks;
+    if (!add_comm(joining, err))
+        return err_wrap(err, "collectives of the run");
+    if (!run_links_find(&joining->comm, FINDING_SLOW_LINK_RATIO, run->scratch, &joining->links,
+                        err))
+        return false;
+    run->comm = &joining->comm;
+    run->links = &joining->links;
+    return run_list_ranks(run, err) && run_list_steps(run, err) && run_judge_efficiency(run, err) &&
+           run_copy_headline(run, err) && add_summary(run, err);
+}
+
+static bool join(struct run *run, struct err *err)
+{
+    struct joining joining = {.run = run, .merge = run_merge_new(run, err)};
+    run->world_size = world_size(run);
+    if (!joining.merge)
+        return false;
+    bool ok = run_comm_open(&joining.comm, run->count, run->budget, err);
+    joining.comm.recordings = run->recording;
+    ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
+         run_rates_open(&joining.rates, run->count, run->budget, err) &&
+         run_judge_quality(run, err) && take_ranks(&joining, err);
+    run_merge_free(joining.merge); // before matching needs its room
+    ok = ok && conclude(&joining, err);
+    run_rates_close(&joining.rates);
+    run_passes_close(&joining.passes);
+    run_comm_close(&joining.comm);
+    return ok;
+}
+
+bool analyse_run(const struct rank_source *source, struct report *report, struct err *err)
+{
+    if (source->count == 0)
+        return err_set(err, ERR_USAGE, "a run without ranks cannot be analysed");
+    struct budget uncounted = {0};
+    struct arena scratch;
+    struct run run = {.source = source,
+                      .ranks = source->ranks,
+                      .count = source->count,
+                      .report = report,
+                      .scratch = &scratch,
+                      .budget = report->arena->budget ? report->arena->budget : &uncounted};
+    arena_init(&scratch, run.budget);
+    bool ok = load_heads(&run, err) && run_find_jobs(&run, err) && choose_ranks(&run, err);
+    if (ok) {
+        sum_windows(&run);
+        ok = join(&run, err);
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+bool analyse_reports(const struct rank_report *ranks, size_t count, struct report *report,
+                     struct err *err)
+{
+    struct rank_source source;
+    struct arena arena;
+    arena_init(&arena, report->arena->budget);
+    bool ok =
+        rank_source_of(ranks, count, &arena, &source, err) && analyse_run(&source, report, err);
+    arena_free(&arena);
+    return ok;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run's tables that list what each rank, or the headline rank, has.
+#include "analysis/run/findings_run.h"
+#include "analysis/run/run.h"
+#include "analysis/report/tables.h"
+
+// All rows of a rank's table after the number of the rank.
+static bool copy_rows(const struct run *run, size_t rank, const struct table *table,
+                      const struct table_desc *desc, struct err *err)
+{
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        struct row row = {0};
+        row_i64(&row, run->ranks[rank]);
+        run_append(&row, table, i, 0);
+        if (!row_end(&row, desc, run->report, err))
+            return false;
+    }
+    return true;
+}
+
+bool run_copy_rank(const struct run *run, size_t rank, const struct report *report, struct err *err)
+{
+    return copy_rows(run, rank, report_find(report, "steps"), &table_run_steps, err) &&
+           copy_rows(run, rank, report_find(report, "quality"), &table_run_quality, err) &&
+           copy_rows(run, rank, report_find(report, "launches"), &table_run_launches, err);
+}
+
+// Index of the first row of a breakdown with that scope, or its row count.
+static size_t find_scope(const struct table *breakdown, struct str scope)
+{
+    size_t i = 0;
+    while (i < breakdown->row_count && !str_equal(table_cell(breakdown, i, "scope")->s, scope))
+        i++;
+    return i;
+}
+
+struct parts run_steady_parts(const struct run *run, size_t rank)
+{
+    const struct table *breakdown = run_head(run, rank, "breakdown");
+    size_t index = breakdown ? find_scope(breakdown, STR("steady")) : 0;
+    bool known = breakdown && index < breakdown->row_count;
+    return known ? parts_read(breakdown, index) : (struct parts){0};
+}
+
+static bool add_breakdown(const struct run *run, size_t rank, size_t index, const char *scope,
+                          struct err *err)
+{
+    const struct table *table = run_head(run, rank, "breakdown");
+    struct row row = {0};
+    row_word(&row, scope);
+    row_i64(&row, run->ranks[rank]);
+    run_append(&row, table, index, 1);
+    return row_end(&row, &table_run_breakdown, run->report, err);
+}
+
+static bool add_steady(const struct run *run, size_t rank, const char *scope, struct err *err)
+{
+    const struct table *table = run_head(run, rank, "breakdown");
+    size_t index = table ? find_scope(table, STR("steady")) : 0;
+    return !table || index == table->row_count || add_breakdown(run, rank, index, scope, err);
+}
+
+static bool add_breakdowns(const struct run *run, struct err *err)
+{
+    if (!add_steady(run, run->headline, "run_median", err) ||
+        !add_steady(run, run->slowest, "run_slowest", err))
+        return false;
+    for (size_t rank = 0; rank < run->count; rank++) {
+        const struct table *table = run_head(run, rank, "breakdown");
+        for (size_t i = 0; table && i < table->row_count; i++) {
+            struct str scope = table_cell(table, i, "scope")->s;
+            const char *as = str_equal(scope, STR("trace"))    ? "rank"
+                             : str_equal(scope, STR("device")) ? "device"
+                                                               : NULL;
+            if (as && !add_breakdown(run, rank, i, as, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_findings(const struct run *run, const struct table *own, struct err *err)
+{
+    struct parts steady = run_steady_parts(run, run->headline);
+    struct run_findings of = {
+        .own = own,
+        .headline = run->ranks[run->headline],
+        .steps = run_summary_i64(run, run->headline, "steady_steps", 0),
+        .all_steps = run_summary_i64(run, run->headline, "step_count", 0),
+        .steady = &steady,
+        .ranks = run->count,
+        .rates = run->rates,
+        .links = run->links,
+        .source = run->source,
+    };
+    return findings_of_run(&of, run->report, err);
+}
+
+bool run_copy_headline(const struct run *run, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_step_stats, &table_findings, NULL};
+    struct report own = {.arena = run->scratch};
+    size_t headline = run->headline;
+    return run->source->load(run->source->context, headline, known, &own, err) &&
+           add_breakdowns(run, err) &&
+           copy_rows(run, headline, report_find(&own, "step_stats"), &table_run_step_stats, err) &&
+           add_findings(run, report_find(&own, "findings"), err);
+}

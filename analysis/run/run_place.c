@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// On which machine and device each rank ran: as the trace says, else inferred from the numbers of
+// the devices, which begin anew on each machine.
+#include "analysis/run/run.h"
+#include "analysis/ranks/run_comm.h"
+
+bool run_place_is_host(struct str key)
+{
+    static const char *const keys[] = {"hostname", "host_name", "host", "node",
+                                       "distributed.hostname"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (str_equal(key, str_of(keys[k])))
+            return true;
+    return false;
+}
+
+// What the traces call their machine.
+static struct str host_of(const struct run *run, size_t rank)
+{
+    const struct table *environment = run_head(run, rank, "environment");
+    for (size_t i = 0; environment && i < environment->row_count; i++)
+        if (run_place_is_host(table_cell(environment, i, "key")->s))
+            return table_cell(environment, i, "value")->s;
+    return STR("");
+}
+
+// The number in the name of a device, "cuda:3" or "GPU 3" or "3"; -1 without one.
+static int64_t number_of(struct str device)
+{
+    size_t digits = 0;
+    int64_t number;
+    while (digits < device.len && device.at[device.len - 1 - digits] >= '0' &&
+           device.at[device.len - 1 - digits] <= '9')
+        digits++;
+    struct str text = {device.at + device.len - digits, digits};
+    return digits && str_to_i64(text, &number) ? number : -1;
+}
+
+// The device of a rank that has only one; -1 else.
+static int64_t device_of(const struct run *run, size_t rank)
+{
+    const struct table *breakdown = run_head(run, rank, "breakdown");
+    int64_t device = -1;
+    for (size_t i = 0; breakdown && i < breakdown->row_count; i++) {
+        const struct cell *name = table_cell(breakdown, i, "device");
+        if (!str_equal(table_cell(breakdown, i, "scope")->s, STR("device")) || name->null)
+            continue;
+        if (device >= 0)
+            return -1;
+        device = number_of(name->s);
+        if (device < 0)
+            return -1;
+    }
+    return device;
+}
+
+// Devices of a machine by the numbers that occur, when all ranks are laid out one machine after the
+// other; 0 when they are not, or no number is known.
+static int64_t devices_per_node(const struct run *run)
+{
+    int64_t most = -1;
+    for (size_t i = 0; i < run->count; i++)
+        most = run->places[i].local_rank > most ? run->places[i].local_rank : most;
+    for (size_t i = 0; most >= 0 && i < run->count; i++) {
+        int64_t local = run->places[i].local_rank;
+        if (local >= 0 && local != run->ranks[i] % (most + 1))
+            return 0;
+    }
+    return most + 1;
+}
+
+static bool name_nodes(struct run *run, int64_t per_node, struct err *err)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const char *name =
+            arena_printf(run->scratch, err, "%lld", (long long)(run->ranks[i] / per_node));
+        if (!name)
+            return false;
+        run->places[i].node = str_of(name);
+    }
+    return true;
+}
+
+bool run_place(struct run *run, struct err *err)
+{
+    bool named = false;
+    run->places = arena_array(run->scratch, run->count, sizeof *run->places, err);
+    if (!run->places)
+        return false;
+    for (size_t i = 0; i < run->count; i++) {
+        run->places[i] = (struct run_place){host_of(run, i), device_of(run, i)};
+        named = named || run->places[i].node.len;
+    }
+    int64_t per_node = devices_per_node(run);
+    // Where each rank sees one device alone, all have the same number and it says nothing; nor does
+    // one rank alone.
+    if (per_node <= 1 || run->count == 1)
+        for (size_t i = 0; i < run->count; i++)
+            run->places[i].local_rank = -1;
+    else if (!named)
+        return name_nodes(run, per_node, err);
+    return true;
+}
+
+// Whether the ranks of a group that are there lie on one machine; NULL when that cannot be said.
+static const char *span_of(const struct run *run, const struct comm_group *group)
+{
+    bool one = true;
+    for (uint32_t i = 0; i < group->rank_count; i++) {
+        struct str node = run->places[group->ranks[i]].node;
+        if (node.len == 0)
+            return NULL;
+        one = one && str_equal(node, run->places[group->ranks[0]].node);
+    }
+    bool whole = group->rank_count > 1 && group->rank_count == group->size;
+    return !one ? "inter-node" : whole ? "intra-node" : NULL;
+}
+
+void run_place_groups(const struct run *run, struct run_comm *comm)
+{
+    for (uint32_t g = 0; g < comm->group_count; g++)
+        if (!comm->groups[g].span)
+            comm->groups[g].span = span_of(run, &comm->groups[g]);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the trust report says of the run as a whole: ranks that are missing, and ranks that do not
+// fit the others.
+#include "analysis/report/quality.h"
+#include "analysis/run/run.h"
+#include "analysis/report/tables.h"
+
+enum { MAX_LISTED = 12 }; // ranges of ranks that are named
+
+static bool add(const struct run *run, const struct quality *quality, struct err *err)
+{
+    struct row row = {0};
+    row_null(&row);
+    row_word(&row, quality->item);
+    row_word(&row, quality->severity);
+    row_i64(&row, quality->count);
+    row_null(&row);
+    row_null(&row);
+    row_word(&row, quality->detail);
+    row_word(&row, quality->effect);
+    return row_end(&row, &table_run_quality, run->report, err);
+}
+
+// Ranks first to last without those between, as "3, 5-7, ..."; at most so many ranges.
+struct listing {
+    struct buf text;
+    int64_t count, ranges;
+};
+
+static void list_range(struct listing *listing, int64_t first, int64_t last)
+{
+    if (last < first)
+        return;
+    listing->count += last - first + 1;
+    if (listing->ranges++ > MAX_LISTED)
+        return;
+    buf_puts(&listing->text, listing->ranges > 1 ? ", " : "");
+    if (listing->ranges > MAX_LISTED)
+        buf_puts(&listing->text, "...");
+    else if (last > first)
+        buf_printf(&listing->text, "%lld-%lld", (long long)first, (long long)last);
+    else
+        buf_i64(&listing->text, first);
+}
+
+// Adds a row about the listed ranks, which the detail ends with; none without ranks.
+static bool add_listed(const struct run *run, struct quality *quality, struct listing *listing,
+                       struct err *err)
+{
+    bool ok = buf_ok(&listing->text, err);
+    if (ok && listing->count) {
+        quality->count = listing->count;
+        quality->detail =
+            arena_printf(run->scratch, err, "%s: %s", quality->detail, listing->text.at);
+        ok = quality->detail && add(run, quality, err);
+    }
+    buf_free(&listing->text);
+    return ok;
+}
+
+static bool judge_missing(const struct run *run, struct err *err)
+{
+    struct listing listing = {0};
+    struct quality quality = {
+        .item = "missing_ranks",
+        .severity = "warning",
+        .detail = "ranks of the job whose trace is not there",
+        .effect = "the headline and the slowest rank are those of the ranks that are there; who "
+                  "waits for a missing rank seems to wait for one that is there",
+    };
+    int64_t next = 0;
+    for (size_t i = 0; i < run->count && run->ranks[i] < run->world_size; i++) {
+        list_range(&listing, next, run->ranks[i] - 1);
+        next = run->ranks[i] + 1;
+    }
+    list_range(&listing, next, run->world_size - 1);
+    return add_listed(run, &quality, &listing, err);
+}
+
+// One way in which a rank may not fit the headline rank.
+struct misfit {
+    bool (*differs)(const struct run *run, size_t rank);
+    struct quality quality;
+};
+
+static bool differs_in(const struct run *run, size_t rank, const char *column)
+{
+    return run_summary_i64(run, rank, column, -1) !=
+           run_summary_i64(run, run->headline, column, -1);
+}
+
+static bool steps_differ(const struct run *run, size_t rank)
+{
+    return differs_in(run, rank, "steady_steps");
+}
+
+static bool job_differs(const struct run *run, size_t rank)
+{
+    return run->job[rank] != run->main_job;
+}
+
+static bool recording_differs(const struct run *run, size_t rank)
+{
+    return run->job[rank] == run->main_job && run->recording[rank] != run->main_recording;
+}
+
+static bool world_differs(const struct run *run, size_t rank)
+{
+    return differs_in(run, rank, "world_size");
+}
+
+static struct str gpu_of(const struct run *run, size_t rank)
+{
+    const struct table *summary = run_head(run, rank, "summary");
+    const struct cell *gpu = summary ? table_cell(summary, 0, "gpu") : NULL;
+    return gpu && !gpu->null ? gpu->s : STR("");
+}
+
+static bool gpu_differs(const struct run *run, size_t rank)
+{
+    return !str_equal(gpu_of(run, rank), gpu_of(run, run->headline));
+}
+
+static const struct cell *setting_of(const struct table *environment, struct str key)
+{
+    for (size_t i = 0; environment && i < environment->row_count; i++)
+        if (str_equal(table_cell(environment, i, "key")->s, key))
+            return table_cell(environment, i, "value");
+    return NULL;
+}
+
+// Any version that both report.
+static bool software_differs(const struct run *run, size_t rank)
+{
+    const struct table *own = run_head(run, rank, "environment");
+    const struct table *other = run_head(run, run->headline, "environment");
+    for (size_t i = 0; own && i < own->row_count; i++) {
+        struct str key = table_cell(own, i, "key")->s;
+        if (str_find(key, STR("version")) == SIZE_MAX)
+            continue;
+        const struct cell *value = setting_of(other, key);
+        if (value && !str_equal(value->s, table_cell(own, i, "value")->s))
+            return true;
+    }
+    return false;
+}
+
+static const struct misfit misfits[] = {
+    {recording_differs,
+     {.item = "recorded_apart",
+      .severity = "warning",
+      .detail = "ranks that were recorded at another time than most, and duplicate ranks: traces "
+                "that say they are the same rank as another",
+      .effect = "collectives are matched, clocks aligned and waits known only among ranks that "
+                "were recorded together"}},
+    {steps_differ,
+     {.item = "steps_differ",
+      .severity = "info",
+      .detail = "ranks with another number of steady steps than the headline rank",
+      .effect = "sums over ranks cover unequal times; figures per step do not"}},
+    {world_differs,
+     {.item = "world_sizes_differ",
+      .severity = "warning",
+      .detail = "ranks that know another number of ranks than the headline rank",
+      .effect = "they are of another job"}},
+    {gpu_differs,
+     {.item = "devices_differ",
+      .severity = "warning",
+      .detail = "ranks on another kind of device than the headline rank",
+      .effect = "their kernels and steps are not alike"}},
+    {software_differs,
+     {.item = "software_differs",
+      .severity = "info",
+      .detail = "ranks with other versions of software than the headline rank",
+      .effect = "their kernels and steps may not be alike"}},
+};
+
+static bool judge_misfit(const struct run *run, const struct misfit *misfit, struct err *err)
+{
+    struct listing listing = {0};
+    struct quality quality = misfit->quality;
+    size_t from = 0;
+    for (size_t i = 0; i <= run->count; i++) {
+        bool differs = i < run->count && misfit->differs(run, i);
+        bool follows = differs && i > from && run->ranks[i] == run->ranks[i - 1] + 1;
+        if (i > from && !follows)
+            list_range(&listing, run->ranks[from], run->ranks[i - 1]);
+        if (!follows)
+            from = differs ? i : i + 1;
+    }
+    return add_listed(run, &quality, &listing, err);
+}
+
+// Said first: it is why much is empty.
+static bool judge_jobs(const struct run *run, struct err *err)
+{
+    struct misfit several = {
+        job_differs,
+        {.item = "several_jobs",
+         .severity = "error",
+         .effect =
+             "nothing is judged across jobs: each has its own clocks, waits and usual times; "
+             "efficiency, imbalance and stragglers of the run are left empty; the headline is "
+             "of the job with most ranks"}};
+    several.quality.detail =
+        arena_printf(run->scratch, err, "ranks of another job than most, by %s", run->job_signs);
+    return several.quality.detail && judge_misfit(run, &several, err);
+}
+
+bool run_judge_quality(const struct run *run, struct err *err)
+{
+    if (!judge_jobs(run, err) || !judge_missing(run, err))
+        return false;
+    for (size_t m = 0; m < sizeof misfits / sizeof *misfits; m++)
+        if (!judge_misfit(run, &misfits[m], err))
+            return false;
+    return true;
+}

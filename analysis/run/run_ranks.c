@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a run, one row each.
+#include "analysis/run/run.h"
+#include "analysis/ranks/run_comm.h"
+#include "analysis/report/tables.h"
+
+static struct cell step_p95(const struct run *run, size_t rank)
+{
+    const struct table *stats = run_head(run, rank, "step_stats");
+    return stats ? *table_cell(stats, 0, "p95_ns") : cell_null();
+}
+
+// Parts of the mean steady step, all 0 without steps.
+static struct parts mean_parts(const struct run *run, size_t rank)
+{
+    struct parts parts = run_steady_parts(run, rank);
+    int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
+    return steps ? parts_per_step(&parts, steps) : (struct parts){0};
+}
+
+static void add_place(struct row *row, const struct run_place *place)
+{
+    row_text_if(row, place->node.len != 0, place->node);
+    row_i64_if(row, place->local_rank >= 0, place->local_rank);
+}
+
+// Where more than a twentieth of the exposed communication is of calls whose clocks do not compare,
+// nobody can say what of it was waiting.
+bool run_knows_waits(const struct run *run, size_t rank)
+{
+    const struct comm_sums *steady = &run->comm->ranks[rank].steady;
+    struct parts parts = run_steady_parts(run, rank);
+    bool apart = steady->apart_ns > (steady->exposed_wait_ns + steady->exposed_transfer_ns) / 20;
+    return (steady->calls && !apart) || (!steady->calls && !steady->apart_calls &&
+                                         !steady->unmatched_calls && parts.total_comm_ns == 0);
+}
+
+// Means of the steady steps.
+static void add_waits(struct row *row, const struct run *run, size_t rank)
+{
+    const struct comm_rank *comm = &run->comm->ranks[rank];
+    int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
+    bool known = run_knows_waits(run, rank) && steps > 0;
+    int64_t by = known ? steps : 1;
+    row_i64_if(row, known, comm->steady.exposed_wait_ns / by);
+    row_i64_if(row, known, comm->steady.exposed_transfer_ns / by);
+    row_i64_if(row, known, comm->steady.wait_ns / by);
+    row_i64_if(row, known, comm->steady.lateness_ns / by);
+    row_i64_if(row, comm->clock_calls > 0, comm->offset_ns);
+}
+
+static bool add_rank(const struct run *run, size_t rank, struct err *err)
+{
+    static const char *const columns[] = {"gpu",        "device_events", "linked_device_events",
+                                          "step_count", "steady_steps",  "step_median_ns"};
+    const struct table *summary = run_head(run, rank, "summary");
+    if (!summary)
+        return true;
+    struct parts parts = mean_parts(run, rank);
+    struct row row = {0};
+    row_i64(&row, run->ranks[rank]);
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        row_cell(&row, *table_cell(summary, 0, columns[c]));
+    row_cell(&row, step_p95(run, rank));
+    parts_row(&row, &parts);
+    row_cell(&row, *table_cell(summary, 0, "worst_quality"));
+    row_bool(&row, rank == run->headline);
+    add_place(&row, &run->places[rank]);
+    add_waits(&row, run, rank);
+    return row_end(&row, &table_run_ranks, run->report, err);
+}
+
+bool run_list_ranks(const struct run *run, struct err *err)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (!add_rank(run, i, err))
+            return false;
+    return true;
+}

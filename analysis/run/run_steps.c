@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each step of each rank, with the waits of its collectives.
+#include "analysis/run/run.h"
+#include "analysis/ranks/run_comm.h"
+#include "analysis/report/tables.h"
+
+// One row of the run's table steps, of a rank whose collectives in it are known or not.
+static bool add_step(const struct run *run, const struct table *steps, size_t index,
+                     const struct comm_sums *sums, struct err *err)
+{
+    struct comm_sums none = {0};
+    struct row row = {0};
+    row_cell(&row, *table_cell(steps, index, "rank"));
+    row_cell(&row, *table_cell(steps, index, "step"));
+    row_cell(&row, *table_cell(steps, index, "steady"));
+    row_cell(&row, *table_cell(steps, index, "window_ns"));
+    row_cell(&row, *table_cell(steps, index, "compute_ns"));
+    row_cell(&row, *table_cell(steps, index, "exposed_comm_ns"));
+    bool known = sums != NULL;
+    sums = known ? sums : &none;
+    row_i64_if(&row, known, sums->exposed_wait_ns);
+    row_i64_if(&row, known, sums->exposed_transfer_ns);
+    row_i64_if(&row, known, sums->wait_ns);
+    row_cell(&row, *table_cell(steps, index, "idle_ns"));
+    row_i64_if(&row, known, sums->lateness_ns);
+    return row_end(&row, &table_run_rank_steps, run->report, err);
+}
+
+// The rows of a rank's steps follow one another in the run's table.
+bool run_list_steps(const struct run *run, struct err *err)
+{
+    const struct table *steps = report_find(run->report, "steps");
+    size_t rank = 0, first = 0;
+    for (size_t i = 0; steps && i < steps->row_count; i++) {
+        int64_t number = table_cell(steps, i, "rank")->i;
+        for (; run->ranks[rank] != number; rank++)
+            first = i;
+        const struct comm_rank *comm = run_knows_waits(run, rank) ? &run->comm->ranks[rank] : NULL;
+        bool known = comm && i - first < comm->step_count;
+        if (!add_step(run, steps, i, known ? &comm->steps[i - first].sums : NULL, err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mixture t-test of two samples, and how many runs it still needs.
+#include "analysis/stats/anytime.h"
+
+#include "analysis/stats/special_functions.h"
+
+#include <math.h>
+
+// Shifts that are looked for: normal about the limit with the noise's variance divided by this, so
+// of some three times the noise. COMPARE.md has the rates for it.
+#define PRECISION 0.1
+// Of log times, as in significance.c: what whole nanoseconds can tell.
+#define LEAST_VARIANCE 1e-12
+
+// Two samples as a t-test sees them.
+struct evidence {
+    double weight;   // ab / (a + b)
+    double apart;    // shift - limit
+    double df;       // a + b - 2
+    double variance; // pooled, of one run
+};
+
+static double mean_of(struct samples samples)
+{
+    double sum = 0;
+    for (size_t i = 0; i < samples.count; i++)
+        sum += samples.at[i] / (double)samples.count;
+    return sum;
+}
+
+static double squares_of(struct samples samples, double mean)
+{
+    double sum = 0;
+    for (size_t i = 0; i < samples.count; i++)
+        sum += (samples.at[i] - mean) * (samples.at[i] - mean);
+    return sum;
+}
+
+static struct evidence weigh(struct samples a, struct samples b, double limit)
+{
+    double m = (double)a.count, n = (double)b.count, a_mean = mean_of(a), b_mean = mean_of(b);
+    double df = m + n - 2, squares = squares_of(a, a_mean) + squares_of(b, b_mean);
+    return (struct evidence){.weight = m * n / (m + n),
+                             .apart = b_mean - a_mean - limit,
+                             .df = df,
+                             .variance = fmax(squares / df, LEAST_VARIANCE)};
+}
+
+// Ratio of the likelihoods of the shift's t under the mixture and at the limit, times how sure the
+// mixture is of the side: the mixture over that side alone.
+static double e_value(const struct evidence *evidence, double side)
+{
+    double shrunk = PRECISION / (PRECISION + evidence->weight);
+    double squares = evidence->df * evidence->variance;
+    double pull = evidence->weight * evidence->apart * evidence->apart;
+    double log_ratio =
+        (log(shrunk) - (evidence->df + 1) * log((squares + shrunk * pull) / (squares + pull))) / 2;
+    double centre = (1 - shrunk) * side * evidence->apart;
+    double scale =
+        sqrt((squares + shrunk * pull) / (evidence->df + 1) / (PRECISION + evidence->weight));
+    double beyond = special_t_two_sided(fabs(centre) / scale, evidence->df + 1) / 2;
+    return 2 * exp(log_ratio) * (centre > 0 ? 1 - beyond : beyond);
+}
+
+static bool decides(const struct evidence *evidence, double alpha)
+{
+    return fmax(e_value(evidence, -1), e_value(evidence, 1)) >= 1 / alpha;
+}
+
+static void forecast(struct anytime *anytime, struct samples a, struct samples b,
+                     const struct evidence *now, double alpha)
+{
+    struct evidence then = *now;
+    for (size_t pairs = 0; pairs <= ANYTIME_MOST_PAIRS; pairs++) {
+        double m = (double)(a.count + pairs), n = (double)(b.count + pairs);
+        then.weight = m * n / (m + n);
+        then.df = m + n - 2;
+        if (!decides(&then, alpha))
+            continue;
+        anytime->has_forecast = true;
+        anytime->more_pairs = pairs;
+        return;
+    }
+}
+
+struct anytime anytime_judge(struct samples a, struct samples b, double limit, double alpha)
+{
+    struct anytime anytime = {.below_evidence = NAN, .above_evidence = NAN};
+    if (a.count == 0 || b.count == 0 || a.count + b.count < 3 || !isfinite(limit))
+        return anytime;
+    struct evidence evidence = weigh(a, b, limit);
+    anytime.below_evidence = e_value(&evidence, -1);
+    anytime.above_evidence = e_value(&evidence, 1);
+    anytime.result = anytime.below_evidence >= 1 / alpha   ? ANYTIME_BELOW
+                     : anytime.above_evidence >= 1 / alpha ? ANYTIME_ABOVE
+                                                           : ANYTIME_UNDECIDED;
+    forecast(&anytime, a, b, &evidence, alpha);
+    return anytime;
+}

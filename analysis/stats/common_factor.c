@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Robust centres over rows: of each run's deviations, and of the shifts between the sides.
+#include "analysis/stats/common_factor.h"
+
+#include "analysis/stats/special_functions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Of the biweight: rows that differ by more than so many of their deviations do not count.
+#define BIWEIGHT_REACH  4.685
+#define BIWEIGHT_ROUNDS 10
+// Of log times, as in significance.c: what whole nanoseconds can tell.
+#define LEAST_VARIANCE 1e-12
+
+// One number per row, with what it varies by.
+struct spread {
+    double *values, *sorted;
+    const double *variances;
+    double scale; // the values vary by the rows' variances times this
+    size_t count;
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(struct spread *spread)
+{
+    memcpy(spread->sorted, spread->values, spread->count * sizeof *spread->sorted);
+    qsort(spread->sorted, spread->count, sizeof *spread->sorted, compare_doubles);
+    return spread->sorted[(spread->count - 1) / 2] / 2 + spread->sorted[spread->count / 2] / 2;
+}
+
+// Tukey's biweight from the median on. *weight: the sum of the weights, one over its variance.
+static double centre_of(struct spread *spread, double *weight)
+{
+    double centre = median_of(spread);
+    for (int round = 0; round < BIWEIGHT_ROUNDS; round++) {
+        double sum = 0, all = 0;
+        for (size_t i = 0; i < spread->count; i++) {
+            double variance = spread->variances[i] * spread->scale;
+            double apart = spread->values[i] - centre;
+            double u = apart * apart / (BIWEIGHT_REACH * BIWEIGHT_REACH * variance);
+            double w = u < 1 ? (1 - u) * (1 - u) / variance : 0;
+            sum += w * apart;
+            all += w;
+        }
+        *weight = all;
+        if (!(all > 0))
+            break;
+        centre += sum / all;
+    }
+    return centre;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] / (double)count;
+    return sum;
+}
+
+// The logs of a row's run relative to the mean of its side.
+static double deviation_of(const struct log_rows *rows, size_t row, size_t run)
+{
+    size_t runs = rows->base_count + rows->cand_count;
+    const double *base = rows->logs + row * runs, *cand = base + rows->base_count;
+    return run < rows->base_count ? base[run] - mean_of(base, rows->base_count)
+                                  : base[run] - mean_of(cand, rows->cand_count);
+}
+
+static void centre_runs(const struct log_rows *rows, struct spread *spread, double *of_run,
+                        double *error)
+{
+    size_t runs = rows->base_count + rows->cand_count;
+    *error = 0;
+    for (size_t run = 0; run < runs; run++) {
+        double weight = 0,
+               side = (double)(run < rows->base_count ? rows->base_count : rows->cand_count);
+        for (size_t row = 0; row < rows->count; row++)
+            spread->values[row] = deviation_of(rows, row, run);
+        spread->scale = 1 - 1 / side;
+        of_run[run] = centre_of(spread, &weight);
+        *error += weight > 0 ? 1 / weight : 0;
+    }
+}
+
+static double squares_of(double *values, size_t count)
+{
+    double mean = mean_of(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        values[i] -= mean;
+        sum += values[i] * values[i];
+    }
+    return sum;
+}
+
+static double shift_of(const struct log_rows *rows, struct spread *spread)
+{
+    size_t runs = rows->base_count + rows->cand_count;
+    double weight;
+    for (size_t row = 0; row < rows->count; row++) {
+        const double *base = rows->logs + row * runs;
+        spread->values[row] =
+            mean_of(base + rows->base_count, rows->cand_count) - mean_of(base, rows->base_count);
+    }
+    spread->scale = 1 / (double)rows->base_count + 1 / (double)rows->cand_count;
+    return centre_of(spread, &weight);
+}
+
+static void find(const struct log_rows *rows, struct spread *spread, double *of_run,
+                 struct common_factor *factor)
+{
+    size_t runs = rows->base_count + rows->cand_count;
+    double error, df = (double)runs - 2;
+    centre_runs(rows, spread, of_run, &error);
+    double squares = squares_of(of_run, rows->base_count) +
+                     squares_of(of_run + rows->base_count, rows->cand_count);
+    factor->error = error / (double)runs;
+    factor->shift = shift_of(rows, spread);
+    factor->variance = fmax(squares / df, LEAST_VARIANCE);
+    factor->share = squares > error ? 1 - error / squares : 0;
+    factor->p_value =
+        special_t_two_sided(factor->shift / sqrt(factor->variance * spread->scale), df);
+    for (size_t run = 0; run < runs; run++)
+        of_run[run] *= factor->share;
+}
+
+bool common_factor_find(const struct log_rows *rows, double *of_run, struct common_factor *factor,
+                        struct err *err)
+{
+    size_t runs = rows->base_count + rows->cand_count;
+    *factor = (struct common_factor){.p_value = 1};
+    memset(of_run, 0, runs * sizeof *of_run);
+    if (rows->count < COMMON_FACTOR_MIN_ROWS || rows->base_count < 2 || rows->cand_count < 2)
+        return true;
+    struct spread spread = {.variances = rows->variances, .count = rows->count};
+    spread.values = calloc(2 * rows->count, sizeof *spread.values);
+    if (!spread.values)
+        return err_set(err, ERR_MEMORY, "out of memory for what %zu rows share", rows->count);
+    spread.sorted = spread.values + rows->count;
+    find(rows, &spread, of_run, factor);
+    free(spread.values);
+    return true;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear passes over sorted spans.
+#include "analysis/stats/intervals.h"
+
+size_t intervals_union(struct span *spans, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept && spans[i].begin <= spans[kept - 1].end) {
+            if (spans[i].end > spans[kept - 1].end)
+                spans[kept - 1].end = spans[i].end;
+        } else {
+            spans[kept++] = spans[i];
+        }
+    }
+    return kept;
+}
+
+int64_t intervals_length(const struct span *spans, size_t count)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += spans[i].end - spans[i].begin;
+    return sum;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order statistics and the bootstrap interval of the median.
+#include "analysis/stats/stats.h"
+
+#include "analysis/stats/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RESAMPLES       2000
+#define BOOTSTRAP_LIMIT 500
+#define SEED            0x5EEDu
+#define SHORT           32 // samples that are simply sorted
+
+int64_t stats_percentile(const int64_t *sorted, size_t count, unsigned percent)
+{
+    if (count == 0)
+        return 0;
+    size_t rank = (count * percent + 99) / 100;
+    return sorted[rank ? rank - 1 : 0];
+}
+
+int64_t stats_median(const int64_t *sorted, size_t count)
+{
+    return count ? sorted[(count - 1) / 2] : 0;
+}
+
+static double mean_of(const int64_t *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)values[i];
+    return count ? sum / (double)count : 0;
+}
+
+static double stddev_of(const int64_t *values, size_t count, double mean)
+{
+    if (count < 2)
+        return NAN;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+    return sqrt(squares / (double)(count - 1));
+}
+
+struct stats stats_of(const int64_t *sorted, size_t count)
+{
+    if (count == 0)
+        return (struct stats){.stddev = NAN};
+    double mean = mean_of(sorted, count);
+    return (struct stats){
+        .count = count,
+        .min = sorted[0],
+        .median = stats_median(sorted, count),
+        .p95 = stats_percentile(sorted, count, 95),
+        .p99 = stats_percentile(sorted, count, 99),
+        .max = sorted[count - 1],
+        .mean = mean,
+        .stddev = stddev_of(sorted, count, mean),
+    };
+}
+
+// splitmix64: small, well mixed, the same everywhere.
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+// Index of the median of one resample with replacement; drawn[] counts how often each was drawn.
+static size_t resample(uint32_t *drawn, size_t count, uint64_t *state)
+{
+    memset(drawn, 0, count * sizeof *drawn);
+    for (size_t i = 0; i < count; i++)
+        drawn[(next_random(state) >> 32) * count >> 32]++;
+    size_t seen = 0, at = 0;
+    while ((seen += drawn[at]) <= (count - 1) / 2)
+        at++;
+    return at;
+}
+
+static bool bootstrap(size_t count, struct budget *budget, struct interval *interval,
+                      struct err *err)
+{
+    size_t size = 2 * count * sizeof(uint32_t);
+    uint32_t *drawn = budget_alloc(budget, size, err);
+    if (!drawn)
+        return false;
+    uint32_t *medians = drawn + count; // how many resamples had their median at each index
+    memset(medians, 0, count * sizeof *medians);
+    uint64_t state = SEED;
+    for (int i = 0; i < RESAMPLES; i++)
+        medians[resample(drawn, count, &state)]++;
+    size_t below = 0, low = 0, high = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (below <= RESAMPLES * 25 / 1000)
+            low = i;
+        if (below < RESAMPLES * 975 / 1000)
+            high = i;
+        below += medians[i];
+    }
+    budget_free(budget, drawn, size);
+    *interval = (struct interval){true, low, high, "95 %, bootstrap of 2,000 resamples"};
+    return true;
+}
+
+bool stats_interval(size_t count, struct budget *budget, struct interval *interval, struct err *err)
+{
+    if (count < STATS_MIN_INTERVAL) {
+        *interval = (struct interval){.note = "fewer than 5 steps: no interval"};
+        return true;
+    }
+    if (count <= BOOTSTRAP_LIMIT)
+        return bootstrap(count, budget, interval, err);
+    size_t half = (size_t)ceil(1.96 * sqrt((double)count) / 2);
+    *interval = (struct interval){true, (count - 1) / 2 - half, (count - 1) / 2 + half,
+                                  "95 %, binomial interval of the median's rank"};
+    return true;
+}
+
+// --- quantiles by buckets -----------------------------------------------------------------------
+
+// The range of some values parted into 256 buckets of equal width.
+struct buckets {
+    int64_t min, max;
+    int shift;
+    uint32_t counts[256];
+};
+
+static unsigned bucket_of(const struct buckets *buckets, int64_t value)
+{
+    return (unsigned)(((uint64_t)value - (uint64_t)buckets->min) >> buckets->shift);
+}
+
+static void fill(struct buckets *buckets, const int64_t *values, size_t count)
+{
+    int64_t min = values[0], max = values[0];
+    for (size_t i = 1; i < count; i++) {
+        min = values[i] < min ? values[i] : min;
+        max = values[i] > max ? values[i] : max;
+    }
+    uint64_t range = (uint64_t)max - (uint64_t)min;
+    int bits = range ? 64 - __builtin_clzll(range) : 0;
+    *buckets = (struct buckets){.min = min, .max = max, .shift = bits > 8 ? bits - 8 : 0};
+    for (size_t i = 0; i < count; i++)
+        buckets->counts[bucket_of(buckets, values[i])]++;
+}
+
+// The bucket that holds the value of that rank; *rank becomes the rank within it.
+static unsigned find_bucket(const struct buckets *buckets, size_t *rank)
+{
+    unsigned b = 0;
+    while (*rank >= buckets->counts[b])
+        *rank -= buckets->counts[b++];
+    return b;
+}
+
+// The value of a rank, from 0. Each round narrows the range by eight bits at least, so there are
+// eight rounds at most.
+static int64_t pick(int64_t *values, size_t count, size_t rank)
+{
+    struct buckets buckets;
+    while (count >= SHORT) {
+        fill(&buckets, values, count);
+        if (buckets.min == buckets.max)
+            return buckets.min;
+        unsigned wanted = find_bucket(&buckets, &rank);
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            if (bucket_of(&buckets, values[i]) == wanted)
+                values[kept++] = values[i];
+        count = kept;
+    }
+    sort_i64(values, values, count); // a few values need no scratch
+    return values[rank];
+}
+
+struct quantiles stats_quantiles(int64_t *values, int64_t *scratch, size_t count)
+{
+    if (count < SHORT) {
+        sort_i64(values, scratch, count);
+        return (struct quantiles){count ? values[0] : 0, stats_median(values, count),
+                                  stats_percentile(values, count, 95),
+                                  count ? values[count - 1] : 0};
+    }
+    struct buckets buckets;
+    fill(&buckets, values, count);
+    size_t middle_rank = (count - 1) / 2, high_rank = (count * 95 + 99) / 100 - 1;
+    unsigned middle = find_bucket(&buckets, &middle_rank);
+    unsigned high = find_bucket(&buckets, &high_rank);
+    size_t middle_count = 0, high_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = values[i];
+        unsigned bucket = bucket_of(&buckets, value);
+        if (bucket == middle)
+            scratch[middle_count++] = value;
+        if (bucket == high)
+            values[high_count++] = value;
+    }
+    return (struct quantiles){buckets.min, pick(scratch, middle_count, middle_rank),
+                              pick(values, high_count, high_rank), buckets.max};
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the trust report on the host's side: what profiling itself took, what was launched
+// before it began, and clocks that disagree.
+#include "analysis/trace/quality_host.h"
+
+#include "analysis/facts/overheads.h"
+#include "analysis/stats/sort.h"
+
+#define OVERHEAD_WARN_SHARE 0.05 // of the window
+#define UNLINKED_WARN_SHARE 0.5  // of the device events
+
+// --- profiler overhead --------------------------------------------------------------------------
+
+static bool lies_within(const struct facts *facts, uint32_t event)
+{
+    const struct trace *trace = facts->trace;
+    return trace->begin_ns[event] < facts->end_ns &&
+           facts_event_end(trace, event) > facts->begin_ns;
+}
+
+// The next such event from `event` on; event_count when there is none.
+static uint32_t next_overhead(const struct facts *facts, uint32_t event)
+{
+    const struct trace *trace = facts->trace;
+    for (; event < trace->event_count; event++) {
+        const uint8_t *at = memchr(trace->kind + event, EVENT_OVERHEAD, trace->event_count - event);
+        if (!at)
+            return trace->event_count;
+        event = (uint32_t)(at - trace->kind);
+        if (lies_within(facts, event) && overhead_kind_of(trace, event) == OVERHEAD_PROFILER)
+            break;
+    }
+    return event;
+}
+
+static uint32_t count_overhead(const struct facts *facts)
+{
+    uint32_t count = 0;
+    for (uint32_t e = 0; (e = next_overhead(facts, e)) < facts->trace->event_count; e++)
+        count++;
+    return count;
+}
+
+// Union of the overhead within the window. items has room for twice the events.
+static int64_t overhead_ns(const struct facts *facts, struct keyed *items, uint32_t count)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t n = 0;
+    int64_t total_ns = 0, until_ns = facts->begin_ns;
+    for (uint32_t e = 0; (e = next_overhead(facts, e)) < trace->event_count; e++)
+        items[n++] = (struct keyed){trace->begin_ns[e], e, 0};
+    sort_keyed(items, items + count, n);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t end_ns = facts_event_end(trace, items[i].a);
+        end_ns = end_ns < facts->end_ns ? end_ns : facts->end_ns;
+        int64_t begin_ns = items[i].key > until_ns ? items[i].key : until_ns;
+        total_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+        until_ns = end_ns > until_ns ? end_ns : until_ns;
+    }
+    return total_ns;
+}
+
+static bool add_overhead(const struct facts *facts, struct report *report, struct err *err)
+{
+    uint32_t count = count_overhead(facts);
+    struct quality overhead = {
+        .item = "profiler_overhead",
+        .count = count,
+        .timed = true,
+        .detail = "time on the host that the profiler says it took itself within the window",
+        .effect = "idle time around it may be the profiler's and absent without it",
+    };
+    size_t size = 2 * (size_t)count * sizeof(struct keyed);
+    if (count == 0)
+        return true;
+    struct keyed *items = budget_alloc(facts->budget, size, err);
+    if (!items)
+        return false;
+    overhead.time_ns = overhead_ns(facts, items, count);
+    budget_free(facts->budget, items, size);
+    double window_ns = (double)(facts->end_ns - facts->begin_ns);
+    bool much = (double)overhead.time_ns > OVERHEAD_WARN_SHARE * window_ns;
+    overhead.severity = much ? "warning" : "info";
+    return quality_add(report, &overhead, err);
+}
+
+// --- options that slow the host down ------------------------------------------------------------
+
+static bool add_cost_of_options(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality stacks = {
+        .item = "stacks_recorded",
+        .severity = "info",
+        .detail = "Python frames were recorded (with_stack), which slows Python down",
+        .effect = "idle time that waits for the host may be longer than without the profiler",
+    };
+    struct quality memory = {
+        .item = "memory_recorded",
+        .severity = "info",
+        .detail = "allocations were recorded (profile_memory), which slows operators down",
+        .effect = "idle time that waits for the host may be longer than without the profiler",
+    };
+    for (uint32_t e = 0; e < facts->trace->event_count; e++) {
+        stacks.count += facts->trace->kind[e] == EVENT_PYTHON;
+        memory.count += facts->trace->kind[e] == EVENT_ALLOCATION;
+    }
+    return (!stacks.count || quality_add(report, &stacks, err)) &&
+           (!memory.count || quality_add(report, &memory, err));
+}
+
+// --- launches -----------------------------------------------------------------------------------
+
+// Device events without a launch before the first one with a launch on their stream were launched
+// before the recording began; the others have lost theirs. begun has one entry per track.
+static void sort_unlinked(const struct facts *facts, bool *begun, struct quality *before,
+                          struct quality *lost)
+{
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->launch != FACTS_NONE) {
+            begun[device->track] = true;
+            continue;
+        }
+        bool is_early = facts->linked && !begun[device->track];
+        struct quality *quality = is_early ? before : lost;
+        quality->count++;
+        quality->time_ns += device->owned_ns;
+    }
+}
+
+static bool add_unlinked(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality before = {
+        .item = "launched_before",
+        .timed = true,
+        .detail = "device events before the first one with a launch on their stream: they were "
+                  "launched before the recording began",
+        .effect = "they count in every sum, but have no operator, module or cause of idle time",
+    };
+    struct quality lost = {
+        .item = "unlinked",
+        .timed = true,
+        .detail = "device events without a launch in the trace",
+        .effect = "they count in every sum, but have no operator, module or cause of idle time",
+    };
+    bool much = facts->device_count - facts->linked > UNLINKED_WARN_SHARE * facts->device_count;
+    before.severity = lost.severity = much ? "warning" : "info";
+    size_t size = facts->trace->track_count * sizeof(bool);
+    bool *begun = budget_alloc(facts->budget, size, err);
+    if (!begun)
+        return false;
+    memset(begun, 0, size);
+    sort_unlinked(facts, begun, &before, &lost);
+    budget_free(facts->budget, begun, size);
+    return (!before.count || quality_add(report, &before, err)) &&
+           (!lost.count || quality_add(report, &lost, err));
+}
+
+static bool add_dropped(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality dropped = {
+        .item = "dropped",
+        .severity = "info",
+        .count = (int64_t)facts->launches_without_events,
+        .detail = "kernel launches without a device event in the trace",
+        .effect = "device time may be missing at the end of the recording or by loss",
+    };
+    return !dropped.count || quality_add(report, &dropped, err);
+}
+
+// --- clocks -------------------------------------------------------------------------------------
+
+static bool add_clocks(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality early = {
+        .item = "clock_skew",
+        .severity = "info",
+        .timed = true,
+        .detail = "device events that begin before the call that launched them: the clocks of "
+                  "host and device differ by the time given, or more",
+        .effect = "launch delays count as 0 there; queues and causes of idle time are off by as "
+                  "much; device times are not touched",
+    };
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->launch == FACTS_NONE)
+            continue;
+        uint32_t event = facts->launches[device->launch].event;
+        int64_t lead_ns = facts->trace->begin_ns[event] - device->begin_ns;
+        early.count += lead_ns > 0;
+        early.time_ns = lead_ns > early.time_ns ? lead_ns : early.time_ns;
+    }
+    return !early.count || quality_add(report, &early, err);
+}
+
+bool quality_add_host(const struct facts *facts, struct report *report, struct err *err)
+{
+    return add_unlinked(facts, report, err) && add_dropped(facts, report, err) &&
+           add_clocks(facts, report, err) && add_overhead(facts, report, err) &&
+           add_cost_of_options(facts, report, err);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the trust report on the host's side.
+#ifndef ANALYSIS_QUALITY_HOST_H
+#define ANALYSIS_QUALITY_HOST_H
+
+#include "analysis/facts/facts.h"
+#include "analysis/report/quality.h"
+
+// The lines on launches, clocks and the profiler's own cost.
+MUST_CHECK bool quality_add_host(const struct facts *facts, struct report *report, struct err *err);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trust report: what was repaired, left out, cut or uncertain, and what that does to numbers.
+#include "analysis/trace/quality_host.h"
+
+#include "analysis/trace/analyses.h"
+#include "analysis/facts/gaps.h"
+#include "analysis/facts/step_marks.h"
+#include "analysis/trace/step_gaps.h"
+#include "analysis/report/tables.h"
+
+#include <inttypes.h>
+
+// How bad each repair is, and what it does to the numbers.
+static const struct {
+    const char *severity, *effect;
+} repairs[REPAIR_COUNT] = {
+    [REPAIR_TRUNCATED] = {"warning", "what came after the cut is missing from every figure"},
+    [REPAIR_MALFORMED] = {"warning", "these events are missing from every figure"},
+    [REPAIR_OVERSIZE] = {"warning", "these events are missing from every figure"},
+    [REPAIR_NOT_OBJECT] = {"info", "none: they were no events"},
+    [REPAIR_INCOMPLETE] = {"warning", "these events are missing from every figure"},
+    [REPAIR_INCOMPLETE_OTHER] = {"info", "none: no figure stands on them"},
+    [REPAIR_NO_DURATION] = {"info", "host events count with no length"},
+    [REPAIR_NEGATIVE_DURATION] = {"warning", "device events below them may lack an operator"},
+    [REPAIR_LONG_DURATION] = {"warning", "device events below them may lack an operator, and steps "
+                                         "their mark"},
+    [REPAIR_FAR_TIME] = {"info", "none on figures; the date of the recording is not known"},
+    [REPAIR_SECOND_LIST] = {"warning", "figures are of all lists; what stands in several counts as "
+                                       "often, and most other readers take the last one alone"},
+    [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
+    [REPAIR_TEXT] = {"info", "names show a replacement character"},
+    [REPAIR_LONG_TEXT] = {"info", "names that differ only after the cut count as one"},
+    [REPAIR_COMMA] = {"info", "none: the events around it are whole"},
+    [REPAIR_UNKNOWN_PHASE] = {"info", "none: no figure stands on them"},
+    [REPAIR_END_WITHOUT_BEGIN] = {"info", "device events below them may lack an operator"},
+    [REPAIR_BEGIN_WITHOUT_END] = {"info", "these events last to the end of the trace"},
+    [REPAIR_BYTE_ORDER_MARK] = {"info", "none"},
+    [REPAIR_TRAILING] = {"info", "none: the document had ended"},
+    [REPAIR_METADATA] = {"info", "this member of the file was not read"},
+    [REPAIR_ARGS] = {"info", "these operators have no shapes and no module"},
+    [REPAIR_COMPRESSION] = {"warning", "what came after the damage is missing from every figure"},
+};
+
+static bool add_repairs(const struct trace *trace, struct report *report, struct err *err)
+{
+    for (int r = 0; r < REPAIR_COUNT; r++) {
+        const struct repair_note *note = &trace->repairs[r];
+        struct quality quality = {
+            .item = repair_word((enum repair)r),
+            .severity = repairs[r].severity,
+            .count = (int64_t)note->count,
+            .placed = true,
+            .position = (int64_t)note->first_pos,
+            .detail = repair_text((enum repair)r),
+            .effect = repairs[r].effect,
+        };
+        if (note->count && !quality_add(report, &quality, err))
+            return false;
+    }
+    return true;
+}
+
+// How many of which kind, as "2 hugging-face, 1 named".
+static void list_kinds(const struct secret_count *found, struct buf *out)
+{
+    for (int kind = 0; kind < SECRET_KINDS; kind++)
+        if (found[kind].count)
+            buf_printf(out, "%s%" PRIu64 " %s", out->len ? ", " : "", found[kind].count,
+                       secret_word((enum secret_kind)kind));
+}
+
+static bool add_secrets(const struct trace *trace, struct report *report, struct err *err)
+{
+    struct quality quality = {
+        .item = QUALITY_SECRETS,
+        .severity = "info",
+        .placed = true,
+        .position = INT64_MAX,
+        .effect = "on figures none: tables and pages show [redacted:KIND] instead; the stored file "
+                  "has them still, so whoever owns them should change them",
+    };
+    for (int kind = 0; kind < SECRET_KINDS; kind++) {
+        const struct secret_count *found = &trace->secrets[kind];
+        quality.count += (int64_t)found->count;
+        if (found->count && (int64_t)found->first_pos < quality.position)
+            quality.position = (int64_t)found->first_pos;
+    }
+    if (quality.count == 0)
+        return true;
+    struct buf kinds = {0};
+    list_kinds(trace->secrets, &kinds);
+    if (!buf_ok(&kinds, err))
+        return false;
+    quality.detail = arena_printf(
+        report->arena, err, "what looks like passwords, tokens or keys in the file: %s", kinds.at);
+    buf_free(&kinds);
+    return quality.detail && quality_add(report, &quality, err);
+}
+
+static bool add_quarantine(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct quarantine *found = &facts->quarantine;
+    struct quality implausible = {
+        .item = "implausible",
+        .severity = "warning",
+        .count = (int64_t)found->implausible,
+        .timed = true,
+        .time_ns = found->implausible_ns,
+        .detail = "device events that end before they begin, last over an hour, or begin over an "
+                  "hour from the median begin",
+        .effect = "they are left out of every figure",
+    };
+    struct quality clipped = {
+        .item = "clipped",
+        .severity = "warning",
+        .count = (int64_t)found->clipped,
+        .timed = true,
+        .time_ns = found->clipped_ns,
+        .detail = "device events that passed the begin of the next one on their stream by over "
+                  "100 us",
+        .effect = "they are cut there; their durations are too short rather than too long",
+    };
+    return (!found->implausible || quality_add(report, &implausible, err)) &&
+           (!found->clipped || quality_add(report, &clipped, err));
+}
+
+static bool add_graphs(const struct facts *facts, struct report *report, struct err *err)
+{
+    int64_t replayed = 0;
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
+    struct quality graphs = {
+        .item = "graph_replay",
+        .severity = "info",
+        .count = replayed,
+        .detail = "device events that share their launch with others (graph replay)",
+        .effect = "their operators are those of the replay, not of the model",
+    };
+    return !replayed || quality_add(report, &graphs, err);
+}
+
+// Events that begin before their predecessor on the stream ended. last_ns has one entry per track.
+static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct quality *quality)
+{
+    for (uint32_t t = 0; t < facts->trace->track_count; t++)
+        last_ns[t] = INT64_MIN;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        int64_t *last = &last_ns[device->track];
+        if (*last > device->begin_ns) {
+            quality->count++;
+            int64_t until_ns = *last < device->end_ns ? *last : device->end_ns;
+            quality->time_ns += until_ns - device->begin_ns;
+        }
+        *last = device->end_ns > *last ? device->end_ns : *last;
+    }
+}
+
+static bool add_overlaps(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality overlaps = {
+        .item = "stream_overlap",
+        .severity = "info",
+        .timed = true,
+        .detail = "device events that begin before the one before them on their stream ended",
+        .effect = "sums of durations count this time twice; unions and the breakdown do not",
+    };
+    size_t size = facts->trace->track_count * sizeof(int64_t);
+    int64_t *last_ns = budget_alloc(facts->budget, size, err);
+    if (!last_ns)
+        return false;
+    count_overlaps(facts, last_ns, &overlaps);
+    budget_free(facts->budget, last_ns, size);
+    return !overlaps.count || quality_add(report, &overlaps, err);
+}
+
+static bool add_steps(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality whole = {
+        .item = "no_steps",
+        .severity = "info",
+        .count = 1,
+        .detail = "no step marks were found around launches of device work",
+        .effect = "the whole window counts as one step, warm-up included",
+    };
+    struct quality excluded = {
+        .item = "steps_excluded",
+        .severity = "info",
+        .count = facts->step_count - facts->steady_count,
+        .detail = "steps left out of the headline figures; each with its reason in steps",
+        .effect = "figures per step stand on the others",
+    };
+    struct quality missed = {
+        .item = "step_pattern_missed",
+        .severity = "warning",
+        .count = 1,
+        .detail = "no annotation fits the pattern of steps that was asked for",
+        .effect = "steps stand on other marks, or the whole window counts as one",
+    };
+    struct quality joined = {
+        .item = "joined_marks",
+        .severity = "info",
+        .count = facts->joined_marks,
+        .detail = "step marks of which most lies within another one, as when two threads mark "
+                  "the same step",
+        .effect = "they count as one step with the other",
+    };
+    if (step_marks_missed(facts) && !quality_add(report, &missed, err))
+        return false;
+    if (joined.count && !quality_add(report, &joined, err))
+        return false;
+    if (facts->device_count && !facts->marked)
+        return quality_add(report, &whole, err);
+    return !excluded.count || quality_add(report, &excluded, err);
+}
+
+// Time of the window that no step covers.
+static bool add_outside(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality outside = {
+        .item = "outside_steps",
+        .severity = "info",
+        .count = 1,
+        .timed = true,
+        .time_ns = parts_window_ns(&facts->whole),
+        .detail = "time of the window before, between and after the steps",
+        .effect = "it counts in figures of the whole trace and in none per step",
+    };
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        outside.time_ns -= parts_window_ns(&facts->step_parts[s]);
+    return !facts->marked || outside.time_ns <= 0 || quality_add(report, &outside, err);
+}
+
+static bool has_metadata(const struct facts *facts, const struct device_event *device)
+{
+    uint32_t args = facts->trace->args[device->event];
+    return args != ARGS_NONE && facts->trace->device_args[args].collective != ARGS_NONE;
+}
+
+static bool add_communication(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality waiting = {
+        .item = "waiting_included",
+        .severity = "info",
+        .timed = true,
+        .detail = "communication, which lasts until the last rank has come",
+        .effect = "one trace alone does not separate waiting for other ranks from transfer; "
+                  "bandwidths are those of both together",
+    };
+    struct quality bare = {
+        .item = "collectives_without_metadata",
+        .severity = "info",
+        .timed = true,
+        .detail = "communicating kernels that do not carry what they moved",
+        .effect = "their time counts; group, size and bandwidth are known only where the "
+                  "operator that launched them shows",
+    };
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->class != CLASS_COMMUNICATION)
+            continue;
+        bool known = has_metadata(facts, device);
+        waiting.count++;
+        waiting.time_ns += device->owned_ns;
+        bare.count += !known;
+        bare.time_ns += known ? 0 : device->owned_ns;
+    }
+    return (!waiting.count || quality_add(report, &waiting, err)) &&
+           (!bare.count || quality_add(report, &bare, err));
+}
+
+static bool add_calls_left_out(const struct facts *facts, struct report *report, struct err *err)
+{
+    const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
+    struct quality cut = {
+        .item = "calls_left_out",
+        .severity = "warning",
+        .count = (int64_t)(first[1] - first[0]) - COMM_TABLE_MAX_CALLS,
+        .detail = "more calls of collectives than the table of calls keeps",
+        .effect = "later ones are not matched with those of other ranks",
+    };
+    return cut.count <= 0 || quality_add(report, &cut, err);
+}
+
+#define UNRECORDED_WARN_SHARE 0.01 // of the window
+
+// Gaps of a cause, all devices merged.
+static int64_t count_gaps(const struct facts *facts, enum idle_cause cause)
+{
+    int64_t count = 0;
+    for (uint32_t g = 0; g < facts->gaps.count; g++)
+        count += facts->gaps.gaps[g].cause == (uint8_t)cause;
+    return count;
+}
+
+struct cold_gaps {
+    const struct gap *last; // steps may share a gap
+    int64_t count;
+};
+
+static void count_cold(void *context, const struct gap *gap, int64_t length_ns)
+{
+    struct cold_gaps *cold = context;
+    (void)length_ns;
+    cold->count += gap->cause == IDLE_COLD_START && gap != cold->last;
+    cold->last = gap;
+}
+
+static bool add_unrecorded(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality lacking = {
+        .item = "unrecorded",
+        .severity = "info",
+        .count = count_gaps(facts, IDLE_UNRECORDED),
+        .timed = true,
+        .time_ns = facts->whole.bar_ns[BAR_UNRECORDED],
+        .detail = "gaps in which the device ran work that the recording lacks: launches were "
+                  "pending, and nothing recorded held them back",
+        .effect = "this time is neither idle nor busy: utilization, HFU, MFU and findings leave it "
+                  "out, and no kernel or operator shows what ran. Record with larger buffers, and "
+                  "let one more wait or warm-up step pass first",
+    };
+    double window_ns = (double)parts_window_ns(&facts->whole);
+    if ((double)lacking.time_ns >= UNRECORDED_WARN_SHARE * window_ns)
+        lacking.severity = "warning";
+    return !lacking.count || quality_add(report, &lacking, err);
+}
+
+static bool add_cold(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality cold = {
+        .item = "cold_start",
+        .severity = "info",
+        .timed = true,
+        .time_ns = facts->steady.idle_ns[IDLE_COLD_START],
+        .detail = "idle time in the steady steps while code was loaded, a context or stream "
+                  "created, or the first call of its kind took ten times what later ones take",
+        .effect = "it happens once and makes these steps longer than those of a long run; only "
+                  "the finding unexplained_idle counts it. Let more steps pass before the "
+                  "recording",
+    };
+    struct cold_gaps gaps = {0};
+    step_gaps_visit(facts, count_cold, &gaps);
+    cold.count = gaps.count;
+    return !cold.time_ns || quality_add(report, &cold, err);
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct quality empty = {
+        .item = "no_device_events",
+        .severity = "error",
+        .count = 1,
+        .detail = "the trace has no device events",
+        .effect = "there is no breakdown, no step and no kernel",
+    };
+    return add_unrecorded(facts, report, err) &&
+           (facts->device_count || quality_add(report, &empty, err)) &&
+           add_cold(facts, report, err) && add_repairs(facts->trace, report, err) &&
+           add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
+           quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
+           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
+           add_outside(facts, report, err) && add_communication(facts, report, err) &&
+           add_calls_left_out(facts, report, err);
+}
+
+const struct analysis quality_analysis = {"quality", run};

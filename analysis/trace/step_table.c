@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps one by one, and distributions over the steady ones.
+#include "analysis/trace/analyses.h"
+#include "analysis/stats/sort.h"
+#include "analysis/stats/stats.h"
+#include "analysis/report/tables.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+// What a distribution is taken of: a sum of parts, or one of their numbers.
+struct metric {
+    const char *name;
+    int64_t (*sum)(const struct parts *parts);
+    size_t at; // offset within struct parts, when there is no sum
+};
+
+#define BAR(bar) offsetof(struct parts, bar_ns) + (bar) * sizeof(int64_t)
+
+static const struct metric metrics[] = {
+    {"step", parts_window_ns, 0},
+    {"compute", parts_compute_ns, 0},
+    {"exposed_comm", NULL, BAR(BAR_EXPOSED_COMM)},
+    {"exposed_memory", NULL, BAR(BAR_EXPOSED_MEMORY)},
+    {"idle", parts_idle_ns, 0},
+    {"busy", parts_busy_ns, 0},
+    {"gemm", NULL, BAR(BAR_GEMM)},
+    {"attention", NULL, BAR(BAR_ATTENTION)},
+    {"other_compute", NULL, BAR(BAR_OTHER_COMPUTE)},
+    {"idle_host_wait", NULL, BAR(BAR_IDLE_HOST_WAIT)},
+    {"idle_other", NULL, BAR(BAR_IDLE_OTHER)},
+    {"unrecorded", NULL, BAR(BAR_UNRECORDED)},
+    {"total_comm", NULL, offsetof(struct parts, total_comm_ns)},
+    {"total_memory", NULL, offsetof(struct parts, total_memory_ns)},
+};
+
+static int64_t value_of(const struct metric *metric, const struct parts *parts)
+{
+    int64_t value;
+    if (metric->sum)
+        return metric->sum(parts);
+    memcpy(&value, (const char *)parts + metric->at, sizeof value);
+    return value;
+}
+
+static bool add_step(const struct facts *facts, uint32_t index, struct report *report,
+                     struct err *err)
+{
+    const struct step *step = &facts->steps[index];
+    struct row row = {0};
+    row_i64(&row, step->number);
+    row_text(&row, facts->marked ? trace_text(facts->trace, step->name) : STR("whole window"));
+    row_i64(&row, step->begin_ns - facts->begin_ns);
+    row_bool(&row, step->steady);
+    row_word(&row, step->reason);
+    parts_row(&row, &facts->step_parts[index]);
+    return row_end(&row, &table_steps, report, err);
+}
+
+// What the distributions of all metrics share.
+struct samples {
+    const struct facts *facts;
+    struct interval interval; // of the median of so many steps
+    int64_t *values;          // room for twice the steady steps
+};
+
+static bool add_metric(const struct samples *samples, const struct metric *metric,
+                       struct report *report, struct err *err)
+{
+    const struct facts *facts = samples->facts;
+    const struct interval *interval = &samples->interval;
+    int64_t *values = samples->values;
+    size_t count = 0;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].steady)
+            values[count++] = value_of(metric, &facts->step_parts[s]);
+    sort_i64(values, values + count, count);
+    struct stats stats = stats_of(values, count);
+    struct row row = {0};
+    row_word(&row, metric->name);
+    row_i64(&row, (int64_t)stats.count);
+    row_i64(&row, stats.min);
+    row_f64(&row, stats.mean);
+    row_i64(&row, stats.median);
+    row_i64(&row, stats.p95);
+    row_i64(&row, stats.p99);
+    row_i64(&row, stats.max);
+    row_f64(&row, stats.stddev);
+    row_i64_if(&row, interval->known, values[interval->low]);
+    row_i64_if(&row, interval->known, values[interval->high]);
+    row_word(&row, interval->note);
+    return row_end(&row, &table_step_stats, report, err);
+}
+
+// The time of one idle cause: "idle_sync", ...
+static bool add_idle(const struct samples *samples, enum idle_cause cause, struct report *report,
+                     struct err *err)
+{
+    char name[32];
+    snprintf(name, sizeof name, "idle_%s", idle_cause_word(cause));
+    struct metric metric = {name, NULL,
+                            offsetof(struct parts, idle_ns) + (size_t)cause * sizeof(int64_t)};
+    return add_metric(samples, &metric, report, err);
+}
+
+static bool add_metrics(const struct samples *samples, struct report *report, struct err *err)
+{
+    for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
+        if (!add_metric(samples, &metrics[m], report, err))
+            return false;
+    for (int c = 0; c < IDLE_CAUSE_COUNT; c++)
+        if (samples->facts->steady.idle_ns[c] &&
+            !add_idle(samples, (enum idle_cause)c, report, err))
+            return false;
+    return true;
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (!add_step(facts, s, report, err))
+            return false;
+    if (facts->steady_count == 0)
+        return true;
+    size_t size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
+    struct samples samples = {.facts = facts, .values = budget_alloc(facts->budget, size, err)};
+    bool ok = samples.values &&
+              stats_interval(facts->steady_count, facts->budget, &samples.interval, err) &&
+              add_metrics(&samples, report, err);
+    budget_free(facts->budget, samples.values, size);
+    return ok;
+}
+
+const struct analysis step_table_analysis = {"steps", run};

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace in one row, from the tables that the other analyses wrote.
+#include "analysis/trace/analyses.h"
+#include "analysis/facts/member_json.h"
+#include "analysis/report/quality.h"
+#include "analysis/report/tables.h"
+
+static void add_step(struct row *row, const struct report *report)
+{
+    const struct table *stats = report_find(report, "step_stats");
+    static const char *const columns[] = {"median_ns", "ci_low_ns", "ci_high_ns"};
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        row_cell(row, stats ? *table_cell(stats, 0, columns[c]) : cell_null());
+}
+
+static size_t count_rows(const struct report *report, const char *name)
+{
+    const struct table *table = report_find(report, name);
+    return table ? table->row_count : 0;
+}
+
+// Without a base time the file counts since 1970 itself, unless that cannot be.
+static bool window_begin(const struct facts *facts, int64_t *begin_ns)
+{
+    json_t *member = member_json_find(facts->trace, STR("baseTimeNanoseconds"));
+    int64_t base_ns = 0;
+    bool known = !member || member_json_i64(member, &base_ns);
+    json_decref(member);
+    bool dated = facts->begin_ns < TRACE_FAR_NS - TRACE_FAR_REACH_NS - 1000 ||
+                 facts->begin_ns > TRACE_FAR_NS + TRACE_FAR_REACH_NS + 1000;
+    return known && dated && facts->device_count &&
+           !__builtin_add_overflow(base_ns, facts->begin_ns, begin_ns);
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct identity *who = &facts->identity;
+    int64_t steady_ns = parts_recorded_ns(&facts->steady);
+    struct row row = {0};
+    row_i64(&row, facts->device_count);
+    row_i64(&row, facts->linked);
+    row_i64(&row, facts->step_count);
+    row_i64(&row, facts->steady_count);
+    add_step(&row, report);
+    row_share(&row, parts_busy_ns(&facts->steady), steady_ns);
+    row_share(&row, facts->steady.bar_ns[BAR_EXPOSED_COMM], steady_ns);
+    row_share(&row, steady_ns - parts_busy_ns(&facts->steady), steady_ns);
+    row_text_if(&row, who->gpu.len != 0, who->gpu);
+    row_i64(&row, facts->gpu_count);
+    row_i64_if(&row, who->world_size >= 0, who->world_size);
+    row_i64(&row, (int64_t)facts->trace->input_events);
+    row_i64(&row, (int64_t)facts->trace->text_bytes);
+    row_i64(&row, (int64_t)count_rows(report, "findings"));
+    row_word(&row, quality_worst(report));
+    row_i64(&row, facts->stream_count);
+    row_i64_if(&row, who->rank >= 0, who->rank);
+    row_i64(&row, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);
+    row_i64(&row, (int64_t)facts->quarantine.implausible);
+    row_i64(&row, (int64_t)facts->quarantine.clipped);
+    int64_t begin_ns = 0;
+    bool placed = window_begin(facts, &begin_ns);
+    row_i64_if(&row, placed, begin_ns);
+    return row_end(&row, &table_summary, report, err);
+}
+
+const struct analysis summary_analysis = {"summary", run};

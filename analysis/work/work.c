@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators computed and moved, against what the device can: the table of work.
+#include "analysis/trace/analyses.h"
+#include "analysis/facts/context.h"
+#include "analysis/report/ranked.h"
+#include "analysis/names/shape_text.h"
+#include "analysis/stats/stats.h"
+#include "analysis/report/tables.h"
+#include "analysis/work/work_roofline.h"
+
+#include <math.h>
+
+#define MAX_ROWS 5000 // those with the most time
+
+// Room for the texts of a row until it is added.
+struct texts {
+    char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE];
+};
+
+static void put_identity(const struct facts *facts, const struct work_row *row, struct texts *texts,
+                         struct row *cells)
+{
+    const struct trace *trace = facts->trace;
+    const struct work *work = &row->work;
+    row_text(cells, op_calls_name(facts, row->name));
+    row_word(cells, work_kind_word(work->kind));
+    row_text_if(cells, work->problem[0] != '\0', str_of(work->problem));
+    row_text_if(cells, row->dims != 0, shape_text(trace_text(trace, row->dims), texts->dims));
+    row_text_if(cells, row->types != 0, shape_text(trace_text(trace, row->types), texts->types));
+    row_word(cells, work->precision ? precision_word(work->precision) : NULL);
+}
+
+static void put_times(const struct work_rows *rows, const struct work_row *row, struct row *cells)
+{
+    struct quantiles call_ns = stats_quantiles(
+        rows->samples + row->first, rows->samples + rows->calls->count, (size_t)row->calls);
+    row_i64(cells, row->calls);
+    row_i64(cells, row->kernels);
+    row_i64(cells, row->busy_ns);
+    row_i64(cells, call_ns.median);
+    row_i64(cells, call_ns.p95);
+}
+
+// Operations or bytes of all calls by their time, in 1e12 per second.
+static double rate(int64_t amount, const struct work_row *row)
+{
+    if (!count_known(amount) || row->busy_ns == 0)
+        return NAN;
+    return (double)amount * (double)row->calls / (double)row->busy_ns / 1e3;
+}
+
+static double known_or_nan(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+static void put_rates(const struct work_row *row, const struct peak *peak, struct row *cells)
+{
+    const struct work *work = &row->work;
+    bool both = count_known(work->flops) && work->bytes > 0;
+    row_i64_if(cells, count_known(work->flops), work->flops);
+    row_i64_if(cells, count_known(work->bytes), work->bytes);
+    row_f64(cells, rate(work->flops, row));
+    row_f64(cells, rate(work->bytes, row));
+    row_f64_if(cells, both, (double)work->flops / (double)(both ? work->bytes : 1));
+    row_f64(cells, peak ? known_or_nan(peak->tflops[work->precision]) : NAN);
+    row_f64(cells, peak ? known_or_nan(peak->tbps) : NAN);
+}
+
+static void put_roofline(const struct work_row *row, const struct roofline *roof, struct row *cells)
+{
+    bool known = roof->total_ns < 9e18; // false for NaN
+    int64_t roofline_ns = known ? llround(roof->total_ns) : 0;
+    row_word(cells, roof->bound);
+    row_i64_if(cells, known, roofline_ns);
+    row_f64_if(cells, known && row->busy_ns > 0,
+               roof->total_ns / (double)(row->busy_ns ? row->busy_ns : 1));
+    row_i64_if(cells, known, roofline_ns < row->busy_ns ? row->busy_ns - roofline_ns : 0);
+}
+
+static bool put_rest(const struct work_rows *rows, const struct work_row *row,
+                     const struct roofline *roof, struct row *cells, struct arena *arena,
+                     struct err *err)
+{
+    const struct facts *facts = rows->facts;
+    struct str module = context_module_path(facts, row->module, arena, err);
+    const char *model = row->work.note, *note = roof->note;
+    if (!module.at)
+        return false;
+    if (model && note) {
+        note = arena_printf(arena, err, "%s; %s", model, note);
+        if (!note)
+            return false;
+    }
+    row_i64(cells, row->owned_ns);
+    row_share(cells, row->owned_ns, parts_busy_ns(&facts->whole));
+    row_text(cells, op_calls_name(facts, row->kernel));
+    row_text(cells, module);
+    row_i64(cells, row->recompute_calls);
+    row_word(cells, note ? note : model);
+    return true;
+}
+
+static bool add_row(const struct work_rows *rows, const struct work_row *row, struct report *report,
+                    struct err *err)
+{
+    struct arena scratch;
+    struct texts texts;
+    struct row cells = {0};
+    struct roofline roof = work_roofline(row, rows->peak);
+    arena_init(&scratch, rows->facts->budget);
+    put_identity(rows->facts, row, &texts, &cells);
+    put_times(rows, row, &cells);
+    put_rates(row, rows->peak, &cells);
+    put_roofline(row, &roof, &cells);
+    bool ok = put_rest(rows, row, &roof, &cells, &scratch, err) &&
+              row_end(&cells, &table_work, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool add_rows(const struct work_rows *rows, struct arena *arena, struct report *report,
+                     struct err *err)
+{
+    struct ranked *ranked = arena_array(arena, rows->count, sizeof *ranked, err);
+    if (!ranked)
+        return false;
+    for (uint32_t r = 0; r < rows->count; r++) {
+        struct str name = trace_text(rows->facts->trace, rows->rows[r].name);
+        ranked[r] = (struct ranked){rows->rows[r].busy_ns, name, r};
+    }
+    ranked_sort(ranked, rows->count);
+    for (uint32_t i = 0; i < rows->count && i < MAX_ROWS; i++)
+        if (!add_row(rows, &rows->rows[ranked[i].index], report, err))
+            return false;
+    return true;
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct arena scratch;
+    struct work_rows rows;
+    arena_init(&scratch, facts->budget);
+    bool ok = work_rows_make(facts, &scratch, &rows, err) &&
+              add_rows(&rows, &scratch, report, err) && work_metrics_add(&rows, report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+const struct analysis work_analysis = {"work", run};

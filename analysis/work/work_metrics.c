@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Utilization of the device, precision of its matrix products, and throughput: single figures.
+#include "analysis/facts/attention.h"
+#include "analysis/stats/sort.h"
+#include "analysis/stats/stats.h"
+#include "analysis/report/tables.h"
+#include "analysis/work/work_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Below this share of products, attention and convolutions with known operations their sum says too
+// little of the device.
+#define LEAST_COVERED 0.5
+
+struct metric {
+    const char *name, *unit;
+    double value; // NaN: not known, and then help says why
+    const char *help;
+};
+
+static bool add(struct report *report, const struct metric *metric, struct err *err)
+{
+    struct row row = {0};
+    row_word(&row, metric->name);
+    row_f64(&row, metric->value);
+    row_word(&row, metric->unit);
+    row_word(&row, metric->help);
+    return row_end(&row, &table_metrics, report, err);
+}
+
+// --- utilization ---------------------------------------------------------------------------------
+
+// Over the steady steps.
+struct utilization {
+    double flops, model_flops;     // executed; without recomputed ones
+    double peak_ns, model_peak_ns; // time that a device at its peak would need for them
+    double window_ns;              // of the steps, times the devices in the file
+    int64_t heavy_ns, covered_ns;  // owned by products, attention and convolution; with FLOPs
+    bool peaks_known;              // at every precision that occurs
+};
+
+static void add_row(const struct work_row *row, const struct peak *peak, struct utilization *use)
+{
+    const struct work *work = &row->work;
+    if (!work_kind_has_flops(work->kind) || !count_known(work->flops))
+        return;
+    use->covered_ns += row->heavy_owned_ns;
+    double flops = (double)work->flops * (double)row->steady_calls;
+    double again = (double)work->flops * (double)row->steady_recompute_calls;
+    double per_ns = peak ? peak->tflops[work->precision] * 1e3 : 0;
+    use->flops += flops;
+    use->model_flops += flops - again;
+    if (flops > 0 && per_ns <= 0)
+        use->peaks_known = false;
+    if (per_ns > 0) {
+        use->peak_ns += flops / per_ns;
+        use->model_peak_ns += (flops - again) / per_ns;
+    }
+}
+
+static struct utilization utilization_of(const struct work_rows *rows)
+{
+    const struct facts *facts = rows->facts;
+    struct utilization use = {.peaks_known = rows->peak != NULL};
+    double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
+    use.window_ns = (double)parts_recorded_ns(&facts->steady) * devices;
+    for (uint32_t r = 0; r < rows->count; r++)
+        add_row(&rows->rows[r], rows->peak, &use);
+    for (uint32_t d = 0; d < facts->device_count; d++)
+        use.heavy_ns += work_is_heavy(facts, d) ? facts->devices[d].owned_ns : 0;
+    return use;
+}
+
+// Why utilization is not known, NULL when it is.
+static const char *missing(const struct work_rows *rows, const struct utilization *use)
+{
+    if (use->window_ns <= 0)
+        return "not known: no time is covered by steady steps";
+    if (use->heavy_ns > 0 && use->covered_ns == 0)
+        return "not known: no matrix product, attention or convolution has its operations worked "
+               "out (record_shapes, or kernels replayed from a graph)";
+    if ((double)use->covered_ns < LEAST_COVERED * (double)use->heavy_ns)
+        return "not known: less than half of the time of matrix products, attention and "
+               "convolutions has its operations worked out (see flops_time_share)";
+    if (rows->facts->identity.gpu.len == 0)
+        return "not known: the trace does not name the device";
+    if (!rows->peak)
+        return "not known: no peaks are listed for this device; add them with --peaks";
+    if (!use->peaks_known)
+        return "not known: a precision occurs for which the device has no listed peak";
+    return NULL;
+}
+
+static bool add_utilization(const struct work_rows *rows, const struct utilization *use,
+                            struct report *report, struct err *err)
+{
+    const char *reason = missing(rows, use);
+    double window = reason ? NAN : use->window_ns;
+    struct metric metrics[] = {
+        {"hfu", "share", use->peak_ns / window,
+         "Hardware FLOPs utilization: of the steady steps' time, the share that the matrix "
+         "products, attention and convolutions executed would take at the device's dense peak, "
+         "each at its own precision. A lower bound where flops_time_share is below 1."},
+        {"mfu", "share", use->model_peak_ns / window,
+         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the launches that "
+         "activation checkpointing repeats. They are told by Python frames (with_stack); without "
+         "those it equals hfu."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        if (reason)
+            metrics[i].help = reason;
+        if (!add(report, &metrics[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool add_flops(const struct work_rows *rows, const struct utilization *use,
+                      struct report *report, struct err *err)
+{
+    bool known = use->window_ns > 0 && (use->heavy_ns == 0 || use->covered_ns > 0);
+    double steps = known && rows->facts->steady_count ? (double)rows->facts->steady_count : NAN;
+    struct metric metrics[] = {
+        {"flops_per_step", "count", use->flops / steps,
+         "Floating point operations of matrix products, attention and convolutions launched in a "
+         "steady step, on the mean; those without a formula are not in it."},
+        {"model_flops_per_step", "count", use->model_flops / steps,
+         "Floating point operations of a steady step, on the mean, without the launches that "
+         "activation checkpointing repeats."},
+        {"step_tflops", "TFLOP/s", use->flops / (known ? use->window_ns : NAN) / 1e3,
+         "Operations of the steady steps divided by their time and the devices in the file."},
+        {"flops_time_share", "share",
+         use->heavy_ns ? (double)use->covered_ns / (double)use->heavy_ns : NAN,
+         "Owned time of matrix products, attention and convolutions whose operations are worked "
+         "out, divided by that of all of them, over the whole trace. Empty without any."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!add(report, &metrics[i], err))
+            return false;
+    return true;
+}
+
+// --- precision -----------------------------------------------------------------------------------
+
+// Of a matrix product: as the inputs of its operator say, else its name.
+static enum precision precision_of(const struct work_rows *rows, const uint32_t *row_of_launch,
+                                   uint32_t device)
+{
+    const struct facts *facts = rows->facts;
+    uint32_t launch = facts->devices[device].launch;
+    uint32_t row = launch == FACTS_NONE ? FACTS_NONE : row_of_launch[launch];
+    if (row != FACTS_NONE && rows->rows[row].work.precision)
+        return rows->rows[row].work.precision;
+    return precision_of_kernel(trace_text(facts->trace, facts_device_name(facts, device)));
+}
+
+static void sum_precisions(const struct work_rows *rows, const uint32_t *row_of_launch,
+                           int64_t sums[PRECISION_COUNT])
+{
+    const struct facts *facts = rows->facts;
+    for (uint32_t d = 0; d < facts->device_count; d++)
+        if (attention_is_product(facts, d))
+            sums[precision_of(rows, row_of_launch, d)] += facts->devices[d].owned_ns;
+}
+
+static bool add_precision(enum precision precision, const int64_t sums[PRECISION_COUNT],
+                          struct report *report, struct err *err)
+{
+    char name[40], help[160];
+    int64_t total = 0;
+    for (int p = 0; p < PRECISION_COUNT; p++)
+        total += sums[p];
+    snprintf(name, sizeof name, "gemm_%s_share", precision_word(precision));
+    snprintf(help, sizeof help,
+             total ? "Owned time of matrix products in %s, by their inputs or else their kernels' "
+                     "names, divided by that of all matrix products."
+                   : "Empty: no matrix product in %s or any other precision ran.",
+             precision_word(precision));
+    struct metric metric = {name, "share", total ? (double)sums[precision] / (double)total : NAN,
+                            help};
+    return add(report, &metric, err);
+}
+
+// The precision of most time is one of the trace's settings, unless the file has one of that name.
+static bool add_setting(const struct trace *trace, const int64_t sums[PRECISION_COUNT],
+                        struct report *report, struct err *err)
+{
+    int most = PRECISION_NONE;
+    for (int p = 0; p < PRECISION_COUNT; p++)
+        if (sums[p] > sums[most])
+            most = p;
+    if (most == PRECISION_NONE || trace_member_text(trace, STR("precision")).len)
+        return true;
+    struct row row = {0};
+    row_word(&row, "precision");
+    row_word(&row, precision_word((enum precision)most));
+    return row_end(&row, &table_environment, report, err);
+}
+
+static bool add_precisions(const struct work_rows *rows, struct report *report, struct err *err)
+{
+    const struct facts *facts = rows->facts;
+    size_t size = (size_t)facts->launch_count * sizeof(uint32_t);
+    int64_t sums[PRECISION_COUNT] = {0};
+    uint32_t *row_of_launch = budget_alloc(facts->budget, size, err);
+    if (!row_of_launch)
+        return false;
+    memset(row_of_launch, 0xff, size); // FACTS_NONE
+    for (uint32_t c = 0; c < rows->calls->count; c++)
+        for (uint32_t i = rows->calls->calls[c].from; i < rows->calls->calls[c].to; i++)
+            row_of_launch[rows->calls->order[i]] = rows->row_of_call[c];
+    sum_precisions(rows, row_of_launch, sums);
+    budget_free(facts->budget, row_of_launch, size);
+    if (!add_setting(facts->trace, sums, report, err))
+        return false;
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        bool common = p == PRECISION_FP8 || p == PRECISION_BF16 || p == PRECISION_FP16 ||
+                      p == PRECISION_TF32 || p == PRECISION_FP32;
+        if ((common || sums[p] > 0) && !add_precision((enum precision)p, sums, report, err))
+            return false;
+    }
+    return true;
+}
+
+// --- throughput ----------------------------------------------------------------------------------
+
+// The median steady step, the same as in step_stats; 0 without one.
+static bool median_step(const struct facts *facts, int64_t *median_ns, struct err *err)
+{
+    size_t count = 0, size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
+    int64_t *values = budget_alloc(facts->budget, size, err);
+    if (!values)
+        return false;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].steady)
+            values[count++] = parts_window_ns(&facts->step_parts[s]);
+    sort_i64(values, values + count, count);
+    *median_ns = stats_median(values, count);
+    budget_free(facts->budget, values, size);
+    return true;
+}
+
+static bool add_throughput(const struct facts *facts, struct report *report, struct err *err)
+{
+    int64_t tokens = facts->options->tokens_per_step, median_ns;
+    double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
+    if (tokens <= 0)
+        return true;
+    if (!median_step(facts, &median_ns, err))
+        return false;
+    if (facts->identity.world_size > 0)
+        devices = (double)facts->identity.world_size;
+    double rate = median_ns > 0 ? (double)tokens * 1e9 / (double)median_ns : NAN;
+    struct metric metrics[] = {
+        {"tokens_per_second", "1/s", rate,
+         "Tokens of a step over all ranks, as the user gave them, divided by the median steady "
+         "step."},
+        {"tokens_per_second_per_gpu", "1/s", rate / devices,
+         "Tokens per second divided by the number of ranks that the trace names, else by the "
+         "devices in "
+         "the file."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!add(report, &metrics[i], err))
+            return false;
+    return true;
+}
+
+bool work_metrics_add(const struct work_rows *rows, struct report *report, struct err *err)
+{
+    struct utilization use = utilization_of(rows);
+    return add_utilization(rows, &use, report, err) && add_flops(rows, &use, report, err) &&
+           add_precisions(rows, report, err) && add_throughput(rows->facts, report, err);
+}

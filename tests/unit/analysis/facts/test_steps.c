@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the device, and which of them count.
+#include "tests/unit/hand_trace.h"
+
+#include "analysis/facts/step_marks.h"
+#include "analysis/facts/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Writes '+' for each steady step and '-' for each other one.
+static void choose(const int64_t *durations, uint32_t count, int warmup, char *signs)
+{
+    struct step steps[16] = {{0}};
+    struct budget budget = {0};
+    struct err err;
+    for (uint32_t s = 0; s < count; s++)
+        steps[s].end_ns = durations[s];
+    assert_true(steps_choose(steps, count, warmup, &budget, &err));
+    for (uint32_t s = 0; s < count; s++) {
+        signs[s] = steps[s].steady ? '+' : '-';
+        assert_true(steps[s].steady == !steps[s].reason);
+    }
+    signs[count] = 0;
+    assert_int_equal(budget.used, 0);
+}
+
+static void of_two_steps_the_first_is_warm_up(void **state)
+{
+    (void)state;
+    const int64_t durations[] = {900, 100};
+    char signs[17];
+    choose(durations, 2, -1, signs);
+    assert_string_equal(signs, "-+");
+    choose(durations, 1, -1, signs);
+    assert_string_equal(signs, "+");
+}
+
+static void the_first_step_and_leading_outliers_are_warm_up(void **state)
+{
+    (void)state;
+    // Median of the others is 1000; they deviate by nothing, so that 3 % is the reach.
+    const int64_t durations[] = {1000, 1031, 1030, 2000, 1000, 1000, 1000, 1000};
+    char signs[17];
+    choose(durations, 8, -1, signs);
+    assert_string_equal(signs, "--++++++");
+}
+
+static void the_reach_follows_the_median_deviation(void **state)
+{
+    (void)state;
+    // Others: median 1000, deviations 200 100 0 100 200, median 100; reach 444.
+    const int64_t durations[] = {5000, 1200, 900, 1000, 1100, 800};
+    char signs[17];
+    choose(durations, 6, -1, signs);
+    assert_string_equal(signs, "-+++++");
+}
+
+static void one_step_always_stays(void **state)
+{
+    (void)state;
+    const int64_t durations[] = {10, 5000, 1000, 200};
+    char signs[17];
+    choose(durations, 4, 99, signs);
+    assert_string_equal(signs, "---+");
+    choose(durations, 4, 0, signs);
+    assert_string_equal(signs, "++++");
+    choose(durations, 4, 2, signs);
+    assert_string_equal(signs, "--++");
+}
+
+static void add_mark(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .pid = 1,
+                                       .row = 1});
+}
+
+// A kernel or copy on a stream, launched at launch_ns on thread 2.
+static void add_on(struct hand *hand, enum event_kind kind, int64_t stream, const int64_t times[3])
+{
+    static int64_t correlation;
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .begin_ns = times[0],
+                                       .dur_ns = 1,
+                                       .pid = 1,
+                                       .row = 2,
+                                       .correlation = ++correlation});
+    hand_add(hand, (struct hand_event){.kind = kind,
+                                       .name = "k",
+                                       .begin_ns = times[1],
+                                       .dur_ns = times[2] - times[1],
+                                       .row = stream,
+                                       .correlation = correlation});
+}
+
+#define ADD(hand, kind, stream, launch_ns, begin_ns, end_ns) \
+    add_on(hand, kind, stream, (const int64_t[3]){launch_ns, begin_ns, end_ns})
+
+static void add_pair(struct hand *hand, int64_t launch_ns, int64_t begin_ns, int64_t dur_ns)
+{
+    ADD(hand, EVENT_KERNEL, 7, launch_ns, begin_ns, begin_ns + dur_ns);
+}
+
+static void expect_step(const struct facts *facts, uint32_t at, int64_t begin_ns, int64_t end_ns)
+{
+    assert_int_equal(facts->steps[at].begin_ns, begin_ns);
+    assert_int_equal(facts->steps[at].end_ns, end_ns);
+}
+
+// The case of analysis/CASES.md, "Steps".
+static void a_step_runs_from_the_end_of_the_one_before_to_its_last_compute(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#8", 100, 100);
+    add_mark(&hand, "ProfilerStep#7", 0, 100);
+    add_mark(&hand, "ProfilerStep#9", 200, 100);
+    add_mark(&hand, "ProfilerStep#10", 300, 100); // launches nothing
+    ADD(&hand, EVENT_KERNEL, 7, 10, 50, 60);
+    ADD(&hand, EVENT_KERNEL, 7, 99, 110, 160);  // runs on after mark 8 started
+    ADD(&hand, EVENT_MEMCPY, 8, 105, 120, 130); // step 8's data, ahead on another stream
+    ADD(&hand, EVENT_KERNEL, 7, 190, 240, 280); // step 8 had to wait for 80
+    ADD(&hand, EVENT_MEMCPY, 7, 195, 280, 290); // a copy ends no step
+    ADD(&hand, EVENT_KERNEL, 7, 210, 295, 360); // the last step is whole
+    hand_kernel(&hand, "beside", 8, 300, 5);    // unlaunched, within step 9
+    hand_facts(&hand);
+    const struct facts *facts = &hand.facts;
+    assert_true(facts->marked);
+    assert_int_equal(facts->step_count, 4);
+    assert_int_equal(facts->steps[0].number, 7);
+    expect_step(facts, 0, 50, 160);
+    expect_step(facts, 1, 160, 280);
+    expect_step(facts, 2, 280, 360);
+    assert_string_equal(facts->steps[0].reason, "warm-up: the first step");
+    assert_string_equal(facts->steps[3].reason, "it launched no compute on the main stream");
+    const uint32_t expected[] = {0, 0, 1, 1, 1, 2, 2}; // by begin
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(facts->devices[i].step, expected[i]);
+    assert_int_equal(parts_idle_ns(&facts->step_parts[1]), 80);
+    hand_end(&hand);
+}
+
+static void the_main_stream_has_most_compute_launched_inside_marks(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "unlaunched", 9, 0, 900);
+    add_mark(&hand, "ProfilerStep#1", 0, 100);
+    add_mark(&hand, "ProfilerStep#2", 100, 100);
+    ADD(&hand, EVENT_KERNEL, 8, 10, 20, 60); // 80 in all
+    ADD(&hand, EVENT_KERNEL, 7, 20, 30, 35);
+    ADD(&hand, EVENT_MEMCPY, 7, 30, 40, 190); // long, but no compute
+    ADD(&hand, EVENT_KERNEL, 8, 110, 120, 160);
+    ADD(&hand, EVENT_KERNEL, 7, 120, 200, 260);
+    hand_facts(&hand);
+    expect_step(&hand.facts, 0, 20, 60);
+    expect_step(&hand.facts, 1, 60, 160);
+    hand_end(&hand);
+}
+
+// A mark without length within another one is no step, and leaves those after it in order.
+static void an_empty_mark_within_another_joins_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#1", 0, 100);
+    add_mark(&hand, "ProfilerStep#1", 50, 0);
+    add_mark(&hand, "ProfilerStep#2", 95, 105);
+    add_pair(&hand, 60, 70, 10);
+    add_pair(&hand, 97, 100, 10); // both marks have it: the earlier step's
+    add_pair(&hand, 150, 160, 10);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 2);
+    assert_int_equal(hand.facts.joined_marks, 1);
+    expect_step(&hand.facts, 0, 70, 110);
+    expect_step(&hand.facts, 1, 110, 170);
+    hand_end(&hand);
+}
+
+static void marks_that_overlap_a_little_are_both_kept(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#1", 0, 101);
+    add_mark(&hand, "ProfilerStep#2", 100, 101);
+    add_mark(&hand, "ProfilerStep#2", 110, 95); // a second thread's
+    add_mark(&hand, "ProfilerStep#3", 204, 100);
+    add_pair(&hand, 100, 102, 10); // both marks have it: the earlier step's
+    add_pair(&hand, 150, 160, 10);
+    add_pair(&hand, 204, 210, 10);
+    add_pair(&hand, 250, 260, 10);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 3);
+    assert_int_equal(hand.facts.joined_marks, 1);
+    expect_step(&hand.facts, 0, 102, 112);
+    expect_step(&hand.facts, 1, 112, 220); // with what only the second thread's mark has
+    expect_step(&hand.facts, 2, 220, 270);
+    hand_end(&hand);
+}
+
+static void a_step_whose_compute_was_overtaken_has_no_time(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 3; i++)
+        add_mark(&hand, "ProfilerStep#1", 100 * i, 100);
+    add_pair(&hand, 110, 120, 10);
+    add_pair(&hand, 10, 150, 10);
+    add_pair(&hand, 210, 220, 10);
+    hand_facts(&hand);
+    expect_step(&hand.facts, 0, 150, 160);
+    expect_step(&hand.facts, 1, 160, 160);
+    assert_string_equal(hand.facts.steps[1].reason,
+                        "its compute had ended before that of the step before");
+    expect_step(&hand.facts, 2, 160, 230);
+    hand_end(&hand);
+}
+
+static void without_marks_the_window_is_one_step(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "k", 7, 100, 50);
+    hand_kernel(&hand, "k", 7, 200, 50);
+    hand_facts(&hand);
+    assert_false(hand.facts.marked);
+    assert_int_equal(hand.facts.step_count, 1);
+    assert_int_equal(hand.facts.steady_count, 1);
+    assert_int_equal(parts_window_ns(&hand.facts.steady), 150);
+    hand_end(&hand);
+}
+
+static void the_users_pattern_goes_before_profiler_steps(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.step_pattern = "train_*";
+    add_mark(&hand, "ProfilerStep#1", 0, 400);
+    add_mark(&hand, "train_a", 0, 100);
+    add_mark(&hand, "train_b", 100, 100);
+    add_pair(&hand, 10, 50, 10);
+    add_pair(&hand, 110, 150, 10);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 2);
+    assert_string_equal(trace_text(hand.trace, hand.facts.steps[1].name).at, "train_b");
+    assert_int_equal(hand.facts.steps[1].number, 1);
+    hand_end(&hand);
+}
+
+static void optimizer_marks_leave_the_last_step_open(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 3; i++) {
+        add_mark(&hand, "Optimizer.step#AdamW.step", 100 * i, 10);
+        add_pair(&hand, 100 * i + 50, 100 * i + 60, 10); // after the mark's own end
+    }
+    add_pair(&hand, 205, 210, 5);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 3);
+    expect_step(&hand.facts, 0, 60, 70);
+    expect_step(&hand.facts, 1, 70, 170);
+    assert_string_equal(hand.facts.steps[2].reason, "its mark has no end");
+    assert_int_equal(hand.facts.steady_count, 1);
+    hand_end(&hand);
+}
+
+static void a_repeated_annotation_at_the_top_of_a_thread_marks_steps(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 4; i++) {
+        add_mark(&hand, "iteration", 100 * i, 95);
+        add_mark(&hand, "forward", 100 * i, 40); // inside
+        add_pair(&hand, 100 * i + 20, 100 * i + 30, 10);
+    }
+    hand_facts(&hand);
+    assert_true(hand.facts.marked);
+    assert_int_equal(hand.facts.step_count, 4);
+    assert_string_equal(trace_text(hand.trace, hand.facts.steps[0].name).at, "iteration");
+    hand_end(&hand);
+}
+
+static void patterns_are_whole_names_or_beginnings(void **state)
+{
+    (void)state;
+    assert_true(step_marks_fit(STR("step"), STR("step")));
+    assert_false(step_marks_fit(STR("step"), STR("step 1")));
+    assert_true(step_marks_fit(STR("step*"), STR("step 1")));
+    assert_true(step_marks_fit(STR("*"), STR("")));
+    assert_int_equal(step_marks_number(STR("ProfilerStep#12"), 3), 12);
+    assert_int_equal(step_marks_number(STR("Optimizer.step#AdamW"), 3), 3);
+}
+
+static void add_call(struct hand *hand, int64_t launch_ns, int64_t dur_ns, int32_t grid)
+{
+    static const char *const names[] = {"few", "many"};
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .pid = 1,
+                                       .row = 1,
+                                       .begin_ns = launch_ns,
+                                       .dur_ns = 5,
+                                       .correlation = launch_ns + 1});
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = names[grid > 608],
+                                       .row = 7,
+                                       .begin_ns = launch_ns + 10,
+                                       .dur_ns = dur_ns,
+                                       .correlation = launch_ns + 1,
+                                       .grid = grid});
+}
+
+// Calls of 1,000 blocks in four steps: 100; 100; 100 and 100; 150. The last three are steady, their
+// four calls 112.5 on average. More calls are no slower; a grid of 100 blocks tells nothing.
+static void the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 4; step++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        add_mark(&hand, name, 1000 * step, 1000);
+        add_call(&hand, 1000 * step + 100, step == 3 ? 150 : 100, 1000);
+        if (step == 2)
+            add_call(&hand, 1000 * step + 300, 100, 1000);
+        add_call(&hand, 1000 * step + 900, 50 + 10 * step, 100);
+    }
+    hand.options.warmup_steps = 1;
+    hand_analyse(&hand);
+    assert_int_equal(hand_rows(&hand, "step_rates"), 4);
+    for (size_t step = 0; step < 4; step++) {
+        assert_int_equal(hand_i64(&hand, "step_rates", step, "step"), step);
+        double expected = (step == 3 ? 150 : 100) / 112.5;
+        assert_true(fabs(hand_cell(&hand, "step_rates", step, "ratio")->f - expected) < 1e-9);
+    }
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_two_steps_the_first_is_warm_up),
+        cmocka_unit_test(the_first_step_and_leading_outliers_are_warm_up),
+        cmocka_unit_test(the_reach_follows_the_median_deviation),
+        cmocka_unit_test(one_step_always_stays),
+        cmocka_unit_test(a_step_runs_from_the_end_of_the_one_before_to_its_last_compute),
+        cmocka_unit_test(the_main_stream_has_most_compute_launched_inside_marks),
+        cmocka_unit_test(marks_that_overlap_a_little_are_both_kept),
+        cmocka_unit_test(an_empty_mark_within_another_joins_it),
+        cmocka_unit_test(a_step_whose_compute_was_overtaken_has_no_time),
+        cmocka_unit_test(without_marks_the_window_is_one_step),
+        cmocka_unit_test(the_users_pattern_goes_before_profiler_steps),
+        cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
+        cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
+        cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
+        cmocka_unit_test(patterns_are_whole_names_or_beginnings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices without a name of their own are told by compute units and memory.
+#include "analysis/names/gpu_name.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void assert_name(const char *recorded, int64_t units, int64_t bytes, const char *name)
+{
+    assert_true(str_equal(gpu_name(str_of(recorded), units, bytes), str_of(name)));
+}
+
+static void a_device_without_a_name_is_recognized(void **state)
+{
+    (void)state;
+    assert_name("", 304, 206141652992, "AMD Instinct MI300X");
+    assert_name("", 304, 205571227648, "AMD Instinct MI300X"); // a virtual function has less
+    assert_name("", 304, 274861129728, "AMD Instinct MI325X");
+    assert_name("AMD Radeon Graphics", 104, 68702699520, "AMD Instinct MI210 or MI250");
+}
+
+static void a_name_of_its_own_is_kept(void **state)
+{
+    (void)state;
+    assert_name("AMD Instinct MI210", 104, 68702699520, "AMD Instinct MI210");
+    assert_name("NVIDIA H100 80GB HBM3", 304, 206141652992, "NVIDIA H100 80GB HBM3");
+}
+
+static void an_unknown_device_keeps_what_was_recorded(void **state)
+{
+    (void)state;
+    assert_name("AMD Radeon Graphics", 12, 8589934592, "AMD Radeon Graphics");
+    assert_name("", 304, 8589934592, "");
+    assert_name("", 0, 0, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_without_a_name_is_recognized),
+        cmocka_unit_test(a_name_of_its_own_is_kept),
+        cmocka_unit_test(an_unknown_device_keeps_what_was_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of ranks that have recorded different ones: whatever they are, each gets one slot, and the
+// true partners share it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/ranks/run_misfit.h"
+
+#include <string.h>
+
+#define LANES 6
+#define CALLS 200
+
+struct crowd {
+    struct misfit_call calls[LANES][CALLS];
+    struct misfit_lane lanes[LANES];
+    uint32_t slots[LANES * CALLS];
+    uint32_t slot_count;
+    uint64_t random;
+};
+
+static uint64_t draw(struct crowd *crowd, uint64_t below)
+{
+    uint64_t z = crowd->random += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    return (z ^ z >> 27) % below;
+}
+
+static void match(struct crowd *crowd)
+{
+    struct budget budget = {0};
+    struct err err = {0};
+    for (uint32_t l = 0; l < LANES; l++)
+        crowd->lanes[l].calls = crowd->calls[l];
+    struct misfit misfit = {crowd->lanes, LANES, crowd->slots, 0};
+    assert_true(run_misfit_match(&misfit, &budget, &err));
+    crowd->slot_count = misfit.slot_count;
+    assert_int_equal(budget.used, 0);
+}
+
+// Every call has a slot, no two of a lane the same, and each slot is somebody's.
+static void check_slots(const struct crowd *crowd)
+{
+    static bool seen[LANES * CALLS], any[LANES * CALLS];
+    memset(any, 0, sizeof any);
+    for (uint32_t l = 0; l < LANES; l++) {
+        memset(seen, 0, sizeof seen);
+        for (uint32_t i = 0; i < crowd->lanes[l].count; i++) {
+            uint32_t slot = crowd->slots[crowd->calls[l][i].index];
+            assert_true(slot < crowd->slot_count);
+            assert_false(seen[slot]);
+            seen[slot] = any[slot] = true;
+        }
+    }
+    for (uint32_t slot = 0; slot < crowd->slot_count; slot++)
+        assert_true(any[slot]);
+}
+
+static void any_calls_at_all_get_slots_of_their_own(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    for (int round = 0; round < 300; round++) {
+        crowd = (struct crowd){.random = (uint64_t)round};
+        uint64_t kinds = 1 + draw(&crowd, 5), span = 1 + draw(&crowd, 1000000);
+        for (uint32_t l = 0; l < LANES; l++) {
+            crowd.lanes[l].count = (uint32_t)draw(&crowd, CALLS + 1);
+            for (uint32_t i = 0; i < crowd.lanes[l].count; i++) {
+                uint32_t symbol = (uint32_t)draw(&crowd, kinds);
+                crowd.calls[l][i] =
+                    (struct misfit_call){.symbol = symbol,
+                                         .stepped = symbol + (uint32_t)draw(&crowd, 2),
+                                         .end_ns = (int64_t)draw(&crowd, span),
+                                         .dur_ns = (uint32_t)draw(&crowd, span),
+                                         .index = l * CALLS + i};
+            }
+        }
+        match(&crowd);
+        check_slots(&crowd);
+    }
+}
+
+// A lane that has lost one call in forty of a common history, on a clock of its own.
+static void record_most(struct crowd *crowd, uint32_t l, const int64_t ends_ns[CALLS])
+{
+    struct misfit_lane *lane = &crowd->lanes[l];
+    int64_t offset_ns = (int64_t)draw(crowd, 100000000) - 50000000;
+    for (uint32_t i = 0; i < CALLS; i++) {
+        if (draw(crowd, 40) == 0)
+            continue;
+        crowd->calls[l][lane->count++] =
+            (struct misfit_call){.end_ns = ends_ns[i] + offset_ns + (int64_t)draw(crowd, 5000),
+                                 .dur_ns = 20000 + (uint32_t)draw(crowd, 200000),
+                                 .index = l * CALLS + i};
+    }
+}
+
+static void check_partners(const struct crowd *crowd)
+{
+    uint32_t slots[CALLS];
+    memset(slots, 0xFF, sizeof slots);
+    for (uint32_t l = 0; l < LANES; l++)
+        for (uint32_t i = 0; i < crowd->lanes[l].count; i++) {
+            uint32_t call = crowd->calls[l][i].index, *slot = &slots[call % CALLS];
+            *slot = *slot == UINT32_MAX ? crowd->slots[call] : *slot;
+            assert_int_equal(*slot, crowd->slots[call]);
+        }
+}
+
+// All calls are alike, so that only their ends tell which are missing.
+static void ends_tell_which_of_equal_calls_are_missing(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    for (int round = 0; round < 50; round++) {
+        crowd = (struct crowd){.random = (uint64_t)round};
+        int64_t ends_ns[CALLS], now_ns = 0;
+        for (int i = 0; i < CALLS; i++)
+            ends_ns[i] = now_ns += 300000 + (int64_t)draw(&crowd, 200000);
+        for (uint32_t l = 0; l < LANES; l++)
+            record_most(&crowd, l, ends_ns);
+        match(&crowd);
+        check_slots(&crowd);
+        check_partners(&crowd);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_calls_at_all_get_slots_of_their_own),
+        cmocka_unit_test(ends_tell_which_of_equal_calls_are_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

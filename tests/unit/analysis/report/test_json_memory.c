@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace whose JSON found no memory is not taken for one without that JSON.
+#include "analysis/report/json_memory.h"
+#include "tests/unit/hand_trace.h"
+
+#include <jansson.h>
+
+// A test that runs out of memory on purpose must not be stopped for it.
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+// More than any machine has, asked for as the library does it.
+static void ask_in_vain(void)
+{
+    json_malloc_t allocate;
+    json_free_t release;
+    json_get_alloc_funcs(&allocate, &release);
+    void *block = allocate(SIZE_MAX / 4);
+    assert_null(block);
+    release(block);
+}
+
+static void lack_of_memory_is_told_until_it_is_forgotten(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    json_memory_forget();
+    assert_null(json_loads("{", 0, NULL));
+    assert_true(json_memory_check(&err));
+    ask_in_vain();
+    assert_false(json_memory_check(&err));
+    assert_int_equal(err.code, ERR_MEMORY);
+    json_memory_forget();
+    assert_true(json_memory_check(&err));
+}
+
+static void *refuse(size_t size)
+{
+    (void)size;
+    json_memory_watch();
+    ask_in_vain();
+    json_set_alloc_funcs(refuse, free);
+    return NULL;
+}
+
+static void a_trace_is_not_read_without_the_members_that_found_no_memory(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct identity identity;
+    hand_begin(&hand);
+    hand_member(&hand, "distributedInfo", "{\"rank\":3}");
+    hand_seal(&hand);
+    assert_true(identity_of(hand.trace, &hand.arena, &identity, &hand.err));
+    assert_int_equal(identity.rank, 3);
+    json_set_alloc_funcs(refuse, free);
+    bool ok = identity_of(hand.trace, &hand.arena, &identity, &hand.err);
+    json_memory_watch();
+    assert_false(ok);
+    assert_int_equal(hand.err.code, ERR_MEMORY);
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lack_of_memory_is_told_until_it_is_forgotten),
+        cmocka_unit_test(a_trace_is_not_read_without_the_members_that_found_no_memory),
+    };
+    json_memory_watch();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times read well from nanoseconds to minutes, without exponents.
+#include "analysis/stats/time_text.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void times_have_three_digits_and_no_exponent(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } cases[] = {
+        {0, "0.000 ms"},
+        {7, "0.007 us"},
+        {1760, "1.76 us"},
+        {99999, "100 us"},
+        {100000, "0.100 ms"},
+        {999499, "0.999 ms"},
+        {999999, "1.00 ms"},
+        {3598388, "3.60 ms"},
+        {9999999, "10.0 ms"},
+        {19134000, "19.1 ms"},
+        {164830000, "165 ms"},
+        {1234567890, "1235 ms"},
+        {600000000000, "600000 ms"},
+        {-2500000, "-2.50 ms"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(time_text(cases[i].ns).text, cases[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_have_three_digits_and_no_exponent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three lines of a gate: what a tired person reads, for each kind of answer.
+#include "server/compare/gate.h"
+
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { MS = 1000000 };
+
+struct fixture {
+    struct arena arena;
+    struct report report, ranks[2]; // the comparison's, and of the base's and candidate's rank
+    struct compare_run runs[2][4];
+    struct compare_side sides[2];
+    struct gate_question question;
+    struct gate_answer answer;
+    struct err err;
+};
+
+static void set_up(struct fixture *f)
+{
+    static const char *const names[2] = {"main@1", "pr@1"};
+    memset(f, 0, sizeof *f);
+    arena_init(&f->arena, NULL);
+    f->report.arena = &f->arena;
+    for (int side = 0; side < 2; side++) {
+        f->ranks[side].arena = &f->arena;
+        for (int i = 0; i < 4; i++)
+            f->runs[side][i] =
+                (struct compare_run){.name = str_of(names[side]), .rank = &f->ranks[side]};
+        f->sides[side] = (struct compare_side){.runs = f->runs[side], .run_count = 1};
+    }
+    f->question = (struct gate_question){
+        .pair = {.report = &f->report, .cand = 1, .base = &f->sides[0], .side = &f->sides[1]},
+        .limits = verdict_default_limits(),
+        .max_regression = 0.03};
+}
+
+static void tear_down(struct fixture *f)
+{
+    arena_free(&f->arena);
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// A cell by the name of its column.
+struct given {
+    const char *column;
+    struct cell cell;
+};
+
+#define END  ((struct given){0})
+#define I(n) cell_i64(n)
+#define F(n) cell_f64(n)
+#define T(s) cell_text(STR(s))
+
+static void add(struct fixture *f, struct report *report, const struct table_desc *desc,
+                const struct given *given)
+{
+    struct cell row[TABLE_MAX_COLUMNS];
+    for (unsigned i = 0; i < desc->column_count; i++)
+        row[i] = cell_null();
+    for (; given->column; given++)
+        row[table_column(desc, given->column)] = given->cell;
+    assert_true(report_add(report, desc, row, &f->err));
+}
+
+static void add_run(struct fixture *f, int64_t cand, int64_t median_ns)
+{
+    const struct given row[] = {{"cand", I(cand)}, {"step_median_ns", I(median_ns)}, END};
+    add(f, &f->report, &table_compare_runs, row);
+}
+
+// A judged shift from 500 ms.
+struct judged_shift {
+    double share, low, high, p_value, threshold;
+    const char *verdict, *method;
+};
+
+static struct cell share_cell(double value)
+{
+    return isnan(value) ? cell_null() : cell_f64(value);
+}
+
+static void add_summary(struct fixture *f, struct judged_shift shift)
+{
+    int64_t delta_ns = llround(500.0 * (double)MS * shift.share);
+    const struct given row[] = {{"cand", I(1)},
+                                {"base_step_ns", I((int64_t)500 * MS)},
+                                {"cand_step_ns", I((int64_t)500 * MS + delta_ns)},
+                                {"shift_ns", I(delta_ns)},
+                                {"shift_share", F(shift.share)},
+                                {"shift_low_share", share_cell(shift.low)},
+                                {"shift_high_share", share_cell(shift.high)},
+                                {"p_value", share_cell(shift.p_value)},
+                                {"threshold_share", share_cell(shift.threshold)},
+                                {"verdict", cell_text(str_of(shift.verdict))},
+                                {"method", cell_text(str_of(shift.method))},
+                                {"relevant", cell_bool(true)},
+                                {"relevant_from_ns", I(1 * MS)},
+                                {"base_steps", I(10)},
+                                {"cand_steps", I(10)},
+                                {"delta_mean_ns", I(delta_ns)},
+                                END};
+    add(f, &f->report, &table_compare_summary, row);
+}
+
+static void add_op(struct fixture *f, const char *bar, struct str op, int64_t delta_ns)
+{
+    const struct given row[] = {{"cand", I(1)},
+                                {"level", T("op")},
+                                {"bar", cell_text(str_of(bar))},
+                                {"op", cell_text(op)},
+                                {"category", T("gemm")},
+                                {"delta_ns", I(delta_ns)},
+                                END};
+    add(f, &f->report, &table_compare_waterfall, row);
+}
+
+static void add_collective(struct fixture *f, int64_t delta_ns)
+{
+    const struct given row[] = {
+        {"cand", I(1)}, {"kind", T("all_reduce")}, {"delta_exposed_ns", I(delta_ns)}, END};
+    add(f, &f->report, &table_compare_collectives, row);
+}
+
+static void add_idle(struct fixture *f, const char *bar, const char *cause, int64_t delta_ns)
+{
+    const struct given row[] = {{"cand", I(1)},
+                                {"level", T("op")},
+                                {"bar", cell_text(str_of(bar))},
+                                {"category", cell_text(str_of(cause))},
+                                {"delta_ns", I(delta_ns)},
+                                END};
+    add(f, &f->report, &table_compare_waterfall, row);
+}
+
+static void add_setting(struct fixture *f, const char *key, bool differs)
+{
+    const struct given row[] = {
+        {"cand", I(1)}, {"key", cell_text(str_of(key))}, {"differs", cell_bool(differs)}, END};
+    add(f, &f->report, &table_compare_settings, row);
+}
+
+static void assert_lines(struct fixture *f, enum gate gate, const char *const lines[GATE_LINES])
+{
+    assert_true(gate_answer(&f->question, &f->arena, &f->answer, &f->err));
+    for (int i = 0; i < GATE_LINES; i++)
+        assert_string_equal(f->answer.lines[i], lines[i]);
+    assert_int_equal(f->answer.gate, gate);
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+static const struct judged_shift regression = {.share = 0.041,
+                                               .low = 0.032,
+                                               .high = 0.05,
+                                               .p_value = 0.0286,
+                                               .threshold = NAN,
+                                               .verdict = "significant",
+                                               .method = "mann_whitney"};
+
+static void add_repeats(struct fixture *f)
+{
+    for (int i = 0; i < 4; i++) {
+        add_run(f, 0, (int64_t)500 * MS + i);
+        add_run(f, 1, (int64_t)520 * MS + i);
+    }
+    f->sides[0].run_count = f->sides[1].run_count = 4;
+}
+
+static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, regression);
+    add_op(&f, "gemm", STR("aten::mm"), 14500000);
+    add_op(&f, "attention", STR("flash_attn"), -900000);
+    add_op(&f, "exposed_comm", STR("record_param_comms"), 4000000);
+    add_collective(&f, 3000000);
+    add_collective(&f, 1100000);
+    add_idle(&f, "idle_host_wait", "data_loading", 2200000);
+    add_setting(&f, "torch", true);
+    add_setting(&f, "gpu_name", false);
+    assert_lines(
+        &f, GATE_FAIL,
+        (const char *const[]){
+            "fail: a step of pr@1 and 3 more runs takes 4.1 % longer than one of main@1 and 3 more "
+            "runs (520 ms against 500 ms), with 95 % confidence +3.2 % to +5.0 %; the limit is "
+            "+3.0 %",
+            "why: aten::mm +14.5 ms (71 % of the mean step's +20.5 ms), exposed all_reduce +4.10 "
+            "ms (20 %), idle by data loading +2.20 ms (11 %)",
+            "evidence: 4 runs per side, exact Mann-Whitney p = 0.029 (significant up to 0.05); "
+            "settings that differ: torch; the page shows every part; if the change is meant, pin "
+            "the candidate as the new baseline"});
+    tear_down(&f);
+}
+
+static void a_change_within_the_limit_passes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, (struct judged_shift){.share = -0.0004,
+                                          .low = -0.004,
+                                          .high = 0.011,
+                                          .p_value = 0.69,
+                                          .threshold = NAN,
+                                          .verdict = "within noise",
+                                          .method = "mann_whitney"});
+    add_op(&f, "gemm", STR("aten::mm"), -150000);
+    assert_lines(
+        &f, GATE_PASS,
+        (const char *const[]){
+            "pass: a step of pr@1 and 3 more runs takes 0.04 % less than one of main@1 and 3 more "
+            "runs (500 ms against 500 ms), with 95 % confidence at most -0.04 %; the limit is "
+            "+3.0 %",
+            "why: within noise; the largest parts of the difference are aten::mm -0.150 ms (75 % "
+            "of the mean step's -0.200 ms)",
+            "evidence: 4 runs per side, exact Mann-Whitney p = 0.69 (significant up to 0.05)"});
+    tear_down(&f);
+}
+
+static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_run(&f, 0, (int64_t)500 * MS);
+    add_run(&f, 1, (int64_t)510 * MS);
+    add_summary(&f, (struct judged_shift){.share = 0.02,
+                                          .low = NAN,
+                                          .high = NAN,
+                                          .p_value = NAN,
+                                          .threshold = NAN,
+                                          .verdict = "noise unknown",
+                                          .method = "none"});
+    assert_lines(
+        &f, GATE_UNDECIDED,
+        (const char *const[]){
+            "undecided: a step of pr@1 takes 2.0 % longer than one of main@1 (510 ms against 500 "
+            "ms); the limit is +3.0 %, and the noise between runs is not known",
+            "why: no operator, collective or cause of idle time changed by 1 us or more",
+            "noise unknown: 1 run per side, 0 of 8 earlier runs in the base's series; upload 3 "
+            "more repeats of the base, each as a new main@N, and 3 more repeats of the candidate, "
+            "each as a new pr@N, and ask with base=main@* and cand=pr@*"});
+    f.question.of_files = true;
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_string_equal(f.answer.lines[2],
+                        "noise unknown: 1 run per side; give 3 more repeats of the base and 3 of "
+                        "the candidate, as A,B,...");
+    f.question.of_files = false;
+    f.runs[1][0].name = STR("main@2"); // of one series, of which only the candidate lacks repeats
+    for (int i = 0; i < 4; i++)
+        add_run(&f, 0, (int64_t)(500 + i) * MS);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_string_equal(f.answer.lines[2],
+                        "noise unknown: 5 runs of the base, 1 of the candidate, 0 of 8 earlier "
+                        "runs in the base's series; upload 2 more repeats of the candidate, and "
+                        "ask with the names of each side's runs joined by commas");
+    tear_down(&f);
+}
+
+static void the_history_of_the_series_is_evidence_of_a_single_run(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.sides[0].history_count = 12;
+    add_run(&f, 0, (int64_t)500 * MS);
+    add_run(&f, 1, (int64_t)550 * MS);
+    add_summary(&f, (struct judged_shift){.share = 0.1,
+                                          .low = 0.088,
+                                          .high = 0.112,
+                                          .p_value = NAN,
+                                          .threshold = 0.012,
+                                          .verdict = "significant",
+                                          .method = "history"});
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_int_equal(f.answer.gate, GATE_FAIL);
+    assert_non_null(strstr(f.answer.lines[0],
+                           ", with the usual noise of the series +8.8 % to +11.2 %; the limit"));
+    assert_non_null(
+        strstr(f.answer.lines[2],
+               "evidence: 1 run per side, against 12 earlier runs of the base's series, "
+               "which differ by up to 1.2 % from one to the next without a cause"));
+    tear_down(&f);
+}
+
+static void the_same_run_on_both_sides_passes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.sides[1] = f.sides[0];
+    add_run(&f, 0, (int64_t)500 * MS);
+    add_run(&f, 1, (int64_t)500 * MS);
+    add_summary(&f, (struct judged_shift){.share = 0,
+                                          .low = 0,
+                                          .high = 0,
+                                          .p_value = 1,
+                                          .threshold = NAN,
+                                          .verdict = "within noise",
+                                          .method = "equal"});
+    assert_lines(
+        &f, GATE_PASS,
+        (const char *const[]){
+            "pass: a step of main@1 takes no longer than one of main@1 (500 ms against 500 ms); "
+            "the limit is +3.0 %",
+            "why: no operator, collective or cause of idle time changed by 1 us or more",
+            "evidence: 1 run per side, all with the same step times"});
+    tear_down(&f);
+}
+
+// Two pairs of runs: the rank test needs four of each, the sequential test says how many it
+// expects.
+static void the_sequential_test_says_what_it_still_needs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    for (int i = 0; i < 2; i++) {
+        add_run(&f, 0, (int64_t)(500 + 5 * i) * MS);
+        add_run(&f, 1, (int64_t)(500 + 5 * i) * MS);
+    }
+    f.question.sequential = true;
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_int_equal(f.answer.gate, GATE_UNDECIDED);
+    assert_true(f.answer.anytime.has_forecast && f.answer.anytime.more_pairs > 0);
+    char expected[80];
+    snprintf(expected, sizeof expected, "20 decides, expected with %zu more run",
+             f.answer.anytime.more_pairs);
+    assert_non_null(strstr(f.answer.lines[2], expected));
+    for (int i = 0; i < 8; i++) {
+        add_run(&f, 0, (int64_t)(500 + 5 * (i % 2)) * MS);
+        add_run(&f, 1, (int64_t)(500 + 5 * (i % 2)) * MS);
+    }
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_int_equal(f.answer.gate, GATE_PASS);
+    assert_non_null(strstr(f.answer.lines[0], ", by the sequential test; the limit is +3.0 %"));
+    struct buf json = {0};
+    gate_anytime_json(&f.question, &f.answer, &json);
+    assert_non_null(strstr(json.at, "{\"result\":\"pass\",\"pass_evidence\":"));
+    assert_non_null(strstr(json.at, ",\"decides_from\":20,\"more_pairs\":0}"));
+    buf_free(&json);
+    tear_down(&f);
+}
+
+// A kernel of another name takes over: 10 ms gone, 10.4 ms new, of which 0.4 ms are the difference.
+static void what_only_changed_its_name_is_one_part(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    const struct given gone[] = {{"cand", I(1)},
+                                 {"level", T("op")},
+                                 {"bar", T("gemm")},
+                                 {"base_kernel", T("old")},
+                                 {"base_ns", I(10 * MS)},
+                                 {"cand_ns", I(0)},
+                                 {"delta_ns", I(-10 * MS)},
+                                 END};
+    const struct given fresh[] = {{"cand", I(1)},
+                                  {"level", T("op")},
+                                  {"bar", T("gemm")},
+                                  {"cand_kernel", T("new")},
+                                  {"base_ns", I(0)},
+                                  {"cand_ns", I(10400000)},
+                                  {"delta_ns", I(10400000)},
+                                  END};
+    add(&f, &f.report, &table_compare_waterfall, gone);
+    add(&f, &f.report, &table_compare_waterfall, fresh);
+    add_op(&f, "gemm", STR("aten::mm"), 2 * MS);
+    struct contributors found;
+    assert_true(contributors_find(&f.question.pair, &f.arena, &found, &f.err));
+    assert_int_equal(found.count, 2);
+    assert_string_equal(found.at[0].name, "aten::mm");
+    assert_string_equal(found.at[1].name, "old, now new,");
+    assert_int_equal(found.at[1].delta_ns, 400000);
+    tear_down(&f);
+}
+
+static void a_side_without_steps_is_undecided_and_says_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    const struct given row[] = {{"cand", I(1)},
+                                {"base_step_ns", I((int64_t)500 * MS)},
+                                {"verdict", T("noise unknown")},
+                                {"method", T("none")},
+                                END};
+    add_run(&f, 0, (int64_t)500 * MS);
+    add_op(&f, "gemm", STR("aten::mm"), -(int64_t)300 * MS);
+    add(&f, &f.report, &table_compare_summary, row);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_int_equal(f.answer.gate, GATE_UNDECIDED);
+    assert_string_equal(f.answer.lines[0], "undecided: the candidate has no steady steps on a "
+                                           "device, so that there is nothing to compare");
+    assert_string_equal(f.answer.lines[1],
+                        "why: without steady steps no part of a step can be told");
+    tear_down(&f);
+}
+
+static void parts_that_go_against_the_difference_are_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, regression);
+    add_op(&f, "gemm", STR("aten::mm"), 30 * MS);
+    add_op(&f, "gemm", STR("aten::bmm"), 100000);
+    add_op(&f, "attention", STR("flash_attn"), -9 * MS);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_string_equal(f.answer.lines[1], "why: aten::mm +30.0 ms (146 % of the mean step's +20.5 "
+                                           "ms); against that flash_attn -9.00 ms");
+    tear_down(&f);
+}
+
+static void names_from_traces_can_command_no_terminal(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, regression);
+    add_op(&f, "gemm", STR("evil\x1b[2J\r\n\xff op"), 14500000);
+    add_op(&f, "gemm",
+           STR("a name that is far longer than what anybody would like to read in a "
+               "line of a log of a job, and goes on"),
+           2000000);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    for (int i = 0; i < GATE_LINES; i++) {
+        struct str line = str_of(f.answer.lines[i]);
+        assert_int_equal(str_valid_utf8(line), line.len);
+        for (size_t c = 0; c < line.len; c++)
+            assert_true((unsigned char)line.at[c] >= ' ' && line.at[c] != 0x7f);
+    }
+    assert_non_null(strstr(f.answer.lines[1], "evil?[2J??? op"));
+    assert_non_null(strstr(f.answer.lines[1], "... +2.00 ms"));
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_regression_fails_with_its_parts_and_its_evidence),
+        cmocka_unit_test(a_change_within_the_limit_passes),
+        cmocka_unit_test(one_run_per_side_is_undecided_and_says_what_to_upload),
+        cmocka_unit_test(the_history_of_the_series_is_evidence_of_a_single_run),
+        cmocka_unit_test(the_same_run_on_both_sides_passes),
+        cmocka_unit_test(the_sequential_test_says_what_it_still_needs),
+        cmocka_unit_test(what_only_changed_its_name_is_one_part),
+        cmocka_unit_test(a_side_without_steps_is_undecided_and_says_so),
+        cmocka_unit_test(parts_that_go_against_the_difference_are_told),
+        cmocka_unit_test(names_from_traces_can_command_no_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
