@@ -5,6 +5,9 @@
 #define NAME_BEFORE ((size_t)64)
 #define NAME_BEHIND ((size_t)32)
 #define SPACES      ((size_t)64)
+// Of a value so much is looked at before it is clear that it is a secret: a text may have names in
+// every place and no value that ends.
+#define UNSURE_MOST ((size_t)8192)
 
 // WEAK: only a value that looks random counts. FAIR: or one that no program has for a setting.
 enum strength { NONE, WEAK, FAIR, STRONG };
@@ -118,10 +121,10 @@ static bool has_lower(struct str name)
 
 static enum strength strength_of_token(struct str name, size_t at, size_t end, bool plural)
 {
+    bool is_other = plural || is_model_token(name, at);
     if (!has_lower(name))
-        return STRONG;
-    bool last = end == name.len;
-    return plural || !last || is_model_token(name, at) ? WEAK : STRONG;
+        return is_other ? WEAK : STRONG;
+    return is_other || end < name.len ? WEAK : STRONG;
 }
 
 // Whether name[at..end) is a part of its own and the last: db_pass, dbPass, but not bypass,
@@ -572,6 +575,29 @@ static enum strength strength_of_pair(struct pair *pair, size_t at, const struct
     return sure ? STRONG : strength;
 }
 
+static struct str value_of(const struct pair *pair)
+{
+    return (struct str){pair->text.at + pair->value_at, pair->value_end - pair->value_at};
+}
+
+// Finds the value's end. One that goes on and on counts only if its name is surely a secret's and
+// its beginning says nothing against it.
+static bool has_secret(struct pair *pair, enum strength strength, enum word word)
+{
+    struct pair look = *pair;
+    size_t rest = look.text.len - look.value_at;
+    bool is_cut = rest > UNSURE_MOST;
+    look.text.len = look.value_at + (is_cut ? UNSURE_MOST : rest);
+    measure_value(&look, word);
+    is_cut = is_cut && look.value_end >= look.text.len;
+    if (is_cut && (strength != STRONG || word == WORD_COOKIE))
+        return false;
+    if (!is_secret_value(value_of(&look), strength, word))
+        return false;
+    measure_value(pair, word);
+    return true;
+}
+
 bool secret_of_name(struct str text, size_t anchor, struct secret *secret)
 {
     size_t begin;
@@ -584,14 +610,14 @@ bool secret_of_name(struct str text, size_t anchor, struct secret *secret)
     enum strength strength = strength_of_pair(&pair, begin - pair.name_at, keyword);
     if (strength == NONE)
         return false;
-    measure_value(&pair, keyword->word);
-    struct str value = {text.at + pair.value_at, pair.value_end - pair.value_at};
+    if (!has_secret(&pair, strength, keyword->word))
+        return false;
     *secret = (struct secret){.at = pair.value_at,
-                              .len = value.len,
+                              .len = pair.value_end - pair.value_at,
                               .kind = kind_of(keyword->word),
                               .bare = pair.quoted && !pair.value_quoted,
                               .backslashes = pair.backslashes};
-    return is_secret_value(value, strength, keyword->word);
+    return true;
 }
 
 struct str secret_argument(struct str text, size_t at, size_t *end)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -318,6 +319,7 @@ static const char *const plain[] = {
     "__call__",
     "def f(self, *, pwd: str, auth: tuple = None, cookie=None): pass",
     "SLURM_JOB_ID=12 RANK=0 WORLD_SIZE=8 MASTER_ADDR=10.0.0.1 MASTER_PORT=29500 CUDA_PASS=0",
+    "NUM_TOKENS=128,num_warps=4 MAX_TOKEN=64,x=1",
     "SK0123456789abcdef SK_0123456789abcdef0123456789abcdef",
 };
 
@@ -332,6 +334,41 @@ static void what_is_no_secret_stays_as_it_is(void **state)
             fail_msg("of %s came %s", plain[i], clean.at);
         assert_int_equal(clean.len, strlen(plain[i]));
     }
+    buf_free(&clean);
+}
+
+// Each name has the rest of the text as its value, which is none.
+static void a_text_of_names_takes_no_longer_than_others(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 18, MOST_S = 60 }; // of CPU, with sanitizers; it takes 2 without
+    static const char *const names[] = {
+        "auth=", "tokens=", "Cookie:", "pwd=/", "PASSWORD=$(A\\", "{\"api_tokens\":\"x"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct buf text = {0}, clean = {0};
+        clock_t since = clock();
+        while (text.len < BYTES)
+            buf_puts(&text, names[i]);
+        secrets_redact(str_of_buf(&text), NULL, &clean);
+        double seconds = (double)(clock() - since) / CLOCKS_PER_SEC;
+        if (seconds > MOST_S)
+            fail_msg("%s took %.1f s", names[i], seconds);
+        buf_free(&text);
+        buf_free(&clean);
+    }
+}
+
+static void a_long_value_of_a_sure_name_goes_whole(void **state)
+{
+    (void)state;
+    struct buf text = {0}, clean = {0};
+    buf_puts(&text, "a PASSWORD=");
+    for (int i = 0; i < 5000; i++)
+        buf_puts(&text, "a1B2c");
+    buf_puts(&text, " b");
+    assert_int_equal(secrets_redact(str_of_buf(&text), NULL, &clean), 1);
+    assert_string_equal(clean.at, "a PASSWORD=[redacted:named] b");
+    buf_free(&text);
     buf_free(&clean);
 }
 
@@ -468,6 +505,8 @@ int main(void)
         cmocka_unit_test(secrets_of_every_kind_are_found_and_go),
         cmocka_unit_test(the_table_of_security_md_is_what_is_found),
         cmocka_unit_test(what_is_no_secret_stays_as_it_is),
+        cmocka_unit_test(a_text_of_names_takes_no_longer_than_others),
+        cmocka_unit_test(a_long_value_of_a_sure_name_goes_whole),
         cmocka_unit_test(several_secrets_go_and_the_rest_stays),
         cmocka_unit_test(names_tell_of_values),
         cmocka_unit_test(anchors_are_found_at_every_place),
