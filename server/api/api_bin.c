@@ -96,7 +96,7 @@ bool api_list_bin(struct request *request, struct response *response, struct err
     buf_printf(out, "{\"days\":%lld,\"runs\":%zu,\"bytes\":%llu,\"items\":[",
                (long long)request->services->retention.bin_days, list.count,
                (unsigned long long)stored_runs_bytes(&list));
-    for (size_t i = list.count; i-- > 0;) { // deleted last, first
+    for (size_t i = list.count; i-- > 0;) { // newest deletion first
         add_run(&list.runs[i], out);
         add_deletion(request, &list.runs[i], out);
         buf_printf(out, ",\"traces\":%lld,\"bytes\":%llu}%s", (long long)list.runs[i].traces,

@@ -228,13 +228,15 @@ bool api_patch_run(struct request *request, struct response *response, struct er
     return ok && api_reply_run(request, response, run.id, err);
 }
 
-// Where there is no bin. It went through it all the same, which refuses baselines.
+// Where there is no bin. It went through it all the same, which refuses baselines; the service may
+// have emptied that already.
 static bool delete_for_good(struct request *request, struct response *response,
                             const struct run *run, struct err *err)
 {
     response->status = 204;
     response->cache = CACHE_NEVER;
-    return intake_delete_run(&request->services->intake, run->id, STORE_ANY, err);
+    return intake_delete_run(&request->services->intake, run->id, STORE_ANY, err) ||
+           err->code == ERR_NOT_FOUND;
 }
 
 bool api_delete_run(struct request *request, struct response *response, struct err *err)

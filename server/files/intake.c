@@ -154,9 +154,12 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
 bool intake_bin_run(const struct intake *intake, struct str run_id, int64_t expected,
                     struct str who, struct err *err)
 {
-    return store_bin_run(intake->store, run_id, expected, who, err) ||
-           (err->code == ERR_SPACE && // the ballast just made room
-            store_bin_run(intake->store, run_id, expected, who, err));
+    bool ok = store_bin_run(intake->store, run_id, expected, who, err) ||
+              (err->code == ERR_SPACE && // the ballast just made room
+               store_bin_run(intake->store, run_id, expected, who, err));
+    if (ok && intake->jobs) // a restored run is read anew: no two may read it at a time
+        jobs_stop_run(intake->jobs, run_id);
+    return ok;
 }
 
 bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,

@@ -168,9 +168,9 @@ bool retention_plan(const struct retention_rules *rules, const struct stored_lis
         if (!runs->runs[i].deleted_ns)
             places[count++] = (struct place){&runs->runs[i], i};
     qsort(places, count, sizeof *places, compare_places);
-    judge_series(rules, places, count, now_ns, plan->fates);
-    judge_size(rules, runs, plan);
     judge_bin(rules, runs, now_ns, plan->fates);
+    judge_series(rules, places, count, now_ns, plan->fates);
+    judge_size(rules, runs, plan); // last: it sheds what the others leave
     sum_up(runs, plan);
     return true;
 }

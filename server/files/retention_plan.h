@@ -41,8 +41,7 @@ struct retention_plan {
     uint64_t over_bytes;        // what stays although it is beyond size_bytes
 };
 
-// runs: by since_ns. The plan lives in the arena. Runs that a plan leaves are left by the next one
-// at the same time, too: what stays does not depend on what went.
+// runs: by since_ns. The plan lives in the arena.
 MUST_CHECK bool retention_plan(const struct retention_rules *rules, const struct stored_list *runs,
                                int64_t now_ns, struct arena *arena, struct retention_plan *plan,
                                struct err *err);

@@ -526,6 +526,12 @@ bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
     return true;
 }
 
+void jobs_stop_run(struct jobs *jobs, struct str run_id)
+{
+    int64_t ids[MAX_WORKING];
+    cancel_work(jobs, ids, list_work(jobs, run_id, ids, MAX_WORKING));
+}
+
 // Waits for a job to end since `seen`; false when the time is over or the service stops.
 static bool wait_for_change(struct jobs *jobs, uint64_t seen, const struct timespec *deadline)
 {

@@ -51,6 +51,9 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id);
 // too, but its process works on unheard.
 MUST_CHECK bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err);
 
+// Asks all jobs of a run that work now to stop; their rows are gone.
+void jobs_stop_run(struct jobs *jobs, struct str run_id);
+
 // Waits until an upload has nothing left to do, at most timeout_ms; false when that passed first,
 // the service stops, or as many wait already as may: each of them holds a thread of the dashboard.
 #define JOBS_MAX_WAITING 64

@@ -31,7 +31,8 @@ static bool check_status(struct str status, struct err *err)
 
 static void put_conditions(struct buf *sql, const struct alert_query *query)
 {
-    buf_puts(sql, "WHERE alert.id IN (SELECT id FROM alert WHERE created_ns >= 0");
+    buf_puts(sql, "WHERE alert.id IN (SELECT id FROM alert "
+                  "WHERE created_ns >= 0 AND project <> ''"); // '': its run is in the bin
     buf_puts(sql, query->project.len ? " AND project = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
@@ -109,7 +110,7 @@ static bool update_alert(sqlite3 *db, struct str id, const struct alert_patch *p
         db,
         "UPDATE alert SET status = coalesce(?1, status), comment = coalesce(?2, comment), "
         "handled = coalesce(?1, status) <> 'new' OR coalesce(?2, comment) <> '', updated_ns = ?3 "
-        "WHERE id = ?4",
+        "WHERE id = ?4 AND project <> ''",
         err);
     for (int i = 0; i < 2; i++) {
         const struct str *text = i ? patch->comment : patch->status;

@@ -24,13 +24,14 @@ static bool check_no_baseline(sqlite3 *db, struct str id, struct err *err)
     return sql_end(&stmt) && !is_baseline;
 }
 
-// The rest is done by triggers (0023).
+// The rest is done by triggers (0023). A join that is cut short is forgotten: restoring queues it.
 static bool bin_run(sqlite3 *db, struct str id, struct str who, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
                   "UPDATE stored_run SET deleted_ns = ?, deleted_by = ?, deleted_name = name, "
-                  "name = id, revision = revision + 1 WHERE id = ?",
+                  "name = id, revision = revision + 1, analysis_version = "
+                  "CASE WHEN joining > 0 THEN NULL ELSE analysis_version END WHERE id = ?",
                   err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, who);

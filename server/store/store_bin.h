@@ -44,7 +44,7 @@ struct stored_trace {
 };
 
 struct stored_list {
-    struct stored_run *runs; // in the bin: deleted first, first; all: by since_ns
+    struct stored_run *runs; // in the bin: longest there first; all: oldest since_ns first
     size_t count;
     struct stored_trace *traces; // of these runs, in their order
     size_t trace_count;

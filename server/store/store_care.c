@@ -137,11 +137,13 @@ bool store_list_damaged(struct store *store, struct arena *arena, struct damaged
     *count = 0;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db,
-                                 "SELECT blob.sha256, damage, filename, run_id FROM blob "
-                                 "LEFT JOIN trace ON trace.sha256 = blob.sha256 "
-                                 "WHERE damage <> '' GROUP BY blob.sha256 ORDER BY blob.sha256",
-                                 err);
+    struct stmt stmt =
+        sql_begin(txn.db,
+                  "SELECT blob.sha256, damage, trace.filename, trace.run_id FROM blob "
+                  "LEFT JOIN trace ON trace.sha256 = blob.sha256 "
+                  "AND EXISTS (SELECT 1 FROM run WHERE id = trace.run_id) "
+                  "WHERE damage <> '' GROUP BY blob.sha256 ORDER BY blob.sha256",
+                  err);
     bool ok = read_damaged(&stmt, arena, blobs, count);
     return txn_end(&txn, ok, err);
 }

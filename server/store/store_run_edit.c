@@ -368,7 +368,7 @@ bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct a
 static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
 {
     struct stmt stmt =
-        sql_begin(db, "SELECT count(*) FROM stored_run WHERE owner = ? AND received = 0", err);
+        sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND received = 0", err);
     sql_bind_text(&stmt, owner);
     int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt) &&

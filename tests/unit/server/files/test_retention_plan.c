@@ -199,9 +199,10 @@ static void the_bin_has_a_time_of_its_own(void **state)
     struct store_of_runs *s = *state;
     add(s, "a", 200)->deleted_ns = NOW - 30 * DAY;
     add(s, "a", 200)->deleted_ns = NOW - 29 * DAY;
+    add(s, "a", 2);
     add(s, "a", 1);
     plan(s, (struct retention_rules){.days = 90, .size_bytes = 100, .newest = 1, .bin_days = 30});
-    assert_fates(s, "Gtn"); // what is in the bin is none of the newest, and not of the size
+    assert_fates(s, "GtSn"); // what is in the bin is none of the newest, and not of the size
     assert_int_equal(s->plan.free_bytes, 100);
     assert_int_equal(s->plan.over_bytes, 0);
 }

@@ -305,6 +305,31 @@ static void a_cancelled_job_leaves_no_process_and_no_descriptor(void **state)
     assert_true(count_fds() < before);
 }
 
+// Without taking its end from the service.
+static bool has_child(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static void wait_for_child(bool expected)
+{
+    for (int i = 0; i < WAIT_MS / 2 && has_child() != expected; i++)
+        wait_a_little();
+    assert_int_equal(has_child(), expected);
+}
+
+static void deleting_a_run_ends_the_process_that_reads_it(void **state)
+{
+    struct service *s = *state;
+    start_jobs(s, 2);
+    struct upload upload = take_as(s, "hung", "!hang", "x.json");
+    wait_for_child(true);
+    check(s, intake_bin_run(&s->intake, upload.run_id, STORE_ANY, STR(""), &s->err));
+    wait_for_child(false);
+    end_jobs(s);
+}
+
 static void a_cancelled_run_comes_back_when_it_is_analysed_again(void **state)
 {
     struct service *s = *state;
@@ -418,6 +443,7 @@ int main(int argc, char **argv)
         TEST(what_takes_too_long_is_stopped),
         TEST(other_jobs_go_on_beside_a_poisonous_one),
         TEST(a_cancelled_job_leaves_no_process_and_no_descriptor),
+        TEST(deleting_a_run_ends_the_process_that_reads_it),
         TEST(a_cancelled_run_comes_back_when_it_is_analysed_again),
         TEST(a_dead_process_gives_back_its_cores),
         TEST(a_job_that_nobody_works_on_is_taken_back),

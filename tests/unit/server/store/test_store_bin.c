@@ -206,6 +206,22 @@ static void work_on_a_deleted_run_ends_and_goes_on_when_it_is_restored(void **st
     assert_int_equal(job.kind, JOB_RUN);
 }
 
+static void a_join_that_a_deletion_cut_short_is_queued_again(void **state)
+{
+    struct fixture *f = *state;
+    add_runs(f, "s", 1, 1, 1);
+    assert_ok(f, store_reanalyse_run(f->store, find(f, "s@1").id, &f->err));
+    struct report report = {.arena = &f->arena};
+    struct trace_result result = {.rank = 0, .world_size = 1};
+    struct job job = claim(f);
+    assert_ok(f, end_trace(f, &job, &report, result));
+    assert_int_equal(open_job_count(f), 1);
+    restore(f, bin(f, "s@1"));
+    assert_int_equal(open_job_count(f), 1);
+    job = claim(f);
+    assert_int_equal(job.kind, JOB_RUN);
+}
+
 static void an_alert_keeps_what_people_said(void **state)
 {
     struct fixture *f = *state;
@@ -222,6 +238,10 @@ static void an_alert_keeps_what_people_said(void **state)
     table = series(f);
     assert_int_equal(table_cell(&table, 0, "open_alerts")->i, 0);
     assert_false(store_find_alert(f->store, alert, &f->arena, &table, &f->err));
+    struct str status = STR("noise");
+    struct alert_patch patch = {.status = &status};
+    assert_false(store_patch_alert(f->store, alert, &patch, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
     restore(f, id);
     judge_all(f);
     table = alerts(f, "");
@@ -294,6 +314,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_changed_run_is_not_deleted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(work_on_a_deleted_run_ends_and_goes_on_when_it_is_restored,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_join_that_a_deletion_cut_short_is_queued_again, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_alert_keeps_what_people_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_of_several_runs_counts_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_in_the_bin_counts_against_its_senders_quota, set_up,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking after the database: checks, copies, damaged files, what is old, and its settings.
 #include "ingest/base/clock.h"
+#include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/store_fixture.h"
@@ -296,6 +297,23 @@ static void a_damaged_file_is_warned_of_until_it_is_uploaded_again(void **state)
     assert_text(warning_of(f, upload.run_id), "");
 }
 
+static void a_damaged_file_names_a_run_that_is_not_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct damaged_blob *blobs;
+    size_t count;
+    struct upload first = add(f, "r", 'a', 0, "x.json"), second = add(f, "q", 'a', 0, "y.json");
+    assert_ok(f, store_note_scrub(f->store, first.traces[0].sha256.at, "is missing", &f->err));
+    assert_ok(f, store_bin_run(f->store, first.run_id, STORE_ANY, STR(""), &f->err));
+    assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_text(blobs[0].run_id, second.run_id.at);
+    assert_ok(f, store_bin_run(f->store, second.run_id, STORE_ANY, STR(""), &f->err));
+    assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_int_equal(blobs[0].run_id.len, 0);
+}
+
 // --- what is old --------------------------------------------------------------------------------
 
 static void jobs_and_uploads_are_forgotten_but_not_what_waits(void **state)
@@ -445,6 +463,7 @@ int main(void)
         TEST(the_file_looked_at_longest_ago_is_next),
         TEST(a_file_that_was_looked_at_by_a_clock_ahead_of_its_time_is_looked_at_again),
         TEST(a_damaged_file_is_warned_of_until_it_is_uploaded_again),
+        TEST(a_damaged_file_names_a_run_that_is_not_deleted),
         TEST(jobs_and_uploads_are_forgotten_but_not_what_waits),
         TEST(after_a_flush_failed_nothing_is_written_and_all_is_read),
         TEST(emptying_the_log_leaves_no_byte_of_what_was_deleted),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may add to which run, how many empty ones there may be, and what a run may be called.
+#include "server/store/store_bin.h"
 #include "tests/unit/store_fixture.h"
 
 static struct run_request named(const char *name)
@@ -83,9 +84,13 @@ static void so_many_empty_runs_and_no_more(void **state)
     request.owner = STR("a");
     for (int i = 0; i < STORE_MAX_EMPTY_RUNS; i++)
         assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    struct str last = run.id;
     assert_false(store_create_run(f->store, &request, &f->arena, &run, &f->err));
     assert_int_equal(f->err.code, ERR_BUSY);
     request.owner = STR("b");
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_ok(f, store_bin_run(f->store, last, STORE_ANY, STR(""), &f->err));
+    request.owner = STR("a"); // deleting one makes room
     assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
 }
 
