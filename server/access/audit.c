@@ -23,8 +23,6 @@
 #define OBJECT_MAX_BYTES 300
 #define OBJECT_ROOM      1024 // for the address and what it named
 
-#define MAX_FILES 1000
-
 struct audit {
     struct store *store;
     uint64_t file_bytes; // 0: it is never put aside
@@ -54,7 +52,7 @@ struct audit *audit_open(struct store *store, const char *data_dir, struct err *
         audit_close(audit);
         return NULL;
     }
-    int len = snprintf(audit->path, sizeof(audit->path), "%s/audit.log", data_dir);
+    int len = snprintf(audit->path, sizeof(audit->path), "%s/" AUDIT_FILE, data_dir);
     int fd = (size_t)len < sizeof(audit->path) ? open_file(audit) : -1;
     if (fd >= 0) {
         close(fd);
@@ -68,7 +66,7 @@ struct audit *audit_open(struct store *store, const char *data_dir, struct err *
 void audit_rotate(struct audit *audit, uint64_t file_bytes, int64_t files)
 {
     audit->file_bytes = file_bytes;
-    audit->files = files < 0 ? 0 : files < MAX_FILES ? files : MAX_FILES;
+    audit->files = files < 0 ? 0 : files < AUDIT_MAX_FILES ? files : AUDIT_MAX_FILES;
 }
 
 // --- the file -----------------------------------------------------------------------------------
@@ -119,6 +117,17 @@ static bool is_full(const struct audit *audit, int fd, size_t more)
            (uint64_t)info.st_size + more > audit->file_bytes;
 }
 
+// Those that an earlier process put aside, when more were to stay.
+static void remove_beyond(const struct audit *audit)
+{
+    bool found = true;
+    for (int64_t i = audit->files + 1; found && i <= AUDIT_MAX_FILES; i++) {
+        char path[sizeof(audit->path) + 24];
+        path_of(audit, i, path, sizeof(path));
+        found = unlink(path) == 0 || errno != ENOENT;
+    }
+}
+
 // The oldest goes. Under the lock of the file.
 static void put_aside(const struct audit *audit)
 {
@@ -131,6 +140,7 @@ static void put_aside(const struct audit *audit)
         if (rename(from, to) != 0 && errno != ENOENT)
             log_error("%s cannot be put aside: %s", from, strerror(errno));
     }
+    remove_beyond(audit);
 }
 
 static void append(const struct audit *audit, const struct buf *line)
@@ -200,16 +210,22 @@ static struct audit_row row_of(const struct refused *refusal)
                               .status = refusal->status};
 }
 
+// Its entry, if that could not be written when the first one came, and the count.
+static bool write_sum(const struct audit *audit, struct refused *refusal, struct err *err)
+{
+    struct audit_row row = row_of(refusal);
+    return (refusal->row_id || store_add_audit(audit->store, &row, &refusal->row_id, err)) &&
+           (refusal->count == 1 ||
+            store_sum_audit(audit->store, refusal->row_id, refusal->count, refusal->last_ns, err));
+}
+
 static void sum_up(void *context, struct refused *refusal)
 {
-    struct audit *audit = context;
     struct err err = {0};
-    if (refusal->row_id &&
-        !store_sum_audit(audit->store, refusal->row_id, refusal->count, refusal->last_ns, &err)) {
+    if (write_sum(context, refusal, &err))
+        refusal->summed = refusal->count;
+    else
         log_warn("counting refused requests: %s", err.msg);
-        return;
-    }
-    refusal->summed = refusal->count;
 }
 
 // Under the lock.
@@ -235,7 +251,7 @@ static void count_refusal(struct audit *audit, const struct audit_row *row)
     if (is_new) {
         struct audit_row first = row_of(refusal);
         write_alone(audit, &first, &refusal->row_id);
-        refusal->summed = 1;
+        refusal->summed = refusal->row_id ? 1 : 0;
     }
     pthread_mutex_unlock(&audit->lock);
 }

@@ -8,12 +8,15 @@
 
 struct audit;
 
+#define AUDIT_FILE      "audit.log"
+#define AUDIT_MAX_FILES 1000 // put aside beside it
+
 // Lines go to DIR/audit.log. ERR_IO when that cannot be written. Pair with audit_close.
 MUST_CHECK struct audit *audit_open(struct store *store, const char *data_dir, struct err *err);
 void audit_close(struct audit *audit); // NULL is allowed; before the store's
 
 // From now on a file of so many bytes is put aside as audit.log.1, that as audit.log.2 and so on,
-// of which so many stay. 0 bytes: never. Before other threads use it.
+// of which so many stay; older ones go. 0 bytes: never. Before other threads use it.
 void audit_rotate(struct audit *audit, uint64_t file_bytes, int64_t files);
 
 struct audit_entry {

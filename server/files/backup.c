@@ -2,6 +2,7 @@
 // Copies what a database names from one folder to another and reads it there again.
 #include "server/files/backup.h"
 
+#include "server/access/audit.h"
 #include "server/files/blob.h"
 #include "server/files/data_folder.h"
 #include "server/files/file_copy.h"
@@ -21,8 +22,7 @@
 
 #define DATABASE "stepscope.db"
 #define MARK     "stepscope-backup" // tells a backup from other folders; locked while written to
-#define AUDIT    "audit.log"
-#define LAST     "backup.last" // its time is what counts
+#define LAST     "backup.last"      // its time is what counts
 enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
 
 // Two folders that look alike.
@@ -145,11 +145,23 @@ static bool copy_trace(void *context, const char *trace_id, struct err *err)
     return file_copy(from, to, &how, err) || err->code == ERR_NOT_FOUND;
 }
 
-static bool copy_audit(const struct copying *copying, struct err *err)
+static bool copy_if_there(const struct copying *copying, const char *name, struct err *err)
 {
     char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
-    return join(from, copying->from, AUDIT, err) && join(to, copying->to, AUDIT, err) &&
+    return join(from, copying->from, name, err) && join(to, copying->to, name, err) &&
            (file_copy_bytes(from, to, err) || err->code == ERR_NOT_FOUND);
+}
+
+// The newest first: what is put aside meanwhile is then copied twice, and not missed.
+static bool copy_audit(const struct copying *copying, struct err *err)
+{
+    char name[sizeof AUDIT_FILE + 16];
+    bool ok = copy_if_there(copying, AUDIT_FILE, err);
+    for (int i = 1; ok && i <= AUDIT_MAX_FILES; i++) {
+        snprintf(name, sizeof name, AUDIT_FILE ".%d", i);
+        ok = copy_if_there(copying, name, err);
+    }
+    return ok;
 }
 
 // A database that was lost and made anew names no file. What an older backup holds is then all that

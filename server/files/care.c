@@ -31,7 +31,8 @@
 #define SCRUB_BYTES_PS ((uint64_t)32 << 20)
 #define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
 #define TRIM_NS        (60 * SECOND_NS)
-#define SWEEP_NS       (HOUR_NS / 6) // files that no row names
+#define SETTLE_NS      (30 * SECOND_NS) // each count that grew is a transaction
+#define SWEEP_NS       (HOUR_NS / 6)    // files that no row names
 enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
 
 struct care {
@@ -52,7 +53,7 @@ struct care {
     bool must_purge; // something was deleted whose bytes may stand in the log of writes
     uint64_t seen_writes;
     // Monotonic: when that was done last.
-    int64_t pruned_ns, trimmed_ns, looked_ns, swept_ns, expired_ns;
+    int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns, expired_ns;
     int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
 };
 
@@ -230,7 +231,7 @@ static const char *why_to_bin(enum retention_fate fate)
     return fate == GOES_FOR_AGE ? "it is older than is kept" : "more is stored than may be";
 }
 
-// Who changed meanwhile is looked at again the next time.
+// A run that changed meanwhile is looked at again next time.
 static bool move_to_bin(struct care *care, const struct stored_list *list,
                         const struct retention_plan *plan, struct err *err)
 {
@@ -462,6 +463,16 @@ static void give_memory_back(struct care *care)
     care->trimmed_ns = now_ns;
 }
 
+// Who asks for the log has the counts brought in at once.
+static void settle_audit(struct care *care)
+{
+    int64_t now_ns = clock_mono_ns();
+    if (now_ns - care->settled_ns < SETTLE_NS)
+        return;
+    audit_settle(care->config.audit);
+    care->settled_ns = now_ns;
+}
+
 // --- the thread ---------------------------------------------------------------------------------
 
 static void do_duties(struct care *care)
@@ -473,7 +484,7 @@ static void do_duties(struct care *care)
     if (!can_write) // a restart is needed
         return;
     keep_ballast(care);
-    audit_settle(care->config.audit);
+    settle_audit(care);
     purge_for_room(care);
     if (is_clock_believed(care)) {
         expire_runs(care);

@@ -71,6 +71,33 @@ static void a_flood_of_refused_requests_is_a_number(void **state)
     assert_true(cell_of(&table, 0, "last_at")->s.len > 0);
 }
 
+static void change_database(struct fixture *f, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 60000);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void refusals_that_could_not_be_written_come_later(void **state)
+{
+    struct fixture *f = *state;
+    struct audit *audit = open_audit(f);
+    change_database(f, "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
+                       "SELECT RAISE(ABORT, 'no room'); END");
+    send(audit, "token k_1 (reader)", "10.0.0.1", 403);
+    send(audit, "token k_2 (other)", "10.0.0.1", 403);
+    send(audit, "token k_2 (other)", "10.0.0.1", 403);
+    audit_settle(audit);
+    assert_int_equal(list(f).row_count, 0);
+    change_database(f, "DROP TRIGGER full");
+    audit_settle(audit);
+    struct table table = list(f);
+    assert_int_equal(counted(&table), 3);
+    audit_close(audit);
+}
+
 static void others_have_entries_of_their_own(void **state)
 {
     struct fixture *f = *state;
@@ -127,8 +154,14 @@ static void the_file_is_put_aside_at_its_size(void **state)
     assert_int_equal(bytes_of(f, "audit.log.4"), -1);
     assert_true(audit_file_bytes(audit) <= (FILES + 1) * SIZE);
     assert_true(audit_file_bytes(audit) > SIZE);
+    audit_rotate(audit, SIZE, 1);
+    for (int i = 0; i < 100; i++)
+        send(audit, "token k_1 (writer)", "10.0.0.1", 204);
+    assert_in_range(bytes_of(f, "audit.log.1"), 1, SIZE);
+    assert_int_equal(bytes_of(f, "audit.log.2"), -1); // fewer shall stay now
+    assert_int_equal(bytes_of(f, "audit.log.3"), -1);
     struct table table = list(f);
-    assert_int_equal(table.row_count, 200); // the database has them all
+    assert_int_equal(table.row_count, 300); // the database has them all
     audit_close(audit);
 }
 
@@ -150,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_flood_of_refused_requests_is_a_number),
+        TEST(refusals_that_could_not_be_written_come_later),
         TEST(others_have_entries_of_their_own),
         TEST(addresses_without_number_are_counted_together),
         TEST(the_file_is_put_aside_at_its_size),

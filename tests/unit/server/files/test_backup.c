@@ -224,6 +224,41 @@ static void what_is_restored_is_what_was_saved(void **state)
     assert_int_equal(again.files, 1);
 }
 
+static void write_line(const char *folder, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", name);
+    fclose(file);
+}
+
+static void assert_line(const char *folder, const char *name)
+{
+    char path[128], line[64] = "";
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    assert_int_equal(strncmp(line, name, strlen(name)), 0);
+    assert_string_equal(line + strlen(name), "\n");
+}
+
+static void all_files_of_the_audit_log_are_saved(void **state)
+{
+    static const char *const names[] = {"audit.log", "audit.log.1", "audit.log.12"};
+    struct service *s = *state;
+    struct backup_report report = {.out = stdout};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        write_line(s->data, names[i]);
+    made(s);
+    check(s, backup_restore(s->to, s->back, &report, &s->err));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_line(s->back, names[i]);
+}
+
 // SQLite would play the log into the database that was restored.
 static void nothing_is_restored_beside_the_log_of_another_database(void **state)
 {
@@ -408,6 +443,7 @@ int main(void)
         TEST(a_folder_with_other_things_is_never_written_to),
         TEST(a_damaged_file_is_told_and_the_rest_is_saved),
         TEST(what_is_restored_is_what_was_saved),
+        TEST(all_files_of_the_audit_log_are_saved),
         TEST(nothing_is_restored_beside_the_log_of_another_database),
         TEST(a_service_holds_its_folder_against_a_restore),
         TEST(a_look_at_a_file_rests_and_can_be_stopped),
