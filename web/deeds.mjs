@@ -64,8 +64,32 @@ export function say_deleted({ deleted, goes }) {
       deleted });
 }
 
-/** Takes runs out of the bin; what cannot be stays in what is said. @param {Picked[]} runs */
+/** @type {WeakSet<Deed>} */
+const shown = new WeakSet();
+
+/** Whether a deed is shown for the first time: then the keyboard goes to it. @param {Deed} deed */
+export function take_focus(deed) {
+  const is_new = !shown.has(deed);
+  shown.add(deed);
+  return is_new;
+}
+
+/** Ids of runs on their way back: a second click does not ask for them again. */
+const returning = new Set();
+
+/**
+ * Takes runs out of the bin; those that cannot be restored stay in the message.
+ * @param {Picked[]} runs
+ */
 export async function restore_runs(runs) {
+  const asked = runs.filter(({ id }) => !returning.has(id));
+  for (const { id } of asked) returning.add(id);
+  if (asked.length > 0) await restore_all(asked);
+  for (const { id } of asked) returning.delete(id);
+}
+
+/** @param {Picked[]} runs */
+async function restore_all(runs) {
   const left = [];
   let problem = null;
   for (const run of runs) {

@@ -39,7 +39,7 @@ async function on_refused_page(body) {
 
 const tick = (page, name) => page.getByRole("checkbox", { name: `Select ${name}` }).check();
 const selection = (page) => page.getByRole("region", { name: "Selected runs" });
-const message = (page) => page.getByRole("region", { name: "Done last" });
+const message = (page) => page.getByRole("region", { name: "Last action" });
 const is_there = async (name) => (await server.request(`/api/v1/runs/${name}`)).status === 200;
 const in_bin = async () => (await server.get("/bin")).items.map(({ name }) => name).sort();
 const empty_bin = () => server.request("/api/v1/bin", { method: "DELETE" });

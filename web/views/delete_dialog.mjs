@@ -5,7 +5,10 @@ import { delete_runs, say_deleted } from "../deeds.mjs";
 import { plural } from "../format.mjs";
 import { Dialog, ProblemNotice } from "../widgets.mjs";
 
-/** @param {{runs: import("../tray.mjs").Picked[], ondeleted: () => void, onclose: () => void}} p */
+/**
+ * @typedef {import("../tray.mjs").Picked} Picked
+ * @param {{runs: Picked[], ondeleted: (deleted: Picked[]) => void, onclose: () => void}} p
+ */
 export function DeleteDialog({ runs, ondeleted, onclose }) {
   const [problem, set_problem] = useState(null);
   const [busy, set_busy] = useState(false);
@@ -13,10 +16,8 @@ export function DeleteDialog({ runs, ondeleted, onclose }) {
     set_busy(true);
     const done = await delete_runs(runs);
     set_problem(done.problem);
-    if (!done.problem) {
-      onclose();
-      ondeleted();
-    }
+    if (!done.problem) onclose();
+    if (done.deleted.length > 0) ondeleted(done.deleted);
     say_deleted(done); // last: the keyboard cannot leave a dialog that is open
   };
   const one = runs.length === 1;

@@ -132,7 +132,9 @@ function use_ticks() {
   const has = (wanted) => ticked.some(({ id }) => id === wanted);
   const toggle = ({ id, name }) =>
     set_ticked(has(id) ? ticked.filter((run) => run.id !== id) : [...ticked, { id, name }]);
-  return { ticked, has, toggle, clear: () => set_ticked([]) };
+  const drop = (gone) => set_ticked((now) =>
+    now.filter(({ id }) => !gone.some((run) => run.id === id)));
+  return { ticked, has, toggle, drop, clear: () => set_ticked([]) };
 }
 
 const names_of = (runs) => html`<span class="faint selection-names">${
@@ -171,7 +173,7 @@ function SelectionBar({ ticks, shown }) {
     set_tray([...tray.get().filter(({ id }) => !chosen.has(id)), ...here]);
     ticks.clear();
   };
-  const dialog = deleting && html`<${DeleteDialog} runs=${deleting} ondeleted=${ticks.clear}
+  const dialog = deleting && html`<${DeleteDialog} runs=${deleting} ondeleted=${ticks.drop}
     onclose=${() => set_deleting(null)} />`;
   if (ticks.ticked.length === 0) return html`<${TrayBar} />${dialog}`;
   return html`<div class="selection-bar" role="region" aria-label="Selected runs">
