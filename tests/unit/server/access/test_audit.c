@@ -71,12 +71,18 @@ static void a_flood_of_refused_requests_is_a_number(void **state)
     assert_true(cell_of(&table, 0, "last_at")->s.len > 0);
 }
 
-static void change_database(struct fixture *f, const char *sql)
+// Whether the database takes entries.
+static void set_full(struct fixture *f, bool full)
 {
     sqlite3 *db;
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
     sqlite3_busy_timeout(db, 60000);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    int rc = full ? sqlite3_exec(db,
+                                 "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
+                                 "SELECT RAISE(ABORT, 'no room'); END",
+                                 NULL, NULL, NULL)
+                  : sqlite3_exec(db, "DROP TRIGGER full", NULL, NULL, NULL);
+    assert_int_equal(rc, SQLITE_OK);
     sqlite3_close(db);
 }
 
@@ -84,14 +90,13 @@ static void refusals_that_could_not_be_written_come_later(void **state)
 {
     struct fixture *f = *state;
     struct audit *audit = open_audit(f);
-    change_database(f, "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
-                       "SELECT RAISE(ABORT, 'no room'); END");
+    set_full(f, true);
     send(audit, "token k_1 (reader)", "10.0.0.1", 403);
     send(audit, "token k_2 (other)", "10.0.0.1", 403);
     send(audit, "token k_2 (other)", "10.0.0.1", 403);
     audit_settle(audit);
     assert_int_equal(list(f).row_count, 0);
-    change_database(f, "DROP TRIGGER full");
+    set_full(f, false);
     audit_settle(audit);
     struct table table = list(f);
     assert_int_equal(counted(&table), 3);
