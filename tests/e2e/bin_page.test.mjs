@@ -149,6 +149,27 @@ test("a deletion is undone from its message, also by keyboard", async () => {
   });
 });
 
+const has_keyboard = (page) => message(page).evaluate((node) =>
+  node.contains(document.activeElement));
+
+test("two clicks undo once, and the message takes the keyboard once", async () => {
+  await make("larch");
+  await on_page({}, async (page) => {
+    await visit(page, "/");
+    await tick(page, "larch");
+    await delete_selected(page);
+    await message(page).getByRole("button", { name: "Undo" }).dblclick();
+    await message(page).getByText("Restored larch").waitFor();
+    await until("the keyboard is in the message", () => has_keyboard(page));
+    await page.getByRole("link", { name: "Bin", exact: true }).click();
+    await page.waitForURL("**/settings/bin");
+    await message(page).waitFor();
+    await settle(page);
+    assert.equal(await has_keyboard(page), false);
+    assert.equal(await message(page).getByText("could not be restored").count(), 0);
+  });
+});
+
 test("an undo that cannot be says what to do, and can be tried again", async () => {
   await make("twin");
   await on_refused_page(async (page) => {
@@ -166,16 +187,21 @@ test("an undo that cannot be says what to do, and can be tried again", async () 
 });
 
 test("a baseline is not deleted, and the page says why", async () => {
-  await make("pinned");
+  for (const name of ["loose", "pinned"]) await make(name);
   await server.send("PUT", "/baselines/main", { run: "pinned" });
   await on_refused_page(async (page) => {
     await visit(page, "/");
+    await tick(page, "loose");
     await tick(page, "pinned");
     await selection(page).getByRole("button", { name: "Delete…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Delete", exact: true }).click();
     await dialog.getByText(/baseline 'main'/).waitFor();
     assert.equal(await is_there("pinned"), true);
+    assert.equal(await is_there("loose"), false);
+    await dialog.getByText("Close", { exact: true }).click();
+    await selection(page).getByText("1 selected").waitFor();
+    assert.doesNotMatch(await selection(page).innerText(), /loose|more not in this list/);
   });
 });
 
