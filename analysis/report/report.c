@@ -189,3 +189,11 @@ void report_json(const struct report *report, struct buf *out)
     }
     buf_putc(out, '}');
 }
+
+size_t table_place(const struct table_desc *const *known, const struct table_desc *desc)
+{
+    size_t place = 0;
+    while (known[place] && known[place] != desc)
+        place++;
+    return place;
+}

@@ -120,4 +120,12 @@ MUST_CHECK bool report_save(const struct report *report, struct buf *out, struct
 MUST_CHECK bool report_load(struct report *report, struct str bytes,
                             const struct table_desc *const *known, struct err *err);
 
+// The same of a report that is one table of at most so many rows; ERR_FORMAT for any other.
+MUST_CHECK bool report_load_part(struct report *report, struct str bytes,
+                                 const struct table_desc *desc, uint64_t most_rows,
+                                 struct err *err);
+
+// The place of a table in a list, or that of the NULL at its end.
+size_t table_place(const struct table_desc *const *known, const struct table_desc *desc);
+
 #endif

@@ -309,6 +309,29 @@ static bool check_magic(struct cursor *in, struct err *err)
     return true;
 }
 
+// Looks at the head alone: a row without cells takes no bytes, so a short text may have any number.
+static bool check_part(struct str bytes, const struct table_desc *desc, uint64_t most_rows,
+                       struct err *err)
+{
+    struct cursor in = {.left = bytes};
+    if (!check_magic(&in, err))
+        return false;
+    bool alone = take_number(&in, 4) == 1 && str_equal(take_text(&in), str_of(desc->name));
+    take_number(&in, 8); // bytes of the table
+    take_number(&in, 4); // columns
+    uint64_t rows = take_number(&in, 8);
+    return (alone && !in.failed && rows <= most_rows) ||
+           err_set_at(err, ERR_FORMAT, in.pos, "found no part of table %s with at most %llu rows",
+                      desc->name, (unsigned long long)most_rows);
+}
+
+bool report_load_part(struct report *report, struct str bytes, const struct table_desc *desc,
+                      uint64_t most_rows, struct err *err)
+{
+    const struct table_desc *const known[] = {desc, NULL};
+    return check_part(bytes, desc, most_rows, err) && report_load(report, bytes, known, err);
+}
+
 bool report_load(struct report *report, struct str bytes, const struct table_desc *const *known,
                  struct err *err)
 {

@@ -116,9 +116,7 @@ static bool write_tables(struct writing *writing, const struct report *report,
                          const struct table_desc *const *known, struct err *err)
 {
     for (unsigned i = 0; i < report->table_count; i++) {
-        uint64_t index = 0;
-        while (known[index] && known[index] != report->tables[i].desc)
-            index++;
+        size_t index = table_place(known, report->tables[i].desc);
         if (!known[index])
             return err_set(err, ERR_INTERNAL, "no table %s is known", report->tables[i].desc->name);
         if (!write_table(writing, &report->tables[i], index, err))
@@ -181,7 +179,7 @@ static bool read_all(struct report_parts *parts, void *to, size_t len, size_t *g
     return true;
 }
 
-static bool is_damaged(const struct report_parts *parts, struct err *err)
+static bool refuse_damaged(const struct report_parts *parts, struct err *err)
 {
     return err_set_at(err, ERR_FORMAT, parts->at, "its tables are cut or damaged");
 }
@@ -189,11 +187,11 @@ static bool is_damaged(const struct report_parts *parts, struct err *err)
 static bool take_header(struct report_parts *parts, const struct header *header, struct err *err)
 {
     uint64_t count = 0;
-    while (parts->known[count])
+    while (count < REPORT_MAX_TABLES && parts->known[count])
         count++;
     if (header->magic != PART_MAGIC || header->table >= count || header->len == 0 ||
         header->len > REPORT_PART_MOST_BYTES || header->number != parts->next[header->table]++)
-        return is_damaged(parts, err);
+        return refuse_damaged(parts, err);
     parts->part = (struct report_part){.desc = parts->known[header->table],
                                        .table = (unsigned)header->table,
                                        .number = header->number};
@@ -210,52 +208,55 @@ bool report_parts_next(struct report_parts *parts, bool *found, struct err *err)
     if (got == 0)
         return true;
     if (got < sizeof header)
-        return is_damaged(parts, err);
+        return refuse_damaged(parts, err);
     if (!take_header(parts, &header, err) || !make_room(&parts->frame, header.len, err) ||
         !read_all(parts, parts->frame.at, header.len, &got, err))
         return false;
     if (got < header.len)
-        return is_damaged(parts, err);
+        return refuse_damaged(parts, err);
     parts->part.frame = (struct str){parts->frame.at, header.len};
     *found = true;
     return true;
 }
 
-static bool unpack(struct str frame, size_t size, const struct table_desc *const *known,
-                   struct report *report, struct err *err)
+// The plain text lives in the arena.
+static bool unpack(struct str frame, size_t max_bytes, struct arena *arena, struct str *plain,
+                   struct err *err)
 {
-    struct arena arena; // loading copies texts
-    arena_init(&arena, report->arena->budget);
-    char *plain = arena_room(&arena, size + 1, 1, err);
-    bool ok = plain != NULL;
-    if (ok) {
-        size_t got = ZSTD_decompress(plain, size, frame.at, frame.len);
-        ok = ZSTD_isError(got) || got != size
-                 ? err_set(err, ERR_FORMAT, "stored tables are damaged")
-                 : report_load(report, (struct str){plain, got}, known, err);
-    }
-    arena_free(&arena);
-    return ok;
+    unsigned long long size = ZSTD_getFrameContentSize(frame.at, frame.len);
+    if (size > max_bytes) // the two error values are larger, too
+        return err_set(err, ERR_FORMAT, "stored tables are damaged");
+    char *at = arena_room(arena, size + 1, 1, err);
+    if (!at)
+        return false;
+    *plain = (struct str){at, ZSTD_decompress(at, size, frame.at, frame.len)};
+    return plain->len == size || err_set(err, ERR_FORMAT, "stored tables are damaged");
 }
 
 bool report_unpack(struct str frame, size_t max_bytes, const struct table_desc *const *known,
                    struct report *report, struct err *err)
 {
-    unsigned long long size = ZSTD_getFrameContentSize(frame.at, frame.len);
-    return size > max_bytes // the two error values are larger, too
-               ? err_set(err, ERR_FORMAT, "stored tables are damaged")
-               : unpack(frame, (size_t)size, known, report, err);
+    struct arena arena; // loading copies texts
+    struct str plain;
+    arena_init(&arena, report->arena->budget);
+    bool ok =
+        unpack(frame, max_bytes, &arena, &plain, err) && report_load(report, plain, known, err);
+    arena_free(&arena);
+    return ok;
 }
 
 bool report_part_load(const struct report_part *part, struct report *report, struct err *err)
 {
-    const struct table_desc *const known[] = {part->desc, NULL};
     const struct table *table = report_find(report, part->desc->name);
     size_t before = table ? table->row_count : 0;
-    if (!report_unpack(part->frame, REPORT_PART_MOST_BYTES, known, report, err))
-        return false;
+    struct arena arena;
+    struct str plain;
+    arena_init(&arena, report->arena->budget);
+    bool ok = unpack(part->frame, REPORT_PART_MOST_BYTES, &arena, &plain, err) &&
+              report_load_part(report, plain, part->desc, REPORT_PART_ROWS, err);
+    arena_free(&arena);
     table = report_find(report, part->desc->name);
-    size_t rows = (table ? table->row_count : 0) - before;
-    return (rows <= REPORT_PART_ROWS && (rows || part->number == 0)) ||
-           err_set(err, ERR_FORMAT, "a part of table %s has %zu rows", part->desc->name, rows);
+    bool more = table && table->row_count > before;
+    return ok && (more || part->number == 0 ||
+                  err_set(err, ERR_FORMAT, "a part of table %s has no rows", part->desc->name));
 }

@@ -8,7 +8,7 @@
 
 #define REPORT_PART_ROWS       ((size_t)1024)
 #define REPORT_PART_BYTES      ((size_t)1 << 20)  // of cells and texts, unless one row has more
-#define REPORT_PART_MOST_BYTES ((size_t)64 << 20) // saved, and compressed: no row has as much
+#define REPORT_PART_MOST_BYTES ((size_t)64 << 20) // saved or compressed; no row is this large
 
 struct report_part {
     const struct table_desc *desc;
@@ -21,17 +21,17 @@ struct report_part {
 MUST_CHECK bool report_parts_write(const struct report *report,
                                    const struct table_desc *const *known, int fd, struct err *err);
 
-struct report_block {
-    char *at;
-    size_t cap;
-};
-
 // Appends a part that was compressed before.
 MUST_CHECK bool report_part_write(const struct report_part *part, int fd, struct err *err);
 
 // Such a file without a name, in memory: of few rows. -1 on failure; the caller closes it.
 MUST_CHECK int report_parts_hold(const struct report *report, const struct table_desc *const *known,
                                  struct err *err);
+
+struct report_block {
+    char *at;
+    size_t cap;
+};
 
 // Reads such a file from its start. Nothing in it is trusted.
 struct report_parts {
@@ -48,10 +48,11 @@ void report_parts_open(struct report_parts *parts, int fd, const struct table_de
 void report_parts_close(struct report_parts *parts);
 
 // The next part is parts->part until the next call; *found false at the end. ERR_FORMAT when what
-// comes is none, or out of the order of its table.
+// follows is not a part, or out of the order of its table.
 MUST_CHECK bool report_parts_next(struct report_parts *parts, bool *found, struct err *err);
 
-// Adds the rows of a part to a report. ERR_FORMAT when it holds anything else.
+// Adds the rows of a part to a report. ERR_FORMAT when it holds anything else, or
+// more than REPORT_PART_ROWS.
 MUST_CHECK bool report_part_load(const struct report_part *part, struct report *report,
                                  struct err *err);
 

@@ -64,7 +64,8 @@ static bool tell(struct report *report, const struct table_desc *desc, int64_t r
     row_null(&row);
     row_null(&row);
     row_text(&row, (struct str){detail->at, detail->len});
-    row_word(&row, "these tables lack their last rows; all other figures count them");
+    row_word(&row, "these tables lack their last rows, and so does what a run sums or matches of "
+                   "them; other figures of this report count them");
     if (!buf_ok(detail, err) || !row_end(&row, desc, report, err))
         return false;
     const struct table *summary = report_find(report, "summary");

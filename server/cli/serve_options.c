@@ -14,8 +14,8 @@ static const struct option table[] = {
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory that the analysis of one trace may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--max-tables", "STEPSCOPE_MAX_TABLES", "1G", "BYTES",
-     "most that the tables of a trace or a run take; their last rows go beyond it, and the trust "
-     "report says so; 0: any",
+     "most that the tables of a trace or a run take; beyond it the last rows are left out, and the "
+     "trust report says so; 0: any",
      NULL, OPTION_BYTES, AT(max_tables_bytes)},
     {"--job-time", "STEPSCOPE_JOB_TIME", "0", "SECONDS",
      "time that the analysis of one trace may take, 0: five minutes and more for large files", NULL,

@@ -536,6 +536,8 @@ struct care *care_open(const struct care_config *config, struct err *err)
     write_probe_init(&care->probe);
     recall_clock(care);  // before a request asks by it what has expired
     count_damaged(care); // what was found before this process is known from the first request on
+    if (config->retention.bin_days == 0)
+        purge_old(care); // what was being deleted when the last process died
     if (pthread_create(&care->thread, NULL, run, care) == 0)
         return care;
     err_set(err, ERR_LIMIT, "cannot start the thread that looks after the data");

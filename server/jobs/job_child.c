@@ -36,7 +36,7 @@ struct child {
     int reply_fd, log_fd; // our ends
     pid_t pid;
     struct buf reply, log;
-    bool floods;         // it says more than an answer is
+    bool floods;         // it sent more than an answer may hold
     const char *stopped; // why we ended it; NULL: we did not
 };
 

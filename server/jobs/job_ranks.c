@@ -4,6 +4,7 @@
 
 #include "analysis/report/report_parts.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,11 +17,13 @@ bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd,
 {
     struct header header = {.rank = rank->rank};
     off_t begin = lseek(fd, 0, SEEK_CUR);
+    errno = ENOSPC; // what a short write means
     if (begin < 0 || write(fd, &header, sizeof header) != (ssize_t)sizeof header)
         return err_set_errno(err, "writing the ranks");
     if (!store_copy_trace_parts(store, rank->trace_id, run_rank_tables, fd, err))
         return false;
     header.end = (uint64_t)lseek(fd, 0, SEEK_CUR);
+    errno = ENOSPC;
     return pwrite(fd, &header, sizeof header, begin) == (ssize_t)sizeof header ||
            err_set_errno(err, "writing the ranks");
 }
@@ -37,13 +40,6 @@ struct ranks {
     struct place *places;
 };
 
-static bool is_wanted(const struct table_desc *desc, const struct table_desc *const *known)
-{
-    while (*known && *known != desc)
-        known++;
-    return *known != NULL;
-}
-
 static bool load(void *context, size_t index, const struct table_desc *const *known,
                  struct report *report, struct err *err)
 {
@@ -54,12 +50,13 @@ static bool load(void *context, size_t index, const struct table_desc *const *kn
     parts.at = ranks->places[index].from;
     parts.end = ranks->places[index].end;
     while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
-        ok = !is_wanted(parts.part.desc, known) || report_part_load(&parts.part, report, err);
+        ok = !known[table_place(known, parts.part.desc)] ||
+             report_part_load(&parts.part, report, err);
     report_parts_close(&parts);
     return ok;
 }
 
-static bool is_damaged(struct err *err)
+static bool refuse_damaged(struct err *err)
 {
     return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
 }
@@ -76,7 +73,7 @@ static bool find_ranks(int fd, int64_t *numbers, struct place *places, size_t *c
         struct header header;
         if (pread(fd, &header, sizeof header, (off_t)at) != (ssize_t)sizeof header ||
             header.end < at + sizeof header || header.end > (uint64_t)info.st_size)
-            return is_damaged(err);
+            return refuse_damaged(err);
         if (numbers) {
             numbers[*count] = header.rank;
             places[*count] = (struct place){at + sizeof header, header.end};

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HERE_MOST_BYTES ((int64_t)8 << 20) // of tables; joining them takes some ten times that
+#define SERVICE_MOST_BYTES ((int64_t)8 << 20) // of tables; joining them takes some ten times that
 
 struct joining {
     struct job_site *site;
@@ -40,7 +40,7 @@ static bool load_rank(void *context, size_t index, const struct table_desc *cons
                                    known, report, err);
 }
 
-static bool join_here(struct joining *joining, struct arena *arena, struct err *err)
+static bool join_in_service(struct joining *joining, struct arena *arena, struct err *err)
 {
     const struct job_site *site = joining->site;
     struct rank_source source = {
@@ -93,7 +93,7 @@ static bool run_child(struct joining *joining, int ranks, struct job_death *deat
     return reply.ok;
 }
 
-static bool join_there(struct joining *joining, struct job_death *death, struct err *err)
+static bool join_in_process(struct joining *joining, struct job_death *death, struct err *err)
 {
     const struct blobs *blobs = joining->site->config->blobs;
     int ranks = blob_scratch(blobs, err);
@@ -106,17 +106,17 @@ static bool join_there(struct joining *joining, struct job_death *death, struct 
 
 // --- either -------------------------------------------------------------------------------------
 
-// Whether all of it is known to be little. What an older program stored comes in larger parts than
-// a process takes.
-static bool is_for_here(const struct joining *joining)
+// Whether little is to be joined, or an unknown amount: what an older program stored comes in
+// larger parts than a process takes.
+static bool fits_service(const struct joining *joining)
 {
     int64_t sum = 0;
-    bool is_known = true;
-    for (size_t i = 0; i < joining->count && sum <= HERE_MOST_BYTES; i++) {
-        is_known = is_known && joining->traces[i].join_bytes >= 0;
+    for (size_t i = 0; i < joining->count; i++) {
+        if (joining->traces[i].join_bytes < 0)
+            return true;
         sum += joining->traces[i].join_bytes;
     }
-    return !is_known || sum <= HERE_MOST_BYTES;
+    return sum <= SERVICE_MOST_BYTES;
 }
 
 bool job_run_join(struct job_site *site, const struct job *job, struct progress *progress,
@@ -128,8 +128,8 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
     arena_init(&arena, &budget);
     bool ok = store_done_ranks(site->config->store, job->run_id, &arena, &joining.traces,
                                &joining.count, err) &&
-              (is_for_here(&joining) ? join_here(&joining, &arena, err)
-                                     : join_there(&joining, death, err));
+              (fits_service(&joining) ? join_in_service(&joining, &arena, err)
+                                      : join_in_process(&joining, death, err));
     arena_free(&arena); // before the tables need their room
     ok = ok && store_finish_run(site->config->store, job, joining.tables, err);
     if (joining.tables >= 0)

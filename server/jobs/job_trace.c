@@ -189,7 +189,7 @@ static void tell_walls(struct job_site *site, unsigned walls)
     log_warn("analyses run in processes without%s%s%s: %s",
              walls & SANDBOX_SECCOMP ? "" : " seccomp", walls & SANDBOX_LANDLOCK ? "" : " landlock",
              walls & SANDBOX_LIMITS ? "" : " limits",
-             "this kernel has them not, or this build has sanitizers");
+             "this kernel lacks them, or this build has sanitizers");
 }
 
 static bool read_files(struct attempt *attempt, struct job_death *death, struct err *err)

@@ -82,8 +82,9 @@ static bool insert_rows(struct filling *filling, const struct table *table, int6
 
 static bool insert_part(struct filling *filling, const struct report_part *part, struct err *err)
 {
+    struct budget budget = {.limit = 4 * (uint64_t)REPORT_PART_MOST_BYTES};
     struct arena arena;
-    arena_init(&arena, NULL);
+    arena_init(&arena, &budget);
     struct report rows = {.arena = &arena};
     bool ok =
         (filling->desc == part->desc ||
@@ -463,22 +464,28 @@ struct kept {
     size_t found;
 };
 
-static bool load_some(sqlite3 *db, struct str trace_id, struct kept *kept, struct report *report,
-                      struct err *err)
+static bool begin_some(sqlite3 *db, struct str trace_id, const struct kept *kept, struct stmt *stmt,
+                       struct err *err)
 {
-    const struct table_desc *const *known = kept->known;
     struct buf sql = {0};
-    put_select(&sql, kept->text, known);
+    put_select(&sql, kept->text, kept->known);
     bool ok = buf_ok(&sql, err);
     if (ok) {
-        struct stmt stmt = sql_begin(db, sql.at, err);
-        sql_bind_text(&stmt, trace_id);
-        for (size_t i = 0; known[i]; i++)
-            sql_bind_text(&stmt, str_of(known[i]->name));
-        ok = load_rows(&stmt, report, known, &kept->found, err);
+        *stmt = sql_begin(db, sql.at, err);
+        sql_bind_text(stmt, trace_id);
+        for (size_t i = 0; kept->known[i]; i++)
+            sql_bind_text(stmt, str_of(kept->known[i]->name));
     }
     buf_free(&sql);
     return ok;
+}
+
+static bool load_some(sqlite3 *db, struct str trace_id, struct kept *kept, struct report *report,
+                      struct err *err)
+{
+    struct stmt stmt;
+    return begin_some(db, trace_id, kept, &stmt, err) &&
+           load_rows(&stmt, report, kept->known, &kept->found, err);
 }
 
 // The older form, all tables in one frame, holds whatever trace_table does not.
@@ -511,40 +518,41 @@ bool store_load_trace_tables(struct store *store, struct str trace_id,
     return txn_end(&txn, ok, err);
 }
 
-// Copies the frames that a statement yields after their table's name and number.
-static bool copy_parts(struct stmt *stmt, const struct table_desc *const *known, int fd,
-                       struct err *err)
+static const char *const copied_first[] = {
+    "SELECT name, 0, report FROM trace_table WHERE trace_id = ? AND name IN (", ")"};
+static const char *const copied_later[] = {
+    "SELECT name, part, report FROM trace_table_part WHERE trace_id = ? AND name IN (",
+    ") ORDER BY name, part"};
+
+static bool copy_some(sqlite3 *db, struct str trace_id, struct kept *kept, int fd, struct err *err)
 {
-    bool ok = true;
-    while (ok && sql_row(stmt)) {
-        struct str name = sql_bytes(stmt, 0);
-        struct report_part part = {.number = (uint64_t)sql_i64(stmt, 1),
-                                   .frame = sql_bytes(stmt, 2)};
-        while (known[part.table] && !str_equal(str_of(known[part.table]->name), name))
+    struct stmt stmt;
+    bool ok = begin_some(db, trace_id, kept, &stmt, err);
+    if (!ok)
+        return false;
+    for (; ok && sql_row(&stmt); kept->found++) {
+        struct str name = sql_bytes(&stmt, 0);
+        struct report_part part = {.number = (uint64_t)sql_i64(&stmt, 1),
+                                   .frame = sql_bytes(&stmt, 2)};
+        while (!str_equal(str_of(kept->known[part.table]->name), name))
             part.table++;
-        ok = !known[part.table] || report_part_write(&part, fd, err);
+        ok = report_part_write(&part, fd, err);
     }
-    return sql_end(stmt) && ok;
+    return sql_end(&stmt) && ok;
 }
 
 bool store_copy_trace_parts(struct store *store, struct str trace_id,
                             const struct table_desc *const *known, int fd, struct err *err)
 {
+    struct kept first = {copied_first, known, 0}, later = {copied_later, known, 0};
     struct txn txn;
     if (!txn_begin(store, TXN_READ, &txn, err))
         return false;
-    struct stmt first =
-        sql_begin(txn.db, "SELECT name, 0, report FROM trace_table WHERE trace_id = ?", err);
-    sql_bind_text(&first, trace_id);
-    bool ok = copy_parts(&first, known, fd, err);
-    if (ok) {
-        struct stmt later = sql_begin(txn.db,
-                                      "SELECT name, part, report FROM trace_table_part "
-                                      "WHERE trace_id = ? ORDER BY name, part",
-                                      err);
-        sql_bind_text(&later, trace_id);
-        ok = copy_parts(&later, known, fd, err);
-    }
+    txn.deadline_ns = INT64_MAX; // a disk that is too slow for it now is so the next time, too
+    bool ok = copy_some(txn.db, trace_id, &first, fd, err) &&
+              copy_some(txn.db, trace_id, &later, fd, err) &&
+              (first.found || err_set(err, ERR_BUSY, "trace %.*s is being read again",
+                                      (int)trace_id.len, trace_id.at));
     return txn_end(&txn, ok, err);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
@@ -178,6 +179,45 @@ static void a_byte_that_changed_never_passes_as_other_parts(void **state)
 }
 
 // Appends another report's parts.
+// Whether what was sent loads as a part of that table.
+static bool loads(struct way *w, const struct table_desc *desc)
+{
+    struct buf plain = {0};
+    char frame[4096];
+    struct report one = {.arena = &w->arena};
+    assert_true(report_save(&w->sent, &plain, &w->err));
+    size_t len = ZSTD_compress(frame, sizeof frame, plain.at, plain.len, 3);
+    assert_false(ZSTD_isError(len));
+    buf_free(&plain);
+    struct report_part part = {.desc = desc, .frame = {frame, len}};
+    bool ok = report_part_load(&part, &one, &w->err);
+    assert_true(ok || w->err.code == ERR_FORMAT);
+    return ok;
+}
+
+static void a_part_hides_no_other_table(void **state)
+{
+    struct way *w = *state;
+    add_rows(w, 1, STR("value"));
+    assert_true(loads(w, &table_environment));
+    assert_false(loads(w, &table_classes));
+    add_class(w);
+    assert_false(loads(w, &table_environment));
+    assert_false(loads(w, &table_classes));
+}
+
+// Rows of nothing take no bytes in the file, and memory when they are read.
+static void a_part_with_more_rows_than_it_may_have_is_refused_by_its_head(void **state)
+{
+    struct way *w = *state;
+    const struct cell row[] = {cell_null(), cell_null()};
+    for (size_t i = 0; i < REPORT_PART_ROWS; i++)
+        assert_true(report_add(&w->sent, &table_environment, row, &w->err));
+    assert_true(loads(w, &table_environment));
+    assert_true(report_add(&w->sent, &table_environment, row, &w->err));
+    assert_false(loads(w, &table_environment));
+}
+
 static void append(int to, int from)
 {
     char bytes[4096];
@@ -211,6 +251,8 @@ int main(void)
         TEST(a_file_that_is_cut_is_refused),
         TEST(a_byte_that_changed_never_passes_as_other_parts),
         TEST(a_table_comes_once_and_in_order),
+        TEST(a_part_hides_no_other_table),
+        TEST(a_part_with_more_rows_than_it_may_have_is_refused_by_its_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
