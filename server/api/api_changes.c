@@ -233,10 +233,12 @@ bool api_patch_run(struct request *request, struct response *response, struct er
 static bool delete_for_good(struct request *request, struct response *response,
                             const struct run *run, struct err *err)
 {
+    if (!intake_delete_run(&request->services->intake, run->id, STORE_ANY, err) &&
+        err->code != ERR_NOT_FOUND)
+        return false;
     response->status = 204;
     response->cache = CACHE_NEVER;
-    return intake_delete_run(&request->services->intake, run->id, STORE_ANY, err) ||
-           err->code == ERR_NOT_FOUND;
+    return true;
 }
 
 bool api_delete_run(struct request *request, struct response *response, struct err *err)
