@@ -7,7 +7,7 @@
 #define SPACES      ((size_t)64)
 // Of a value so much is looked at before it is clear that it is a secret: a text may have names in
 // every place and no value that ends.
-#define UNSURE_MOST ((size_t)8192)
+#define UNSURE_MOST ((size_t)2048)
 
 // WEAK: only a value that looks random counts. FAIR: or one that no program has for a setting.
 enum strength { NONE, WEAK, FAIR, STRONG };
