@@ -166,7 +166,8 @@ test("the image holds the libraries that the program is linked with", async (con
   // By name: the system may know them in /lib or in /usr/lib.
   const names = libraries.map((at) => `*/${basename(realpathSync(at))}`);
   const owners = await run_program("dpkg-query", ["-S", ...names]);
-  const packages = new Set(owners.match(/^(?!libc6)[^:]+/gm)); // every image has libc6
+  // Every image has libc6; later releases than the image's add t64 to some names.
+  const packages = new Set(owners.match(/^(?!libc6)[^:]+/gm).map((name) => name.replace(/t64$/, "")));
   assert.ok(packages.size >= 5, owners);
   for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
 });
