@@ -52,7 +52,7 @@ class Lane {
     const { clients, ledger } = this;
     const in_pieces = new Set(clients.unfinished.map(({ run }) => run));
     for (const run of clients.touched) if (!in_pieces.has(run)) await look_after(server, run);
-    no_strangers(this.data, ledger);
+    await no_strangers(this.data, ledger);
     clients.touched.clear();
     for (const upload of [...clients.unfinished]) await clients.resume(server, upload);
     for (const run of ledger.in_state("kept")) run.busy = false;
@@ -113,7 +113,7 @@ class Lane {
     for (const run of this.ledger.in_state("gone")) await look_after(server, run);
     const { items } = await server.get("/runs?limit=all&fields=name");
     assert.equal(items.length, this.ledger.in_state("kept").length, "runs that nobody uploaded");
-    no_strangers(this.data, this.ledger);
+    await no_strangers(this.data, this.ledger);
     await server.stop();
     await verify_files(this.data);
   }

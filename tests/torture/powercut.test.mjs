@@ -74,7 +74,7 @@ async function check_promises(server, ledger, is_thorough) {
     if (!run.piece) check_run(found.get(run.name), run, server.data);
     await check_pieces(server, run);
   }
-  no_strangers(server.data, ledger);
+  await no_strangers(server.data, ledger);
   if (!is_thorough) return;
   for (const run of ledger.runs.values()) if (found.has(run.name)) await verify_run(server, run);
 }

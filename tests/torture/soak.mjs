@@ -114,7 +114,7 @@ class Soak {
   async verify() {
     for (const run of this.ledger.in_state("kept")) await verify_run(this.server, run);
     await this.server.stop();
-    no_strangers(this.server.data, this.ledger);
+    await no_strangers(this.server.data, this.ledger);
   }
 }
 

@@ -87,12 +87,15 @@ export async function look_after(server, run) {
 }
 
 /** No file is there that nobody answers for. @param {string} data @param {Ledger} ledger */
-export function no_strangers(data, ledger) {
+export async function no_strangers(data, ledger) {
   const possible = ledger.possible();
   const strangers = files_below(join(data, "blobs"))
     .filter((path) => !possible.has(path.slice(-64)));
   assert.deepEqual(strangers, [], "blobs that no run holds after the start");
-  assert.deepEqual(files_below(join(data, "spool")), [], "unfinished files after the start");
+  const unfinished = files_below(join(data, "spool"));
+  // The scratch file of a job that the start took up again has a name for a moment.
+  if (unfinished.length > 0) await new Promise((done) => setTimeout(done, 500));
+  assert.deepEqual(unfinished.filter(existsSync), [], "unfinished files after the start");
 }
 
 /** A run's figures and bytes once it is analysed; settles which content a rank has. */
