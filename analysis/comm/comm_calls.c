@@ -256,7 +256,7 @@ bool comm_calls_order(const struct comm_calls *calls, const uint32_t *group_of,
     order->order = arena_room(arena, calls->count, sizeof *order->order, err);
     if (!order->first || !order->order)
         return false;
-    uint32_t *at = order->first + 1; // moves on to the begin of the next group while filling
+    uint32_t *at = order->first + 1; // moves on to the start of the next group while filling
     for (uint32_t i = 0; i < calls->count; i++)
         at[group_of[i] + 1]++;
     for (uint32_t g = 0; g < group_count; g++)

@@ -47,7 +47,7 @@ struct gap_scope {
     const struct gap_list *merged; // NULL when these are all devices
 };
 
-// Goes back to the begin of time, for the gaps of other devices.
+// Goes back to the start, for the gaps of other devices.
 void gap_judge_start(struct gap_judge *judge, const struct gap_scope *scope);
 
 // Where a gap stands: the position of the event that ends it in the scope, or its count, and the

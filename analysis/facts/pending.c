@@ -13,13 +13,13 @@ struct pass {
     const struct facts *facts;
     const struct stream_waits *waits;
     struct pending *pending;
-    int64_t *latest_ns;  // per row: latest begin of a launch whose event has begun there
+    int64_t *latest_ns;  // per row: latest start of a launch whose event has started there
     uint32_t *last;      // per row: the event before
     int64_t lowest;      // correlation of a recorded call, 0 without any
-    int64_t recorded_ns; // begin of the first recorded launch
+    int64_t recorded_ns; // start of the first recorded launch
 };
 
-// From the begin of the call that launched an event, the first of its launch; -1 of others.
+// From the start of the call that launched an event, the first of its launch; -1 of others.
 static int64_t delay_of(const struct facts *facts, uint32_t device)
 {
     const struct device_event *event = &facts->devices[device];

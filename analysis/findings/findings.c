@@ -125,8 +125,8 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
 
 static const struct finding_rule no_device_events = {
     .name = "no_device_events",
-    .why = "Where a step's time goes is told by what the device did, and the recording has nothing "
-           "of that; that no other finding stands here does not mean that all is well.",
+    .why = "Where a step's time goes is read from what the device did, and the recording has none "
+           "of it; that no other finding stands here does not mean that all is well.",
     .advice = "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on ROCm. "
               "When that was done: another profiler (nsys, DCGM) may have held the device's "
               "counters, the process may lack the right to profile, or the recording ended before "

@@ -82,7 +82,7 @@ struct comm_rank {
         int64_t at_ns, by_ns;
     } jumps[RUN_MAX_JUMPS];
     uint32_t jump_count;
-    int64_t origin_ns;       // begin of its window on its clock
+    int64_t origin_ns;       // start of its window on its clock
     double work_ratio;       // its time for the work it has in common with others by theirs, NaN
     struct comm_sums steady; // over its steady steps
 };
