@@ -151,7 +151,6 @@ const BODIES = [
   ["a chunk without a size", post([CHUNKS, FORM], "zz\r\nab\r\n0\r\n\r\n"), 400],
   ["a negative chunk", post([CHUNKS, FORM], "-5\r\nabcde\r\n0\r\n\r\n"), 400],
   ["a chunk too large for any number", post([CHUNKS, FORM], `${"f".repeat(17)}\r\na\r\n`), 400],
-  ["an extension of a chunk", post([CHUNKS, FORM], "5;a=b\r\nabcde\r\n0\r\n\r\n"), 400],
   ["two media types", post([PLAIN, FORM, "Content-Length: 0"]), 400],
   ["an expectation that nobody knows", post([FORM, "Expect: 200-ok", "Content-Length: 0"]), 417],
   ["a form of an HTML page", post([PLAIN, "Content-Length: 3"], "a=b"), 415],
@@ -211,6 +210,13 @@ for (const [what, cases] of Object.entries({ HEADS, ADDRESSES, BODIES })) {
     await server.alive();
   });
 }
+
+test("an extension of a chunk is refused, or ignored as RFC 9112 7.1.1 allows", async () => {
+  // CivetWeb refuses it up to 1.15; from 1.16 on the five bytes arrive, and are no form.
+  const bytes = post([CHUNKS, FORM], "5;a=b\r\nabcde\r\n0\r\n\r\n");
+  const found = await ask(server.port, [bytes]);
+  check_answer("an extension of a chunk", found, found.status === 400 ? 400 : 422);
+});
 
 test("a request in pieces is the same request", async () => {
   const whole = get(HOST, "Accept: */*");
