@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard's frame: top bar, the page that the address names, uploads, help.
-import { html, render, useEffect, useErrorBoundary, useState } from "./ui.mjs";
-import { start_router, use_route } from "./router.mjs";
+import { html, render, useEffect, useErrorBoundary, useState } from "./base/ui.mjs";
+import { start_router, use_route } from "./base/router.mjs";
 import { TopBar } from "./chrome/top_bar.mjs";
 import { HelpDialog } from "./chrome/help_dialog.mjs";
 import { StorageStrip } from "./chrome/storage_strip.mjs";
 import { UploadPanel } from "./chrome/upload_panel.mjs";
 import { DropTarget } from "./chrome/drop_target.mjs";
-import { load_session, may, use_session } from "./session.mjs";
+import { load_session, may, use_session } from "./base/session.mjs";
 import { start_shortcuts } from "./chrome/shortcuts.mjs";
-import { Loading, Notice } from "./widgets.mjs";
-import Refused from "./views/refused.mjs";
+import { Loading, Notice } from "./widgets/widgets.mjs";
+import Refused from "./chrome/refused.mjs";
 
 /** Pages are loaded when first visited. */
 const PAGES = {
-  runs: () => import("./views/runs.mjs"),
-  upload: () => import("./views/upload.mjs"),
-  compare: () => import("./views/compare.mjs"),
-  trends: () => import("./views/trends.mjs"),
-  alerts: () => import("./views/alerts.mjs"),
-  login: () => import("./views/login.mjs"),
-  tokens: () => import("./views/tokens.mjs"),
-  audit: () => import("./views/audit.mjs"),
-  bin: () => import("./views/bin.mjs"),
-  plan: () => import("./views/plan.mjs"),
-  api: () => import("./views/api_docs.mjs"),
-  recording: () => import("./views/recording.mjs"),
-  overview: () => import("./views/overview.mjs"),
-  kernels: () => import("./views/kernels.mjs"),
-  operators: () => import("./views/operators.mjs"),
-  modules: () => import("./views/modules.mjs"),
-  roofline: () => import("./views/roofline.mjs"),
-  timeline: () => import("./views/timeline.mjs"),
-  idle: () => import("./views/idle.mjs"),
-  memory: () => import("./views/memory.mjs"),
-  collectives: () => import("./views/collectives.mjs"),
-  ranks: () => import("./views/ranks.mjs"),
-  findings: () => import("./views/findings.mjs"),
-  data: () => import("./views/data.mjs"),
-  none: () => import("./views/not_found.mjs"),
+  runs: () => import("./views/runs/runs.mjs"),
+  upload: () => import("./views/runs/upload.mjs"),
+  compare: () => import("./views/compare/compare.mjs"),
+  trends: () => import("./views/trends/trends.mjs"),
+  alerts: () => import("./views/trends/alerts.mjs"),
+  login: () => import("./views/access/login.mjs"),
+  tokens: () => import("./views/access/tokens.mjs"),
+  audit: () => import("./views/access/audit.mjs"),
+  bin: () => import("./views/bin/bin.mjs"),
+  plan: () => import("./views/plan/plan.mjs"),
+  api: () => import("./views/docs/api_docs.mjs"),
+  recording: () => import("./views/docs/recording.mjs"),
+  overview: () => import("./views/overview/overview.mjs"),
+  kernels: () => import("./views/work/kernels.mjs"),
+  operators: () => import("./views/work/operators.mjs"),
+  modules: () => import("./views/work/modules.mjs"),
+  roofline: () => import("./views/work/roofline.mjs"),
+  timeline: () => import("./views/timeline/timeline.mjs"),
+  idle: () => import("./views/timeline/idle.mjs"),
+  memory: () => import("./views/memory/memory.mjs"),
+  collectives: () => import("./views/comm/collectives.mjs"),
+  ranks: () => import("./views/ranks/ranks.mjs"),
+  findings: () => import("./views/overview/findings.mjs"),
+  data: () => import("./views/run_data/data.mjs"),
+  none: () => import("./chrome/not_found.mjs"),
 };
 
 /** The scopes that pages need; null: none. All others show runs. */

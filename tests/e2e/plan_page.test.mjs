@@ -6,7 +6,7 @@ import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/brow
 import { sum } from "./helpers/figures.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { DEFAULTS, FIRST_SETUPS, plan_path, read_setup } from "../../web/views/plan_model.mjs";
+import { DEFAULTS, FIRST_SETUPS, plan_path, read_setup } from "../../web/views/plan/plan_model.mjs";
 
 const GB = 1e9;
 

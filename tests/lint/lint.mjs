@@ -2,6 +2,7 @@
 // Applies every rule to every file, prints `file:line: what [rule]`; --self-test tries the rules.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { broken_imports } from "./imports.mjs";
 import { repeated_names, rules } from "./rules.mjs";
 import { source, sources } from "./source.mjs";
 
@@ -26,8 +27,10 @@ function lint() {
   const complaints = rules.flatMap((rule) => files.flatMap((file) => complaints_of(rule, file)));
   for (const { path, line, what } of repeated_names(files))
     complaints.push(`${path}:${line}: ${what} [names]`);
+  for (const { path, line, what } of broken_imports(files))
+    complaints.push(`${path}:${line}: ${what} [imports]`);
   for (const complaint of complaints) console.log(complaint);
-  console.log(`${files.length} files, ${rules.length + 1} rules, ${complaints.length} complaints`);
+  console.log(`${files.length} files, ${rules.length + 2} rules, ${complaints.length} complaints`);
   return complaints.length === 0 && files.length > 0;
 }
 
@@ -41,15 +44,33 @@ function misjudged(rule) {
   ];
 }
 
+/** Complaints of `imports` that are not the expected ones. */
+function misjudged_imports() {
+  const files = [
+    ["web/a.mjs", 'import b, { c as d, e } from "./x/b.mjs";\nimport * as f from "./none.mjs";\n'
+      + 'import "./vendor/g.mjs";\n/** @type {import("./gone.mjs").T} */\n'],
+    ["web/x/b.mjs", "export default 1;\nexport async function c() {}\n"],
+    ["web/x/c.mjs", 'export { e } from "./d.mjs";\nimport { g } from "./d.mjs";\n'],
+    ["web/x/d.mjs", "const e = 1;\nexport { e, e as g };\n"],
+    ["web/i.html", '<script src="/static/{{tree}}/a.mjs">\n<link href="/static/{{tree}}/i.css">'],
+  ].map(([path, text]) => source(path, text));
+  const found = broken_imports(files).map(({ path, line, what }) => `${path}:${line} ${what}`);
+  const expected = ["web/a.mjs:2 there is no web/none.mjs", "web/a.mjs:4 there is no web/gone.mjs",
+    "web/a.mjs:1 web/x/b.mjs does not export e", "web/i.html:2 there is no web/i.css"];
+  return JSON.stringify(found) === JSON.stringify(expected) ? []
+    : [`imports: found ${found.join(", ")}`];
+}
+
 function self_test() {
   const wrong = rules.flatMap(misjudged);
   const names = ["base/a.c", "trace/a.c"].map((path) => source(path, ""));
   if (repeated_names(names).length !== 1) wrong.push("names: silent on two files a.c");
+  wrong.push(...misjudged_imports());
   const allow = source("a.c", "// lint-allow(tabs): a reason\n\tint a;\n");
   const tabs = rules.find(({ name }) => name === "tabs");
   if (complaints_of(tabs, allow).length !== 0) wrong.push("lint-allow: is not heeded");
   for (const message of wrong) console.log(message);
-  console.log(`${rules.length + 1} rules tried, ${wrong.length} wrong`);
+  console.log(`${rules.length + 2} rules tried, ${wrong.length} wrong`);
   return wrong.length === 0;
 }
 

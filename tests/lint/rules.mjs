@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules: what each looks at, what it refuses, and samples on which it must and must not fire.
+import { dirname, join } from "node:path/posix";
 import { line_of } from "./source.mjs";
 
 /**
@@ -222,6 +223,24 @@ function check_imports({ uncommented }) {
   );
 }
 
+// Rooms of web/ from the ground up, "." for the frame at its top.
+const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
+  ...["run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
+    "overview", "run_data", "compare", "trends", "runs"].map((room) => `views/${room}`), "."];
+
+function check_web_rooms({ path, uncommented }) {
+  const room = (from) => dirname(from).replace(/^web\/?/, "") || ".";
+  const own = WEB_ROOMS.indexOf(room(path));
+  if (own < 0) return [{ line: 1, what: `${room(path)} is not in WEB_ROOMS` }];
+  const imports = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g;
+  return [...uncommented.matchAll(imports)].flatMap((m) => {
+    const other = room(join(dirname(path), m[1]));
+    if (WEB_ROOMS.indexOf(other) <= own) return [];
+    const what = `${WEB_ROOMS[own]} must not import ${other} (arrows point down)`;
+    return [{ line: line_of(uncommented, m.index), what }];
+  });
+}
+
 function check_html({ text }) {
   const inline = /<script(?![^>]*\bsrc=)[^>]*>|<style\b|\sstyle=|\son[a-z]+=/g;
   return [
@@ -395,6 +414,23 @@ export const rules = [
       ["web/a.mjs", 'await import("https://example.com/x.mjs");\n'],
     ],
     good: [["web/a.mjs", 'import { h } from "./vendor/preact.mjs";\nimport "../b.mjs";\n']],
+  },
+  {
+    name: "web-rooms",
+    files: /^web\/.*\.mjs$/,
+    check: check_web_rooms,
+    bad: [
+      ["web/base/a.mjs", 'import { Card } from "../widgets/widgets.mjs";\n'],
+      ["web/charts/a.mjs", 'import "./timeline/b.mjs";\n'],
+      ["web/views/run/a.mjs", 'const b = import("../trends/b.mjs");\n'],
+      ["web/chrome/a.mjs", 'import "../app.mjs";\n'],
+      ["web/views/a.mjs", "export const a = 1;\n"],
+    ],
+    good: [
+      ["web/app.mjs", 'import "./base/ui.mjs";\nimport("./views/runs/runs.mjs");\n'],
+      ["web/views/trends/a.mjs", 'import "../run/b.mjs";\nimport "./c.mjs";\n'],
+      ["web/charts/a.mjs", '/** @type {import("../widgets/b.mjs").B} */\n'],
+    ],
   },
   {
     name: "page-policy",

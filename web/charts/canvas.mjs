@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every canvas needs: the page's colours as the theme resolves them, and sharp pixels.
-import { useLayoutEffect, useState } from "../ui.mjs";
+import { useLayoutEffect, useState } from "../base/ui.mjs";
 
 /**
  * Reads variables of the page as red, green and blue.

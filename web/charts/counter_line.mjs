@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One counter over time, stepped, as a small multiple without axes.
-import { html } from "../ui.mjs";
-import { use_width } from "../hooks.mjs";
+import { html } from "../base/ui.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { step_path } from "./memory_model.mjs";
 import { linear } from "./scale.mjs";
 

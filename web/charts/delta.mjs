@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference in time: an arrow, the number and, in a table, a bar to either side of zero.
-import { html } from "../ui.mjs";
-import { ms } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { ms } from "../base/format.mjs";
 
 /** Lower is better for every time we compare. @param {number} ns */
 export function tone_of(ns) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step times of two or more sides as dots on one axis. A side with one run: a dot per step, the
 // median and its interval. A side with repeats: a dot per run, the steps faint behind them.
-import { html } from "../ui.mjs";
-import { ms_unit } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
+import { html } from "../base/ui.mjs";
+import { ms_unit } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { dot_lanes, inner_ticks, linear, tick_texts } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of every chart: a sentence that says what it shows, and the same numbers as a table.
-import { html, useState } from "../ui.mjs";
+import { html, useState } from "../base/ui.mjs";
 
 /**
  * @param {{caption: string, table?: () => any, legend?: any, actions?: any, children: any}} props
@@ -19,7 +19,7 @@ export function ChartFigure({ caption, table, legend, actions, children }) {
   </figure>`;
 }
 
-/** A colour key as a list. @param {{parts: import("../parts.mjs").Part[]}} props */
+/** A colour key as a list. @param {{parts: import("../base/parts.mjs").Part[]}} props */
 export function Legend({ parts }) {
   return html`<ul class="legend">${parts.map(
     ({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${label}</li>`,

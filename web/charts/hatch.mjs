@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVG fills of the eight parts: plain for work, hatched for idle and the other way for unrecorded
 // work, so that colour is not all.
-import { html } from "../ui.mjs";
-import { PARTS } from "../parts.mjs";
+import { html } from "../base/ui.mjs";
+import { PARTS } from "../base/parts.mjs";
 
 /**
  * Patterns for the parts in which nothing recorded ran.
@@ -17,7 +17,7 @@ export function Hatches({ id }) {
   )}</defs>`;
 }
 
-/** The attributes that paint a part. @param {import("../parts.mjs").Part} part */
+/** The attributes that paint a part. @param {import("../base/parts.mjs").Part} part */
 export function paint(part, id) {
   return part.idle ? { fill: `url(#${id}-${part.key})` } : { class: `fill-${part.key}` };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a heatmap on a canvas: one pixel per cell on a sheet, enlarged band by band, names around.
-import { visible } from "../visible.mjs";
+import { visible } from "../base/visible.mjs";
 import { colour_reader, ink_on, mixed, written } from "./canvas.mjs";
 import { BLANK, cell_corner, heat_shade, HOLE, label_every } from "./heat_model.mjs";
 

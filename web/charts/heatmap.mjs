@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heatmap: cells on a canvas that wrap into bands, read by pointer, touch and keyboard.
-import { html, useLayoutEffect, useMemo, useRef, useState } from "../ui.mjs";
-import { announce } from "../announce.mjs";
-import { use_width } from "../hooks.mjs";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { sized_pen, use_palette } from "./canvas.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { band_layout, BLANK, cell_at, cell_corner, moved_cell } from "./heat_model.mjs";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logarithmic axes: a line and a label per decade, fainter lines between while there is room.
-import { html } from "../ui.mjs";
+import { html } from "../base/ui.mjs";
 
 const MINOR = [2, 3, 4, 5, 6, 7, 8, 9];
 const ROOM_PX = 90; // a decade narrower than this has no lines inside

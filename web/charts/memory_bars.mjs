@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plan puts on one GPU, as a bar against the memory that the GPU has; several below another.
-import { html } from "../ui.mjs";
-import { bytes, percent } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { bytes, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 
 const LABEL_FROM = 0.07; // of the full width; a narrower segment cannot hold its label

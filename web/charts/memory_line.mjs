@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: what tensors held and what the allocator held, stepped, with the peak marked.
-import { html, useMemo, useState } from "../ui.mjs";
-import { announce } from "../announce.mjs";
-import { bytes, bytes_round, ms_unit } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
+import { html, useMemo, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { bytes, bytes_round, ms_unit } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { inner_ticks, linear } from "./scale.mjs";

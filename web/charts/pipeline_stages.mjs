@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages of a pipeline as bars of one interval: computing, and the bubble beside the ideal one.
-import { html } from "../ui.mjs";
-import { ms_unit, percent, plural } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { ms_unit, percent, plural } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 

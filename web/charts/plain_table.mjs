@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same figures as a chart, as a plain table.
-import { html } from "../ui.mjs";
+import { html } from "../base/ui.mjs";
 
 /**
  * @param {{label: string, head: string[], rows: any[][]}} props the first column

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
-import { html, useMemo, useState } from "../ui.mjs";
-import { announce } from "../announce.mjs";
-import { ms_unit, number, percent, plural } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
+import { html, useMemo, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { ms_unit, number, percent, plural } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPES } from "./marks.mjs";

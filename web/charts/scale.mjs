@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axis arithmetic shared by the charts; pure.
-import { decimals, significant } from "../format.mjs";
+import { decimals, significant } from "../base/format.mjs";
 
 /**
  * About `wanted` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Message size against bus bandwidth on logarithmic axes: latency-bound on the left slope,
 // bandwidth-bound on the plateau. A mark per kind of collective; its area is the number of calls.
-import { html, useLayoutEffect, useMemo, useState } from "../ui.mjs";
-import { announce } from "../announce.mjs";
-import { bytes, bytes_round, count, ms_unit, number } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
+import { html, useLayoutEffect, useMemo, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { bytes, bytes_round, count, ms_unit, number } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPE_NAMES, SHAPES } from "./marks.mjs";

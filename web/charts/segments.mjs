@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One horizontal bar of any named segments, largest first, with its key below.
-import { html } from "../ui.mjs";
-import { ms, ms_unit, percent } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { ms, ms_unit, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 

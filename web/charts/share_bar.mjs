@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A share as a small bar with its number, for table cells; the bar may be split into kinds.
-import { html } from "../ui.mjs";
-import { percent } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { percent } from "../base/format.mjs";
 
 const bounded = (share) => Math.min(1, Math.max(0, share));
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step as one horizontal stacked bar: large with figures below it, or small inside a table cell.
-import { html } from "../ui.mjs";
-import { parts_of, total_of } from "../parts.mjs";
-import { ms, ms_unit, percent } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { parts_of, total_of } from "../base/parts.mjs";
+import { ms, ms_unit, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 
 const LABEL_FROM = 0.06; // a narrower segment cannot hold its label

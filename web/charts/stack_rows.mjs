@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stacked bar per run on one scale, with a rule at the first one's end and how far the others are
 // from it: for more runs than a waterfall can hold.
-import { html } from "../ui.mjs";
-import { PARTS, parts_of, total_of } from "../parts.mjs";
-import { ms, ms_unit, percent_signed } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { PARTS, parts_of, total_of } from "../base/parts.mjs";
+import { ms, ms_unit, percent_signed } from "../base/format.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure, Legend } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One stacked column per step. Eight paths hold all columns, so any number of steps draws quickly.
-import { html, useId, useMemo, useState } from "../ui.mjs";
-import { PARTS } from "../parts.mjs";
-import { ms, ms_unit } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
-import { announce } from "../announce.mjs";
+import { html, useId, useMemo, useState } from "../base/ui.mjs";
+import { PARTS } from "../base/parts.mjs";
+import { ms, ms_unit } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
+import { announce } from "../base/announce.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { nice_ticks } from "./scale.mjs";
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A series of runs, large: medians with their intervals and levels above, the parts of a step
 // below, one data cursor through both.
-import { html, useId, useMemo, useRef, useState } from "../ui.mjs";
-import { PARTS } from "../parts.mjs";
-import { announce } from "../announce.mjs";
-import { use_width } from "../hooks.mjs";
+import { html, useId, useMemo, useRef, useState } from "../base/ui.mjs";
+import { PARTS } from "../base/parts.mjs";
+import { announce } from "../base/announce.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { SHAPES } from "./marks.mjs";

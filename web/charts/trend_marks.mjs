@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What small and large trends draw alike: levels between changes, flags of alerts.
-import { html } from "../ui.mjs";
+import { html } from "../base/ui.mjs";
 
 /**
  * @param {{levels: {begin: number, end: number, ns: number}[], place: any, reach: number}} props

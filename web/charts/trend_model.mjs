@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The geometry of a series of runs: extents, levels between changes, bands, marks; pure.
-import { PARTS } from "../parts.mjs";
+import { PARTS } from "../base/parts.mjs";
 
 /**
  * @typedef {{run: string, name: string, created: string, commit: string|null,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A series of runs without axes: the card of a small multiple, and the line inside a table cell.
-import { html } from "../ui.mjs";
-import { use_width } from "../hooks.mjs";
+import { html } from "../base/ui.mjs";
+import { use_width } from "../base/hooks.mjs";
 import { linear } from "./scale.mjs";
 import { SHAPES } from "./marks.mjs";
 import { band_path, change_indices, levels_of, line_path, marks_path, trend_extent }

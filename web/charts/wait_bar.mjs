@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exposed communication in a table cell: a bar of waiting and transfer, and their sum.
-import { html } from "../ui.mjs";
-import { ms, ms_unit } from "../format.mjs";
+import { html } from "../base/ui.mjs";
+import { ms, ms_unit } from "../base/format.mjs";
 
 /**
  * @param {{wait_ns: number|null, transfer_ns: number|null, scale_ns: number}} props `scale_ns` is

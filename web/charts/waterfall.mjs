@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // that has parts of its own opens them by click or Enter.
-import { html, useEffect, useId, useRef } from "../ui.mjs";
-import { ms, ms_signed, ms_unit } from "../format.mjs";
-import { use_width } from "../hooks.mjs";
-import { part_of } from "../parts.mjs";
+import { html, useEffect, useId, useRef } from "../base/ui.mjs";
+import { ms, ms_signed, ms_unit } from "../base/format.mjs";
+import { use_width } from "../base/hooks.mjs";
+import { part_of } from "../base/parts.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the rows of the waterfall table to the columns of the chart at one place of their tree;
 // pure, and exact: the columns' differences sum to the difference of the two ends.
-import { short_kernel } from "../format.mjs";
-import { PARTS, part_of } from "../parts.mjs";
-import { shapes_text } from "../shapes_text.mjs";
-import { cause_label } from "../values.mjs";
+import { short_kernel } from "../base/format.mjs";
+import { PARTS, part_of } from "../base/parts.mjs";
+import { shapes_text } from "../base/shapes_text.mjs";
+import { cause_label } from "../base/values.mjs";
 
 const MOST_COLUMNS = 12;
 

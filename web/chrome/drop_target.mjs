@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole page takes dropped files and folders; a dialog asks which run they belong to.
-import { create_store, html, useEffect, useState } from "../ui.mjs";
-import { use_store } from "../hooks.mjs";
-import { files_of_drop, guess_run_name } from "../dropped_files.mjs";
-import { may } from "../session.mjs";
-import { enqueue } from "../uploads.mjs";
-import { Dialog } from "../widgets.mjs";
-import { bytes, plural } from "../format.mjs";
+import { create_store, html, useEffect, useState } from "../base/ui.mjs";
+import { use_store } from "../base/hooks.mjs";
+import { files_of_drop, guess_run_name } from "../uploads/dropped_files.mjs";
+import { may } from "../base/session.mjs";
+import { enqueue } from "../uploads/uploads.mjs";
+import { Dialog } from "../widgets/widgets.mjs";
+import { bytes, plural } from "../base/format.mjs";
 
 /** Files that wait for the name of their run; null when none do. */
 const pending = create_store(null);
 
-/** Asks for a run and uploads. @param {import("../dropped_files.mjs").Dropped[]} files */
+/** Asks for a run and uploads. @param {import("../uploads/dropped_files.mjs").Dropped[]} files */
 export function offer_files(files) {
   if (files.length > 0) pending.set(files);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Help: what the eight parts are, how to read the pages, the keys.
-import { html, useState } from "../ui.mjs";
-import { Dialog } from "../widgets.mjs";
-import { PARTS } from "../parts.mjs";
+import { html, useState } from "../base/ui.mjs";
+import { Dialog } from "../widgets/widgets.mjs";
+import { PARTS } from "../base/parts.mjs";
 import { set_shortcuts, shortcuts_on } from "./shortcuts.mjs";
 
 const KEYS = [

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells on every page that what is stored is damaged, and what to do; nothing while it is sound.
-import { html } from "../ui.mjs";
-import { storage, use_api } from "../api.mjs";
-import { run_path } from "../address.mjs";
-import { plural, sentence } from "../format.mjs";
-import { use_store } from "../hooks.mjs";
-import { may, use_session } from "../session.mjs";
-import { Notice } from "../widgets.mjs";
+import { html } from "../base/ui.mjs";
+import { storage, use_api } from "../base/api.mjs";
+import { run_path } from "../base/address.mjs";
+import { plural, sentence } from "../base/format.mjs";
+import { use_store } from "../base/hooks.mjs";
+import { may, use_session } from "../base/session.mjs";
+import { Notice } from "../widgets/widgets.mjs";
 
 const POLL_MS = 30000; // only while something is damaged
 const FILES_SHOWN = 3;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar above every page: where one can go, the compare tray, theme and help.
-import { html, useState } from "../ui.mjs";
-import { use_api } from "../api.mjs";
-import { address } from "../address.mjs";
-import { use_store } from "../hooks.mjs";
-import { may, short_name, sign_out, use_session } from "../session.mjs";
-import { count } from "../format.mjs";
-import { compare_address, tray } from "../tray.mjs";
+import { html, useState } from "../base/ui.mjs";
+import { use_api } from "../base/api.mjs";
+import { address } from "../base/address.mjs";
+import { use_store } from "../base/hooks.mjs";
+import { may, short_name, sign_out, use_session } from "../base/session.mjs";
+import { count } from "../base/format.mjs";
+import { compare_address, tray } from "../base/tray.mjs";
 import { apply_theme, chosen_theme } from "./theme.mjs";
 
 const THEMES = { auto: "light", light: "dark", dark: "auto" };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The uploads of this page, in a corner: progress, what went wrong, a link to the run.
-import { html, useEffect, useState } from "../ui.mjs";
-import { use_store } from "../hooks.mjs";
-import { clear_finished, retry, stop, uploads } from "../uploads.mjs";
-import { bytes, plural } from "../format.mjs";
-import { run_path } from "../address.mjs";
+import { html, useEffect, useState } from "../base/ui.mjs";
+import { use_store } from "../base/hooks.mjs";
+import { clear_finished, retry, stop, uploads } from "../uploads/uploads.mjs";
+import { bytes, plural } from "../base/format.mjs";
+import { run_path } from "../base/address.mjs";
 
 const is_over = ({ state }) => state !== "waiting" && state !== "sending";
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the dashboard writes numbers.
+import assert from "node:assert/strict";
+import test from "node:test";
+import * as format from "../../../../web/base/format.mjs";
+
+test("milliseconds keep three significant digits and never round whole ones away", () => {
+  const cases = [
+    [0, "0"],
+    [512, "0.00051"],
+    [5120, "0.00512"],
+    [61_234_567, "61.2"],
+    [512_412_345, "512"],
+    [2_318_012_345, "2,318"],
+    [99_960_000, "100"],
+    [-38_100_000, "−38.1"],
+  ];
+  for (const [ns, text] of cases) assert.equal(format.ms(ns), text);
+});
+
+test("a time too short for five decimals is told from zero", () => {
+  assert.equal(format.ms(1), "<0.00001");
+  assert.equal(format.ms(0), "0");
+});
+
+test("missing values are dashes, not zeros", () => {
+  for (const write of [format.ms, format.ms_unit, format.ms_signed, format.percent,
+    format.percent_signed, format.count, format.number, format.bytes]) {
+    assert.equal(write(null), "–");
+    assert.equal(write(undefined), "–");
+  }
+});
+
+test("signed differences carry their sign unless they round to nothing", () => {
+  assert.equal(format.ms_signed(8_200_000), "+8.20");
+  assert.equal(format.ms_signed(-8_200_000), "−8.20");
+  assert.equal(format.percent_signed(0.0123), "+1.2 %");
+  assert.equal(format.percent_signed(-0.0123), "−1.2 %");
+  assert.equal(format.percent_signed(0.0000123), "0.0 %");
+});
+
+test("a small share is not shown as zero", () => {
+  assert.equal(format.percent(0.0001), "<0.1 %");
+  assert.equal(format.percent(0), "0.0 %");
+  assert.equal(format.percent(0.1234), "12.3 %");
+  assert.equal(format.unbroken("1.3 % of all, % of 4 %"), "1.3\u00a0% of all, % of 4\u00a0%");
+});
+
+test("bytes are decimal", () => {
+  assert.equal(format.bytes(0), "0 B");
+  assert.equal(format.bytes(999), "999 B");
+  assert.equal(format.bytes(1000), "1.00 kB");
+  assert.equal(format.bytes(268_435_456), "268 MB");
+  assert.equal(format.bytes(999_600), "1.00 MB");
+});
+
+test("ages use the largest unit that fits", () => {
+  const now = Date.parse("2026-01-10T00:00:00Z");
+  const ago = (seconds) => format.age(new Date(now - seconds * 1000).toISOString(), now);
+  assert.equal(ago(1), "now");
+  assert.equal(ago(59), "now");
+  assert.equal(ago(60), "1 min");
+  assert.equal(ago(3 * 3600), "3 h");
+  assert.equal(ago(2 * 86400), "2 d");
+  assert.equal(format.age("no time", now), "–");
+});
+
+test("a kernel's short name drops return type, arguments and common namespaces only", () => {
+  const cases = [
+    ["void at::native::vectorized_elementwise_kernel<4, f<float>>(int, f<float>, char*)",
+      "vectorized_elementwise_kernel<4, f<float>>"],
+    ["ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_Generic"],
+    ["Cijk_Ailk_Bljk_BBS_BH", "Cijk_Ailk_Bljk_BBS_BH"],
+    ["Memcpy DtoD (Device -> Device)", "Memcpy DtoD "],
+    ["(anonymous)", "(anonymous)"],
+    [")", ")"],
+  ];
+  for (const [name, short] of cases) assert.equal(format.short_kernel(name), short);
+});
+
+test("a device is named without its maker and memory", () => {
+  assert.equal(format.short_gpu("AMD Instinct MI300X"), "MI300X");
+  assert.equal(format.short_gpu("NVIDIA H100 80GB HBM3"), "H100");
+  assert.equal(format.short_gpu("Tesla V100-SXM2-16GB"), "Tesla V100");
+  assert.equal(format.short_gpu(null), "–");
+});
+
+test("a commit is its first ten digits, another version is as it was given", () => {
+  assert.equal(format.short_commit("0123456789abcdef0123"), "0123456789");
+  assert.equal(format.short_commit("v2.1-rc1"), "v2.1-rc1");
+  assert.equal(format.short_commit(null), "");
+});
+
+test("a tiny p is written as a bound, a missing one as a dash", () => {
+  assert.equal(format.p_text(0.000001), "<0.0001");
+  assert.equal(format.p_text(0.008), "0.0080");
+  assert.equal(format.p_text(null), "–");
+});
+
+test("axes carry no zeros that say nothing", () => {
+  for (const [value, text] of [[0, "0 B"], [2e9, "2 GB"], [1.2e9, "1.2 GB"], [2e11, "200 GB"],
+    [1_250_000, "1.25 MB"]]) assert.equal(format.bytes_round(value), text);
+});
+
+test("a kernel of an anonymous namespace is known by its own name", () => {
+  const name = "void (anonymous namespace)::copy<4, (anonymous namespace)::T>(T)";
+  assert.equal(format.short_kernel(name), "copy<4, T>");
+});

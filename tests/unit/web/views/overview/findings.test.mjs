@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings: their order, the sum that counts no time twice, what is said of overlaps, dismissals.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { affected_text, cost_text, facts_of, overlap_text, own_share, part_findings, saving_of,
+  unjudged }
+  from "../../../../../web/views/overview/finding_model.mjs";
+
+const MS = 1_000_000;
+const finding = (rule, cost, own, more = {}) => ({ rule, id: rule, title: `about ${rule}`,
+  severity: "medium", cost_ns: cost * MS, own_cost_ns: own * MS, cost_share: cost / 100,
+  overlaps: null, ...more });
+
+const straggler = finding("straggler", 10, 10, { severity: "high" });
+const waiting = finding("waiting", 8, 1, { overlaps: "straggler" });
+const bubble = finding("bubble", 6, 6);
+const tiny = finding("tiny", 0.2, 0.2);
+const info = { rule: "fp8", id: "fp8", severity: "info", cost_ns: null, own_cost_ns: null,
+  cost_share: null, overlaps: null };
+
+const rules = (findings) => findings.map(({ rule }) => rule);
+
+test("findings come by what each costs by itself; small ones fold away", () => {
+  const { large, small, dismissed } = part_findings([info, tiny, waiting, bubble, straggler], []);
+  assert.deepEqual(rules(large), ["straggler", "bubble", "waiting"]);
+  assert.deepEqual(rules(small), ["tiny", "fp8"]);
+  assert.deepEqual(dismissed, []);
+});
+
+test("what costs no time does not fold away as small", () => {
+  const leak = { ...info, rule: "memory_leak", severity: "low" };
+  const headroom = { ...info, rule: "memory_headroom" };
+  const bare = { ...info, rule: "no_device_events", severity: "medium" };
+  const { large, small } = part_findings([leak, headroom, bare, info], []);
+  assert.deepEqual(rules(large), ["memory_leak", "memory_headroom", "no_device_events"]);
+  assert.deepEqual(rules(small), ["fp8"]);
+});
+
+test("what a recording lacks is told with the findings that need it", () => {
+  const row = (item, state, silent_rules) => ({ item, state, how: "x", silent_rules });
+  const told = unjudged([row("shapes", "missing", "slow_calls, gemm_precision"),
+    row("memory", "present", "memory_leak"), row("occupancy", "missing", null),
+    row("launch_shapes", "partial", "slow_calls")]);
+  assert.deepEqual(told.map(({ lacks, partial, rules: of }) => [lacks, partial, of]), [
+    ["shapes", false, ["slow calls", "gemm precision"]], ["launch shapes", true, ["slow calls"]]]);
+  const bare = unjudged([row("device_events", "missing", "all"),
+    row("shapes", "missing", "slow_calls")]);
+  assert.deepEqual(bare.map(({ rules: of }) => of), [["everything"]]);
+  assert.deepEqual(unjudged([]), []);
+});
+
+test("a small one of high severity stays in sight", () => {
+  const { large } = part_findings([{ ...tiny, severity: "high" }], []);
+  assert.equal(large.length, 1);
+});
+
+test("the sum counts no time twice and is never more than the step", () => {
+  const { ns, share } = saving_of([straggler, waiting, bubble, info]);
+  assert.deepEqual([ns, share.toFixed(6)], [17 * MS, "0.170000"]);
+  assert.equal(own_share(waiting), 0.01);
+  assert.equal(saving_of([finding("a", 90, 90), finding("b", 80, 80)]).share, 1);
+  assert.deepEqual(saving_of([]), { ns: 0, share: 0 });
+  assert.equal(saving_of([{ cost_ns: 5, cost_share: 0.1 }]).ns, 5, "of an older analysis");
+});
+
+test("a dismissed finding counts no more and keeps its reason", () => {
+  const reason = { finding: "straggler", reason: "known", created: "2026-01-01T00:00:00Z" };
+  const { large, dismissed } = part_findings([straggler, bubble],
+    [reason, { finding: "gone", reason: "x", created: "" }]);
+  assert.deepEqual(rules(large), ["bubble"]);
+  assert.equal(dismissed[0].dismissal.reason, "known");
+});
+
+test("what others explain too is named", () => {
+  const all = [straggler, waiting];
+  assert.equal(overlap_text(waiting, all), "7.00 ms of it is the same time as “about straggler”");
+  assert.equal(overlap_text({ ...waiting, own_cost_ns: 0 }, all),
+    "all of it is the same time as “about straggler”");
+  assert.equal(overlap_text(waiting, []), "7.00 ms of it is the same time as costlier findings");
+  // The headline rank has less of that time than the ranks in the middle; nobody else explains it.
+  assert.equal(overlap_text({ ...waiting, overlaps: null }, []), "");
+  assert.match(overlap_text(waiting, [{ ...straggler, dismissal: {} }]), /, which is dismissed$/);
+  assert.equal(overlap_text(straggler, all), "");
+  assert.equal(overlap_text(info, all), "");
+});
+
+test("costs and who is affected are written as people write them", () => {
+  assert.equal(cost_text(waiting), "up to 8.00 ms per step (8.0 %)");
+  assert.equal(cost_text(info), "no cost of its own");
+  assert.equal(affected_text({ rank: 0, ranks: null, steps: null }), "rank 0");
+  assert.equal(affected_text({ rank: null, ranks: "0-4,6-7", steps: "3" }),
+    "ranks 0–4, 6–7 · step 3");
+  assert.equal(affected_text({ rank: null, ranks: null, steps: null }), "");
+});
+
+test("damaged evidence is no evidence", () => {
+  assert.deepEqual(facts_of('[{"fact":"a"}]'), [{ fact: "a" }]);
+  for (const damaged of ["{", "7", null, undefined, '{"fact":1}']) {
+    assert.deepEqual(facts_of(damaged), []);
+  }
+});

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory planner's address, its setups in words, and what its rows hold.
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  DEFAULTS, FIRST_SETUPS, part_rows, PARTS, plan_path, preset_of, PRESETS, read_setup, scale_of,
+  setup_label, verdict_of, write_setup,
+} from "../../../../../web/views/plan/plan_model.mjs";
+
+const GB = 1e9;
+
+/** A plan of one GPU whose parts all have the same size. */
+function plan_of({ each = GB, memory = 80 * GB, fits = true, source = "s" } = {}) {
+  const parts = Object.keys(PARTS).map((part) => ({ part, bytes: each, help: "", source }));
+  const total = each * parts.length;
+  return { parts, total_bytes: total,
+    gpus: [{ memory_bytes: memory, fits, headroom_bytes: memory - total }] };
+}
+
+test("a setup survives the way into the address and back", () => {
+  for (const text of FIRST_SETUPS) assert.equal(write_setup(read_setup(text)), text);
+});
+
+test("a damaged setup in the address becomes one that can be asked for", () => {
+  assert.deepEqual(read_setup(""),
+    { gpu: "H100 SXM", strategy: "ddp", dp: "1", tp: "1", pp: "1" });
+});
+
+test("setups are named by how many GPUs they take and how the model is split", () => {
+  assert.equal(setup_label(read_setup("MI300X,ddp,1,1,1")), "MI300X");
+  assert.equal(setup_label(read_setup("H100 SXM,zero3,4,8,2")),
+    "64 × H100 SXM, ZeRO-3, dp 4, tp 8, pp 2");
+  assert.equal(setup_label(read_setup("H200,zero1,1,2,1")), "2 × H200, tp 2");
+});
+
+test("the API is asked for one setup with all that the form holds and nothing empty", () => {
+  const query = new URLSearchParams(plan_path(DEFAULTS, read_setup(FIRST_SETUPS[2])).split("?")[1]);
+  assert.equal(query.get("gpu"), "H100 SXM");
+  assert.equal(query.get("dp"), "8");
+  assert.equal(query.get("parameters"), "7e9");
+  assert.equal(query.has("on") || query.has("micro_batches"), false);
+});
+
+test("a model is told by its figures, and own figures are no model", () => {
+  assert.equal(preset_of(DEFAULTS), "Llama 2 7B");
+  assert.equal(preset_of({ ...DEFAULTS, ...PRESETS["GPT-3 175B"] }), "GPT-3 175B");
+  assert.equal(preset_of({ ...DEFAULTS, hidden: "4097" }), "");
+});
+
+test("the verdict says by how much a plan fits, or that it is not known", () => {
+  assert.equal(verdict_of(plan_of({ memory: 19 * GB })).text, "fits, 10.0 GB free");
+  assert.equal(verdict_of(plan_of({ memory: 5 * GB, fits: false })).text,
+    "does not fit: 4.00 GB too much");
+  assert.equal(verdict_of(plan_of({ fits: null })).tone, "warn");
+});
+
+test("all bars have one scale, in which the largest GPU or plan has room", () => {
+  assert.ok(scale_of([plan_of(), plan_of({ memory: 192 * GB })]) >= 192 * GB);
+  assert.ok(scale_of([plan_of({ each: 50 * GB })]) >= 450 * GB);
+});
+
+test("each part has one row with a cell per plan and each source once", () => {
+  const rows = part_rows([plan_of(), plan_of({ source: "t" }), plan_of()]);
+  assert.equal(rows.length, 9);
+  assert.deepEqual(rows[0].sources, ["s", "t"]);
+  assert.equal(rows[0].cells.length, 3);
+});

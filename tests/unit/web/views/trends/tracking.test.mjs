@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs over time: extents and levels of a trend, words for changes, the order of alerts, baselines
+// that fit, edits of metadata.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { band_path, change_indices, index_at, label_every, label_lanes, levels_of, line_path,
+  marks_path, part_columns, tallest_ns, trend_extent }
+  from "../../../../../web/charts/trend_model.mjs";
+import { SHAPES } from "../../../../../web/charts/marks.mjs";
+import { parse_search } from "../../../../../web/base/search_query.mjs";
+import { actions_of, alert_text, alerts_of, counts_by_status, none_text, ordered_alerts }
+  from "../../../../../web/views/trends/alerts_model.mjs";
+import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
+  from "../../../../../web/views/trends/baseline_model.mjs";
+import { meta_patch, missing_keys, settings_of } from "../../../../../web/views/run/meta_model.mjs";
+import { change_words, drawn_and_listed, events_of, last_points, level_tone, level_words,
+  new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text,
+  short_run, timed_points, toggled_pick, trend_sentence, with_steps_between }
+  from "../../../../../web/views/trends/trends_model.mjs";
+
+const MS = 1e6;
+const point = (number, ms, more = {}) => ({ run: `r_${number}`, name: `llama@${number}`,
+  created: `2026-11-0${number}T00:00:00Z`, commit: null, step_median_ns: ms * MS,
+  step_ci_low_ns: null, step_ci_high_ns: null, outlier: false, ...more });
+const shift = { run: "r_3", previous_run: "r_2", before_ns: 100 * MS, after_ns: 105 * MS,
+  change_share: 0.05, p_value: 0.002 };
+const series = [point(1, 100), point(2, 101), point(3, 105), point(4, 106)];
+const x = (i) => 10 * i;
+const y = (ns) => ns / MS;
+
+test("the axis of a trend holds all runs and never blows up noise", () => {
+  const { low_ns, high_ns } = trend_extent([point(1, 100), point(2, 100.1)]);
+  assert.ok(low_ns < 98.6 * MS && high_ns > 101.4 * MS, "at least three percent of the step");
+  const wide = trend_extent(series);
+  assert.ok(wide.low_ns < 100 * MS && wide.high_ns > 106 * MS);
+  const lone = trend_extent([point(1, 100)]);
+  assert.ok(lone.low_ns < 100 * MS && lone.high_ns > 100 * MS);
+});
+
+test("an interval far wider than the runs differ does not flatten the trend", () => {
+  const unsure = point(2, 101, { step_ci_low_ns: 1, step_ci_high_ns: 900 * MS });
+  const { low_ns, high_ns } = trend_extent([point(1, 100), unsure]);
+  assert.ok(high_ns - low_ns < 12 * MS);
+});
+
+test("levels are the medians between changes, and the whole where there is none", () => {
+  assert.deepEqual(levels_of(series, [shift]), [{ begin: 0, end: 2, ns: 100.5 * MS },
+    { begin: 2, end: 4, ns: 105.5 * MS }]);
+  assert.deepEqual(levels_of(series, []), [{ begin: 0, end: 4, ns: 103 * MS }]);
+  const unseen = { ...shift, run: "r_9" };
+  assert.deepEqual(levels_of(series, [unseen]).length, 1, "a change out of sight makes no level");
+  assert.deepEqual(levels_of(series, [{ ...shift, run: "r_1" }]).length, 1);
+});
+
+test("changes stand in the order of their runs", () => {
+  const found = change_indices(series, [{ ...shift, run: "r_4" }, shift, { ...shift, run: "x" }]);
+  assert.deepEqual(found.map(({ at }) => at), [2, 3]);
+});
+
+test("the band breaks where a run has no interval", () => {
+  const sure = (number, ms) => point(number, ms, { step_ci_low_ns: (ms - 1) * MS,
+    step_ci_high_ns: (ms + 1) * MS });
+  const path = band_path([sure(1, 100), sure(2, 101), point(3, 102), sure(4, 103)], x, y);
+  assert.deepEqual(path.match(/M/g).length, 2);
+  assert.ok(path.startsWith("M0.0 101.0L10.0 102.0L10.0 100.0L0.0 99.0z"));
+  assert.equal(band_path([point(1, 100)], x, y), "");
+});
+
+test("line, dots and columns have a place for every run", () => {
+  assert.equal(line_path(series.slice(0, 2), x, y), "M0.0 100.0L10.0 101.0");
+  const dots = marks_path(series, (one) => one.run !== "r_2", { x, y }, SHAPES.circle(3));
+  assert.deepEqual(dots.match(/M\S+ \S+?a/g), ["M-3.0 100.0a", "M17.0 105.0a", "M27.0 106.0a"]);
+  const parts = [point(1, 100, { gemm_ns: 60 * MS, attention_ns: 40 * MS })];
+  assert.equal(tallest_ns(parts), 100 * MS);
+  assert.equal(part_columns(parts, 1, { x: () => 5, y: (ns) => 100 - ns / MS, wide: 4 }),
+    "M3.00 40.00h4.00v-40.00h-4.00z", "stands on the part before it");
+});
+
+test("labels of changes keep apart and inside", () => {
+  const text = "▲ 5.0 % slower";
+  const lanes = label_lanes([{ x: 0, text }, { x: 20, text }, { x: 290, text }], 300);
+  assert.deepEqual(lanes.map(({ lane }) => lane), [0, 1, 0]);
+  assert.deepEqual(lanes.map(({ side }) => side), ["right", "right", "left"]);
+});
+
+test("a position belongs to the run whose column it is in", () => {
+  assert.equal(index_at(54, 54, 10, 4), 0);
+  assert.equal(index_at(93.9, 54, 10, 4), 3);
+  assert.equal(index_at(94, 54, 10, 4), -1);
+  assert.equal(index_at(53, 54, 10, 4), -1);
+  assert.equal(label_every(100, 500, 50), 10);
+  assert.equal(label_every(3, 500, 50), 1);
+});
+
+test("a change is told by its size and direction, and nothing is made of nothing", () => {
+  assert.equal(change_words(0.0493), "▲ 4.9 % slower");
+  assert.equal(change_words(-0.021), "▼ 2.1 % faster");
+  assert.equal(change_words(0.0004), "as before");
+  assert.equal(change_words(null), "not known");
+});
+
+test("another device is told as such and is neither better nor worse", () => {
+  assert.equal(level_words(shift), "▲ 5.0 % slower");
+  assert.equal(level_tone(shift), "worse");
+  assert.equal(level_words({ ...shift, reason: "gpu" }), "other GPU");
+  assert.equal(level_tone({ ...shift, reason: "ranks", change_share: -0.5 }), "same");
+});
+
+test("runs are shortened without losing who they are", () => {
+  assert.equal(short_run("llama@12", "llama"), "@12");
+  assert.equal(short_run("other", "llama"), "other");
+  assert.equal(short_run("llama", "llama"), "llama");
+});
+
+const noted = (name, share, status = "new", kind = "change") => ({ project: "p", series: name,
+  run: `r_${name}`, run_name: `${name}@7`, change_share: share, status, kind });
+
+test("series with open alerts come first, at most twelve are drawn, single runs are listed", () => {
+  const row = (name, more) => ({ project: "p", series: name, points: 9, last: "2026-11-01",
+    change_share: 0.01, open_alerts: 0, ...more });
+  const rows = [...Array.from({ length: 13 }, (_, i) => row(`s${String(i).padStart(2, "0")}`)),
+    row("one", { points: 1 }), row("faster"), row("slower")];
+  const alarms = open_alerts([noted("faster", -0.2), noted("slower", 0.02, "acknowledged"),
+    noted("s01", 0.3, "fixed")]);
+  const { drawn, listed } = drawn_and_listed(rows, alarms);
+  assert.deepEqual(drawn.slice(0, 3).map((one) => one.series), ["slower", "faster", "s00"]);
+  assert.equal(drawn.length, 12);
+  assert.equal(drawn.length + listed.length, rows.length);
+  assert.ok(listed.some((one) => one.series === "one"));
+});
+
+test("a series tells its worst open alert, else how its last run went", () => {
+  const alerts = [noted("llama", -0.5), noted("llama", 0.02, "new", "outlier"),
+    noted("llama", 0.01), noted("llama", 0.9, "noise")];
+  const alarm = open_alerts(alerts).get("p\nllama");
+  const row = { project: "p", series: "llama", change_share: 0.004 };
+  assert.deepEqual(news_of(row, alarm), { text: "▲ 2.0 % slower at @7", tone: "worse" });
+  assert.deepEqual(news_of(row, noted("llama", -0.5)), { text: "▼ 50.0 % faster since @7",
+    tone: "better" });
+  assert.deepEqual(news_of(row, undefined), { text: "▲ 0.4 % slower", tone: "same" });
+  assert.deepEqual([...new_alert_runs([noted("a", 1), noted("b", 1, "fixed")])], ["r_a"]);
+});
+
+test("the sentence of a trend says where it began, where it is, and what happened", () => {
+  assert.equal(trend_sentence("llama", series, [shift]), "Median step of 4 runs of llama, lower is "
+    + "better: 100.0 ms at first, 106.0 ms now; 1 change of level.");
+  assert.match(trend_sentence("llama", series, []), /no change of level found/);
+  assert.match(trend_sentence("llama", [], []), /No run of llama has a step time yet/);
+  assert.match(trend_sentence("llama", series.slice(0, 1), []), /1 run of llama.*100\.0 ms\.$/);
+});
+
+test("a run is told with its interval, its commit and the difference to the one before", () => {
+  const sure = point(2, 105, { step_ci_low_ns: 104.8 * MS, step_ci_high_ns: 105.3 * MS,
+    commit: "abc", outlier: true });
+  assert.equal(point_text(sure, point(1, 100)), "llama@2, commit abc: 105.0 ms (95 % 104.8 to "
+    + "105.3), ▲ 5.0 % slower than the run before, beyond the noise of its series.");
+  assert.equal(point_text(point(1, 100)), "llama@1: 100.0 ms.");
+});
+
+test("two runs are chosen, the older is the base, and a third takes the place of the first", () => {
+  let picked = picked_runs("r_4,gone", series);
+  assert.deepEqual(picked, ["r_4"]);
+  assert.equal(pick_address(picked, series), null);
+  picked = toggled_pick(picked, "r_2").split(",");
+  assert.equal(pick_address(picked, series), "/compare?base=r_2&cand=r_4");
+  assert.equal(toggled_pick(picked, "r_3"), "r_2,r_3");
+  assert.equal(toggled_pick(picked, "r_2"), "r_4");
+  assert.deepEqual(picked_runs("r_1,r_2,r_3", series), ["r_2", "r_3"]);
+});
+
+test("runs without a step time are no points, and the last ones are shown", () => {
+  const rows = [point(1, 100), point(2, 0), point(3, 101), point(4, 1, { step_median_ns: null })];
+  assert.deepEqual(timed_points(rows).map(({ run }) => run), ["r_1", "r_3"]);
+  assert.deepEqual(last_points(series, "3").length, 3);
+  assert.deepEqual(last_points(series, "all").length, 4);
+  assert.equal(with_steps_between(series)[0].step_share, null);
+  assert.ok(Math.abs(with_steps_between(series)[1].step_share - 0.01) < 1e-9);
+});
+
+test("what happened at a run is its change, its being an outlier and its alert", () => {
+  const events = events_of([point(3, 1, { outlier: true })], [shift], [{ run: "r_3",
+    status: "noise" }]);
+  assert.deepEqual(events.get("r_3").map(({ kind }) => kind), ["change", "outlier", "alert"]);
+  assert.equal(events.get("r_3")[0].words, "▲ 5.0 % slower");
+  assert.equal(events.get("r_1"), undefined);
+});
+
+const alert = (id, share, more = {}) => ({ id, change_share: share, before_ns: 100 * MS,
+  after_ns: 100 * MS * (1 + share), kind: "change", status: "new", created: "2026-11-01",
+  ...more });
+
+test("slower alerts come before faster ones, each by size", () => {
+  const order = ordered_alerts([alert("a", -0.3), alert("b", 0.02), alert("c", 0.1),
+    alert("d", -0.05)]).map(({ id }) => id);
+  assert.deepEqual(order, ["c", "b", "a", "d"]);
+});
+
+test("an alert is told by its levels and its kind, and can become all that it is not", () => {
+  assert.equal(alert_text(alert("a", 0.05)),
+    "100.0 → 105.0 ms per step; the level of the series changed here");
+  assert.match(alert_text(alert("a", 0.05, { kind: "outlier" })), /this run alone/);
+  assert.deepEqual(actions_of("noise").map(({ key }) => key),
+    ["new", "acknowledged", "expected", "fixed"]);
+});
+
+test("the inbox counts by status and says when it is empty", () => {
+  const alerts = [alert("a", 0.1), alert("b", 0.1, { status: "noise" })];
+  assert.equal(counts_by_status(alerts).new, 1);
+  assert.equal(counts_by_status(alerts).fixed, 0);
+  assert.deepEqual(alerts_of(alerts, "noise").map(({ id }) => id), ["b"]);
+  assert.equal(alerts_of(alerts, "all").length, 2);
+  assert.match(none_text("new"), /No new alerts/);
+  assert.match(none_text("expected"), /marked as expected/);
+});
+
+const baseline = (name, run, more = {}) => ({ name, run, run_name: `${run}@1`, project: "p",
+  step_median_ns: 100 * MS, set: "2026-11-01", ...more });
+const run = (more = {}) => ({ id: "r_x", name: "llama@9", series: "llama", project: "p",
+  step_median_ns: 95 * MS, ...more });
+
+test("a run is held against the baseline of its series, else the only one of its project", () => {
+  const llama = baseline("main", "llama");
+  const vit = baseline("vit", "vit");
+  const newer = baseline("next", "llama", { run: "r_2", set: "2026-11-05" });
+  assert.equal(baseline_of(run(), [llama, vit]), llama);
+  assert.equal(baseline_of(run(), [llama, vit, newer]), newer, "the latest");
+  assert.equal(baseline_of(run({ series: "bert" }), [llama, vit]), null, "nothing is guessed");
+  assert.equal(baseline_of(run({ series: "bert" }), [vit]), vit);
+  assert.equal(baseline_of(run({ project: "other" }), [llama]), null);
+  assert.equal(baseline_of(run(), [llama, vit], "vit"), vit, "but can be chosen");
+  assert.equal(baseline_of(run(), [llama], "gone"), null);
+});
+
+test("a difference of two single runs is told with its noise unknown", () => {
+  const delta = delta_of(run(), baseline("main", "llama"));
+  assert.equal(delta_mark(delta.share), "▼ 5.0 %");
+  assert.equal(delta_mark(0.0001), "0.0 %");
+  assert.equal(delta_sentence(delta), "5.0 % faster than llama@1 (baseline main); noise unknown: "
+    + "these are two single runs");
+  assert.equal(delta_of(run({ id: "llama" }), baseline("main", "llama")), null, "itself");
+  assert.equal(delta_of(run({ step_median_ns: null }), baseline("main", "llama")), null);
+});
+
+test("names of baselines fit into addresses, and taking one over is told", () => {
+  for (const name of ["main", "a.b-c_1"]) assert.ok(is_baseline_name(name), name);
+  for (const name of ["", "..", "a b", "a/b", "ä"]) assert.ok(!is_baseline_name(name), name);
+  assert.match(takes_over("main", run(), [baseline("main", "llama")]), /is llama@1 now; it moves/);
+  assert.match(takes_over("main", run({ id: "llama" }), [baseline("main", "llama")]), /already/);
+  assert.equal(takes_over("new", run(), []), "");
+});
+
+test("an edit of metadata sends only what changed, and null for what is gone", () => {
+  const before = { gpu: "H100", precision: "bf16", note: "x" };
+  const rows = [{ key: " gpu ", value: "H100" }, { key: "precision", value: "fp8 " },
+    { key: "batch_size", value: "512" }, { key: "", value: "?" }, { key: "data", value: " " }];
+  assert.deepEqual(meta_patch(before, rows), { precision: "fp8", batch_size: "512", note: null });
+  assert.deepEqual(meta_patch(before, Object.entries(before).map(([key, value]) =>
+    ({ key, value }))), {});
+  assert.deepEqual(meta_patch(undefined, []), {});
+  assert.ok(!missing_keys(rows).some(({ key }) => key === "gpu"));
+  assert.ok(missing_keys(rows).some(({ key }) => key === "commit"));
+});
+
+test("what people gave wins over the trace, which is told beside it", () => {
+  const traced = [{ key: "gpu", value: "NVIDIA H100", ranks: 8 },
+    { key: "precision", value: "bf16", ranks: 8 }];
+  const rows = settings_of({ precision: "fp8", zeta: "1", commit: "abc", gpu: "NVIDIA H100" },
+    traced);
+  assert.deepEqual(rows.map(({ key, source, traced: says }) => [key, source, says]), [
+    ["commit", "given", null], ["precision", "given", "bf16"], ["gpu", "given", null],
+    ["zeta", "given", null]]);
+  assert.deepEqual(settings_of({}, traced).map(({ source }) => source), ["trace", "trace"]);
+});
+
+test("words of a search that a table cannot be filtered by are text", () => {
+  assert.deepEqual(parse_search("tag:a=b gpu:H100 x", ["tag", "project"]),
+    { tag: ["a=b"], q: "gpu:H100 x" });
+});

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and times as people read them; one rule per unit, the same on every page.
+
+const NONE = "–";
+const MINUS = "−";
+
+/** @param {unknown} value */
+function missing(value) {
+  return value === null || value === undefined || Number.isNaN(value);
+}
+
+/** Groups of three digits in the integer part. @param {string} text */
+function grouped(text) {
+  const [whole, fraction] = text.split(".");
+  const digits = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}
+
+/**
+ * At least `digits` significant digits, never an exponent, integers never rounded.
+ * Five decimals are the floor: 10 ps mean nothing in a trace.
+ * @param {number} value
+ */
+export function significant(value, digits = 3) {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  const power = Math.floor(Math.log10(Number(size.toPrecision(digits))));
+  const decimals = Math.min(5, Math.max(0, digits - 1 - power));
+  const text = grouped(size.toFixed(decimals));
+  if (!/[1-9]/.test(text)) return `<${(10 ** -decimals).toFixed(decimals)}`;
+  return value < 0 ? MINUS + text : text;
+}
+
+/** A number with a fixed count of decimals, for figures that stand side by side. */
+export function decimals(value, digits) {
+  const text = grouped(Math.abs(value).toFixed(digits));
+  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
+}
+
+/** Milliseconds of integer nanoseconds, without the unit. @param {number|null} ns */
+export function ms(ns, digits = 3) {
+  return missing(ns) ? NONE : significant(ns / 1e6, digits);
+}
+
+/** Milliseconds with the unit. @param {number|null} ns */
+export function ms_unit(ns, digits = 3) {
+  return missing(ns) ? NONE : `${ms(ns, digits)} ms`;
+}
+
+/** A signed difference in milliseconds, without the unit. @param {number|null} ns */
+export function ms_signed(ns, digits = 3) {
+  if (missing(ns)) return NONE;
+  return ns > 0 ? `+${ms(ns, digits)}` : ms(ns, digits);
+}
+
+/** A share as percent: 0.123 -> "12.3 %". @param {number|null} value */
+export function percent(value) {
+  if (missing(value)) return NONE;
+  const size = Math.abs(value * 100);
+  const sign = value < 0 ? MINUS : "";
+  if (size > 0 && size < 0.05) return `${sign}<0.1 %`;
+  return `${sign}${size.toFixed(1)} %`;
+}
+
+/** Keeps a "%" on the line of its number. @param {string} text */
+export function unbroken(text) {
+  return text.includes(" %") ? text.replace(/(\d) %/g, "$1\u00a0%") : text;
+}
+
+/** A signed share as percent. @param {number|null} value */
+export function percent_signed(value) {
+  if (missing(value)) return NONE;
+  const text = (Math.abs(value) * 100).toFixed(1);
+  const sign = Number(text) === 0 ? "" : value > 0 ? "+" : MINUS;
+  return `${sign}${text} %`;
+}
+
+/** @param {number|null} value */
+export function count(value) {
+  if (missing(value)) return NONE;
+  return grouped(Number.isInteger(value) ? String(value) : value.toFixed(1));
+}
+
+/** @param {number|null} value */
+export function number(value, digits = 3) {
+  return missing(value) ? NONE : significant(value, digits);
+}
+
+/** A test's p or q value. @param {number|null} p */
+export function p_text(p) {
+  return !missing(p) && p < 0.0001 ? "<0.0001" : number(p, 2);
+}
+
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+
+/** Decimal units, as data sheets of links and disks have them. @param {number|null} value */
+export function bytes(value) {
+  if (missing(value)) return NONE;
+  let size = value;
+  let unit = 0;
+  while (size >= 999.5 && unit < BYTE_UNITS.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? size : significant(size)} ${BYTE_UNITS[unit]}`;
+}
+
+/** The same without zeros that say nothing, for axes: "2 GB". @param {number|null} value */
+export function bytes_round(value) {
+  return bytes(value).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+}
+
+const SPANS = [
+  [86400 * 365, "y"],
+  [86400, "d"],
+  [3600, "h"],
+  [60, "min"],
+];
+
+/**
+ * How long ago an RFC 3339 time was, in the largest unit that fits: "3 h".
+ * @param {string|null} time @param {number} now in ms
+ */
+export function age(time, now) {
+  const then = Date.parse(time ?? "");
+  if (Number.isNaN(then)) return NONE;
+  const seconds = Math.max(0, (now - then) / 1000);
+  const found = SPANS.find(([length]) => seconds >= length);
+  return found ? `${Math.floor(seconds / found[0])} ${found[1]}` : "now";
+}
+
+/** The same in a sentence: "3 h ago". */
+export function ago(time, now) {
+  const text = age(time, now);
+  return text === "now" ? "just now" : text === NONE ? NONE : `${text} ago`;
+}
+
+/** A local date and time to the minute. @param {string|null} time */
+export function when(time) {
+  const then = new Date(time ?? "");
+  if (Number.isNaN(then.getTime())) return NONE;
+  const two = (n) => String(n).padStart(2, "0");
+  const day = `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+  return `${day} ${two(then.getHours())}:${two(then.getMinutes())}`;
+}
+
+/** A server's lower-case phrase as a sentence. @param {string|null} text */
+export function sentence(text) {
+  const trimmed = (text ?? "").trim();
+  if (!trimmed) return "";
+  const end = /[.!?:;…]$/.test(trimmed) ? "" : ".";
+  return capital(trimmed) + end;
+}
+
+/** @param {string} text */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** "1 run", "2 runs". @param {number} n @param {string} word */
+export function plural(n, word, many = `${word}s`) {
+  return `${count(n)} ${n === 1 ? word : many}`;
+}
+
+/** A device's name without its maker and memory: "MI300X". @param {string|null} gpu */
+export function short_gpu(gpu) {
+  if (!gpu) return NONE;
+  return gpu.replace(/^(NVIDIA|AMD)\s+(Instinct\s+|GeForce\s+|Tesla\s+)?/, "")
+    .replace(/[\s-]+(SXM\d*|PCIe|HBM\w*|\d+\s?GB).*$/i, "") || gpu;
+}
+
+/** A version of the code as people write it: the first ten digits of a hash, else as given. */
+export function short_commit(commit) {
+  if (!commit) return "";
+  return /^[0-9a-f]{16,}$/i.test(commit) ? commit.slice(0, 10) : commit;
+}
+
+/**
+ * The part of a kernel's name that tells it from others: no return type, no arguments, no
+ * namespaces that all kernels share. The full name stays one click away.
+ * @param {string|null} name
+ */
+export function short_kernel(name) {
+  if (!name) return NONE;
+  const plain = strip_arguments(name.replace(/^(void|__global__)\s+/, ""));
+  return plain.replaceAll("(anonymous namespace)::", "")
+    .replace(/\b(at::native|at::cuda|c10|at|std|cutlass|ck|rocprim|cub)::/g, "");
+}
+
+/** A name without its last parenthesized argument list. @param {string} name */
+function strip_arguments(name) {
+  if (!name.endsWith(")")) return name;
+  let depth = 0;
+  for (let i = name.length - 1; i > 0; i--) {
+    if (name[i] === ")") depth++;
+    if (name[i] === "(" && --depth === 0) return name.slice(0, i);
+  }
+  return name;
+}

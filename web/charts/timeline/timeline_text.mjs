@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A slice of a timeline in words.
+import { count, ms_unit, percent } from "../../base/format.mjs";
+
+/** A length or instant to the nanosecond, in milliseconds. @param {number} ns */
+export const exact_ms = (ns) => `${(Math.round(ns) / 1e6).toLocaleString("en",
+  { maximumFractionDigits: 6 })} ms`;
+
+/** A length that is as short as its size allows. @param {number} ns */
+export function length_text(ns) {
+  if (ns < 1000) return `${count(Math.round(ns))} ns`;
+  return ns < 1e6 ? `${(ns / 1000).toFixed(ns < 1e5 ? 2 : 1)} µs` : ms_unit(ns, 4);
+}
+
+/** @param {{count: number, busy_ns: number, dur_ns: number}} slice that stands for several */
+export function merged_text({ count: n, busy_ns, dur_ns }) {
+  return `${count(n)} events merged, ${percent(busy_ns / (dur_ns || 1))} of the time busy`;
+}
+
+/** @param {ReturnType<typeof import("./timeline_model.mjs").slice_of>} slice */
+export function slice_text(slice) {
+  const what = slice.count > 1 ? `${slice.name} and ${count(slice.count - 1)} more` : slice.name;
+  return `${what}: ${length_text(slice.dur_ns)} at ${exact_ms(slice.begin_ns)}, ${
+    slice.class_name}, ${slice.lane_name}`;
+}

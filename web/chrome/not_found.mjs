@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of addresses that name nothing.
+import { html } from "../base/ui.mjs";
+import { use_title } from "../base/hooks.mjs";
+import { Empty } from "../widgets/widgets.mjs";
+
+export default function NotFound() {
+  use_title("Not found");
+  return html`<header class="page-head"><h1 tabindex="-1">Nothing is here</h1></header>
+    <${Empty} title="No page has the address ${location.pathname}">
+      <p><a href="/">All runs</a> · <a href="/upload">Upload</a> · <a href="/docs/api">API</a></p>
+    <//>`;
+}

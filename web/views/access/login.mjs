@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signing in with a token; the service gives a cookie for it.
+import { html, useState } from "../../base/ui.mjs";
+import { next_page } from "../../base/address.mjs";
+import { use_title } from "../../base/hooks.mjs";
+import { may, sign_in, sign_out, use_session } from "../../base/session.mjs";
+import { Card, Command, ProblemNotice } from "../../widgets/widgets.mjs";
+
+/** The page that sent people here, loaded anew with what they may see now. */
+function go_on() {
+  const next = next_page(new URLSearchParams(location.search).get("next"), location.origin);
+  location.assign(next === "/" && !may("read") ? "/upload" : next);
+}
+
+function Known() {
+  const { required, who, session } = use_session();
+  return html`<p>${required ? html`You are signed in as <strong>${who}</strong>.`
+    : "This service asks nobody who they are."}</p>
+    <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Go on</button>
+      ${session && html`<button type="button" onClick=${sign_out}>Sign out</button>`}</p>`;
+}
+
+/** Titles of problems are those of HTTP. */
+const told = (problem) => problem.status === 401
+  ? { ...problem, title: "Not signed in" } : problem;
+
+function Form() {
+  const [problem, set_problem] = useState(null);
+  const [busy, set_busy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    set_busy(true);
+    try {
+      await sign_in(String(new FormData(event.target).get("token") ?? "").trim());
+      go_on();
+    } catch (error) {
+      set_problem(error);
+      set_busy(false);
+    }
+  };
+  return html`<form class="form" onSubmit=${submit}>
+    <label class="field"><span>Token</span><input name="token" type="password" required autofocus
+      autocomplete="current-password" spellcheck=${false} placeholder="ss_…" /></label>
+    ${problem && html`<${ProblemNotice} problem=${told(problem)} />`}
+    <p class="form-actions"><button type="submit" class="primary" disabled=${busy}>Sign in</button>
+    </p></form>`;
+}
+
+export default function Login() {
+  use_title("Sign in");
+  const { kind } = use_session();
+  return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
+    ${kind === "nobody" ? html`<${Card} title="With a token"><${Form} /><//>`
+      : html`<${Card} title="Done"><${Known} /><//>`}
+    <details class="fold"><summary>Where tokens come from</summary>
+      <p>An administrator makes them under Access, or on the server:</p>
+      <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />
+      <p class="faint">The session ends when you sign out, after 12 hours without use, or with the
+        token.</p></details></div>`;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication: what the step waits for, which rank is late and why, how fast the links are.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { plural } from "../../base/format.mjs";
+import { sort_rows, value_at } from "../../base/frame.mjs";
+import { Card, Empty, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { matched_calls, unknowns } from "./comm_model.mjs";
+import { CommOfRank } from "./comm_rank.mjs";
+import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
+import { Bandwidths, bandwidth_points, CommWaits } from "./comm_waits.mjs";
+import { Lateness } from "../ranks/lateness.mjs";
+import { NoResult } from "../run/rank_page.mjs";
+import { OfRank, use_rank } from "../run/rank_data.mjs";
+import { RunFrame } from "../run/run_frame.mjs";
+import { awaited, use_table } from "../run/run_table.mjs";
+
+const name_of = (kind, collective) => kind ?? collective ?? "not described";
+
+function columns_of(frame) {
+  const at = (key, row) => value_at(frame, key, row);
+  return [
+    { key: "kind", label: "Collective", width_px: 120, cell: (row) =>
+      html`<span title=${at("collective", row)}>${name_of(at("kind", row), at("collective", row))}
+      </span>` },
+    { key: "dtype", label: "Type", priority: 3, width_px: 84 },
+    { key: "bytes", label: "Size", kind: "bytes", width_px: 84 },
+    { key: "group_size", label: "Group", kind: "count", priority: 2, width_px: 66 },
+    { key: "process_group", label: "Process group", priority: 4, width_px: 110 },
+    { key: "calls", label: "Calls", kind: "count", priority: 2 },
+    { key: "total_ns", label: "Total", kind: "ms", priority: 2 },
+    { key: "exposed_ns", label: "Exposed", kind: "ms" },
+    { key: "exposed_share", label: "Exposed share", kind: "share", priority: 2,
+      width_px: 116 },
+    { key: "min_ns", label: "Min", kind: "ms", priority: 4, width_px: 82 },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2, width_px: 82 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4, width_px: 82 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4, width_px: 82 },
+    { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 5 },
+    { key: "bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 2 },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 4, width_px: 70 },
+  ].filter(({ key }) => key in frame.columns || key === "kind");
+}
+
+/** The table collectives: calls as each rank recorded them, waiting included. */
+function Recorded({ frame, links }) {
+  const [query, change] = use_query({ sort: "-total_ns" });
+  const rows = useMemo(
+    () => sort_rows(frame, Array.from({ length: frame.length }, (_, i) => i), query.sort),
+    [frame, query.sort],
+  );
+  return html`<${Card} title="Collectives as recorded" flush=${true}
+      note="${plural(frame.length, "row")}, times of the ranks' calls, waiting included"
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${Table} caption="Collectives as recorded" frame=${frame} rows=${rows}
+      columns=${columns_of(frame)} sort=${query.sort}
+      onsort=${(sort) => change({ sort })} /><//>`;
+}
+
+const FIELDS = "rank,window_ns,exposed_comm_ns,exposed_wait_ns,exposed_transfer_ns";
+
+function use_tables(run) {
+  const recorded = use_table(run, "collectives");
+  const ranks = use_table(run, "ranks", { fields: FIELDS });
+  const waits = use_table(run, "comm_waits");
+  const lateness = use_table(run, "lateness");
+  const clocks = use_table(run, "clocks");
+  // The page is one statement: it shows when all of it is there.
+  const waiting = awaited([recorded, ranks, waits, lateness, clocks]);
+  return { recorded, ranks, waits, lateness, clocks, waiting };
+}
+
+function Whole({ tables, data, run }) {
+  const { recorded, ranks, waits, lateness, clocks } = tables;
+  const steps = data.summary.steady_steps;
+  const notes = unknowns({ ranks: ranks.rows.length, world: data.run.world_size ?? null,
+    waits: waits.rows, clocks: clocks.rows, has_comm: recorded.frame.length > 0 });
+  const points = useMemo(() => bandwidth_points(recorded.rows, (row) =>
+    ({ name: name_of(row.kind, row.collective), where: row.process_group ?? "" })),
+  [recorded.rows]);
+  return html`<${CommVerdict} run=${run} data=${data} ranks=${ranks.rows} notes=${notes}
+      waits=${waits.rows} lateness=${lateness.rows} clocks=${clocks.rows} />
+    <${CommFigures} data=${data} waits=${waits.rows} />
+    ${matched_calls(waits.rows) > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
+        links=${waits.links} />`
+      : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
+    ${lateness.rows.some(({ calls }) => calls > 0) && html`<${Lateness} run=${run}
+      frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
+    <${Recorded} frame=${recorded.frame} links=${recorded.links} />`;
+}
+
+function Content({ data, run }) {
+  const tables = use_tables(run);
+  const [rank, set_rank] = use_rank();
+  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+  return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
+    ? html`<${Empty} title="No communication was recorded">
+      <p>The ranks that have come run no collective kernels in this window.</p><//>`
+    : html`<${Whole} tables=${tables} data=${data} run=${run} />
+      <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
+        what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
+      <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
+        that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
+        (n−1)/n. Waiting is the time from a rank's begin of a collective to the begin of the last
+        one; transfer is the rest.</p>`)}<//>`;
+}
+
+export default function Collectives({ route }) {
+  return html`<${RunFrame} route=${route} title="Communication">${(data, run) =>
+    html`<${Content} data=${data} run=${run} />`}<//>`;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communication of all ranks: what it costs, parted into waiting and transfer, and what cannot
+// be known; pure.
+import { count, ms_unit, percent, plural } from "../../base/format.mjs";
+import { filter_rows, value_at, with_columns } from "../../base/frame.mjs";
+import { is_figure, ranks_text } from "../ranks/rank_model.mjs";
+
+const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / (rows.length || 1);
+
+/**
+ * The exposed communication of a step, the mean of the ranks whose waits are known; null when
+ * that is of none.
+ * @param {any[]} rows of the table ranks
+ */
+export function exposed_split(rows) {
+  const known = rows.filter((row) =>
+    is_figure(row.exposed_wait_ns) && is_figure(row.exposed_transfer_ns));
+  if (known.length === 0) return null;
+  const exposed_ns = mean(known, "exposed_comm_ns");
+  const wait_ns = mean(known, "exposed_wait_ns");
+  const transfer_ns = mean(known, "exposed_transfer_ns");
+  return { ranks: known.length, exposed_ns, wait_ns, transfer_ns,
+    rest_ns: Math.max(0, exposed_ns - wait_ns - transfer_ns),
+    share: exposed_ns / (mean(known, "window_ns") || 1) };
+}
+
+const TOLD_FROM = 0.005; // of the exposed communication
+
+/** "Exposed communication 62.9 ms per step = 41.0 ms waiting ...". @param {any} split */
+export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }) {
+  if (exposed_ns === 0) return "No communication is exposed: compute hides all of it.";
+  const rest = rest_ns > TOLD_FROM * exposed_ns
+    ? ` + ${ms_unit(rest_ns)} that could not be parted` : "";
+  return `Exposed communication ${ms_unit(exposed_ns)} per step (${percent(share)}) = ${
+    ms_unit(wait_ns)} waiting for late ranks + ${ms_unit(transfer_ns)} transfer${rest}`;
+}
+
+/** The split as segments of a bar. */
+export function split_segments({ wait_ns, transfer_ns, rest_ns, exposed_ns }) {
+  return [
+    { key: "wait", label: "Waiting for late ranks", value: wait_ns, part: "exposed_wait",
+      help: "The collective had begun here, but not yet on the last of its ranks." },
+    { key: "transfer", label: "Transfer", value: transfer_ns, part: "exposed_transfer",
+      help: "All ranks of the collective had begun." },
+    { key: "rest", label: "Not parted", value: rest_ns > TOLD_FROM * exposed_ns ? rest_ns : 0,
+      part: "exposed_rest", help: "Collectives that match none of another rank." },
+  ];
+}
+
+/**
+ * The table comm_waits per step and rank of the group, with what the page shows besides.
+ * @param {import("../../base/frame.mjs").Frame} frame @param {number} steps steady ones
+ * @returns {import("../../base/frame.mjs").Frame}
+ */
+export function waits_per_step(frame, steps) {
+  const n = Math.max(1, steps || 1);
+  const at = (name, row) => value_at(frame, name, row);
+  const derive = (make) => Array.from({ length: frame.length }, (_, row) => make(row));
+  const each = (name) => derive((row) => {
+    const value = at(name, row);
+    return value === null ? null : Math.round(value / n / Math.max(1, at("group_size", row) ?? 1));
+  });
+  const exposed_wait = each("exposed_wait_ns");
+  const exposed_transfer = each("exposed_transfer_ns");
+  const columns = {
+    exposed_wait_per_rank_ns: exposed_wait,
+    exposed_transfer_per_rank_ns: exposed_transfer,
+    exposed_per_rank_ns: exposed_wait.map((wait, i) => (wait ?? 0) + (exposed_transfer[i] ?? 0)),
+    wait_per_rank_ns: each("wait_ns"),
+    transfer_per_rank_ns: each("transfer_ns"),
+    calls_per_step: derive((row) => Math.round(((at("calls", row) ?? 0) / n) * 10) / 10),
+  };
+  return with_columns(frame, columns);
+}
+
+const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+
+/** Collectives that were found on several ranks. @param {any[]} waits rows of comm_waits */
+export const matched_calls = (waits) => sum_of(waits, "calls");
+
+/**
+ * Exposed waiting per step by what the groups share, the mean of all ranks, most first.
+ * @param {any[]} waits rows of comm_waits @param {number} ranks @param {number} steps
+ */
+export function waits_by_dimension(waits, ranks, steps) {
+  const found = new Map();
+  for (const { dimension, exposed_wait_ns } of waits) {
+    const name = dimension ?? "";
+    found.set(name, (found.get(name) ?? 0) + (exposed_wait_ns ?? 0));
+  }
+  return [...found].map(([dimension, ns]) =>
+    ({ dimension, ns: ns / Math.max(1, ranks) / Math.max(1, steps) }))
+    .filter(({ ns }) => ns > 0)
+    .sort((a, b) => b.ns - a.ns);
+}
+
+/** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" where there is but one kind. */
+export function dimensions_sentence(parts) {
+  if (parts.length < 2) return "";
+  const told = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
+    dimension === "" ? "other" : dimension} groups`);
+  return `Of the waiting, ${told.slice(0, -1).join(", ")} and ${told.at(-1)}.`;
+}
+
+/** Rows of one dimension, group and kind; "" lets all through. */
+export function chosen_rows(frame, { dimension, process_group, kind }) {
+  return filter_rows(frame, { equals: { dimension, process_group, kind } });
+}
+
+const EXACT_NS = 1000;
+
+/** What is to be said of how well clocks agree. @param {any[]} clocks of the table clocks */
+export function clocks_sentence(clocks) {
+  const known = clocks.filter(({ collectives }) => collectives > 0);
+  if (known.length < 2) return "";
+  const worst = Math.max(...known.map(({ error_ns }) => error_ns ?? 0));
+  const apart = Math.max(...known.map(({ offset_ns }) => offset_ns ?? 0))
+    - Math.min(...known.map(({ offset_ns }) => offset_ns ?? 0));
+  const within = worst < EXACT_NS ? "to less than 0.001 ms" : `to within ${ms_unit(worst, 2)}`;
+  return `Clocks of the ranks are up to ${ms_unit(apart)} apart; the ends of matched collectives `
+    + `align them ${within}.`;
+}
+
+/** Ranks by the component of their clocks, largest first. */
+function components_of(clocks) {
+  const found = new Map();
+  for (const { rank, component } of clocks) {
+    found.set(component, [...(found.get(component) ?? []), rank]);
+  }
+  return [...found.values()].map((ranks) => ranks.sort((a, b) => a - b))
+    .sort((a, b) => b.length - a.length);
+}
+
+const MOST_PARTS = 4;
+
+function clocks_apart(clocks) {
+  const parts = components_of(clocks);
+  if (parts.length < 2) return [];
+  const shown = parts.slice(0, MOST_PARTS).map((ranks) => `${ranks_text(ranks, 4)}`).join(" | ");
+  const more = parts.length > MOST_PARTS ? ` | ${count(parts.length - MOST_PARTS)} more` : "";
+  return [`The clocks of ranks ${shown}${more} cannot be compared: no collective joins them. `
+    + "Across them nothing is said of waiting."];
+}
+
+/**
+ * What cannot be known, and why, as sentences.
+ * @param {{ranks: number, world: number|null, waits: any[], clocks: any[], has_comm: boolean}} of
+ */
+export function unknowns({ ranks, world, waits, clocks, has_comm }) {
+  if (!has_comm) return [];
+  if (ranks < 2) {
+    return [`Who waits for whom needs the recordings of several ranks, and ${
+      world > 1 ? `only one of ${count(world)} has` : "only one has"} come: how much of the `
+      + "exposed communication is waiting is not known."];
+  }
+  const unmatched = sum_of(waits, "unmatched_calls");
+  if (matched_calls(waits) === 0) {
+    return ["No collective of one rank could be matched with one of another, so that waiting "
+      + `and transfer cannot be separated${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
+      }. Process groups and sizes in the recording make it possible.`];
+  }
+  const unnamed = waits.filter(({ process_group }) => !process_group).length;
+  const unsized = waits.filter(({ bytes }) => !is_figure(bytes)).length;
+  return [
+    ...(world > ranks ? [`${count(world - ranks)} of ${count(world)} ranks have not come: waiting `
+      + "for them counts as transfer."] : []),
+    ...(unnamed > 0 ? [`${plural(unnamed, "row")} without a process group: the recording does not `
+      + "name it, and calls are matched by their order alone."] : []),
+    ...(unsized > 0 ? [`${plural(unsized, "row")} without a size: no bandwidth is known.`]
+      : []),
+    ...(unmatched > 0 ? [`${plural(unmatched, "call")} of single ranks match no call of another `
+      + "rank and are left out of waiting and transfer."] : []),
+    ...clocks_apart(clocks),
+  ];
+}

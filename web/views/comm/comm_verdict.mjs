@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What communication costs in one sentence, who is late, and what nobody can know.
+import { html } from "../../base/ui.mjs";
+import { address, run_path } from "../../base/address.mjs";
+import { Segments } from "../../charts/segments.mjs";
+import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { Figure } from "../../widgets/widgets.mjs";
+import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
+  split_sentence, waits_by_dimension } from "./comm_model.mjs";
+import { late_ranks, late_sentence } from "../ranks/lateness_model.mjs";
+import { outliers } from "../ranks/rank_model.mjs";
+
+const MOST_NAMED = 3;
+
+function LateRank({ run, row, ranks }) {
+  return html`<p>${late_sentence(row, ranks)}
+    ${" "}<a href=${address(run_path(run, "timeline"), { rank: row.rank })}>Its timeline</a>
+    ${" · "}<a href=${address(run_path(run, "ranks"), { rank: row.rank })}>among the ranks</a></p>`;
+}
+
+/** Ranks that wait far longer than the others, when nobody is late. */
+function Early({ run, ranks, step_ns }) {
+  const early = outliers(ranks, "exposed_wait_ns", step_ns)
+    .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
+  if (early.length === 0) return html`<p>No rank stands out: the ranks come late in turn.</p>`;
+  return early.map(({ row, value }) => html`<p key=${row}>Nobody is late, but rank ${
+    ranks[row].rank} is early: it waits ${ms_unit(value)} per step, where half of the ranks wait no
+    more than ${ms_unit(early[0].value - early[0].away_ns)}. It has less to do.
+    ${" "}<a href=${address(run_path(run, "ranks"), { rank: ranks[row].rank, metric: "compute" })}
+      >Its compute among the ranks</a></p>`);
+}
+
+function Late({ run, late, wait_ns, ranks, step_ns, has_pipeline }) {
+  if (late.length > 0) {
+    return html`${late.slice(0, MOST_NAMED).map((row) => html`<${LateRank} key=${row.rank}
+      run=${run} row=${row} ranks=${ranks.length} />`)}`;
+  }
+  if (has_pipeline) return null; // its stages wait in turn by their nature
+  return wait_ns > 0 && html`<${Early} run=${run} ranks=${ranks} step_ns=${step_ns} />`;
+}
+
+/** In which groups the waiting is; that of a pipeline has a name and a page. */
+function Dimensions({ run, parts }) {
+  const text = dimensions_sentence(parts);
+  const has_pipeline = parts.some(({ dimension }) => dimension === "pipeline");
+  return text && html`<p>${text}${has_pipeline && html` Stages of a pipeline wait for each other's
+    micro-batches: <a href=${run_path(run, "ranks")}>its bubble against the ideal one</a>.`}</p>`;
+}
+
+/** Without other ranks only the sum is known. */
+function Lone({ row, share }) {
+  const exposed_ns = row ? row.exposed_comm_ns / Math.max(1, row.steps || 1) : null;
+  if (!exposed_ns) return html`<p class="verdict-line">No communication is exposed.</p>`;
+  return html`<p class="verdict-line">Exposed communication ${ms_unit(exposed_ns)} per step (${
+    percent(share)})</p>`;
+}
+
+/**
+ * @param {{run: string, data: any, ranks: any[], waits: any[], lateness: any[], clocks: any[],
+ *          notes: string[]}} props rows of the tables of these names, the summary's reply
+ */
+export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }) {
+  const split = matched_calls(waits) > 0 ? exposed_split(ranks) : null;
+  const { steady_steps: steps, step_median_ns: step_ns } = data.summary;
+  const parts = waits_by_dimension(waits, ranks.length, steps);
+  const late = late_ranks(lateness, { steps, step_ns });
+  const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
+  return html`<section class="verdict" aria-label="What communication costs">
+    ${split ? html`<p class="verdict-line">${split_sentence(split)}</p>
+        <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${ranks}
+          step_ns=${step_ns} has_pipeline=${parts[0]?.dimension === "pipeline"} />
+        <${Dimensions} run=${run} parts=${parts} />`
+      : html`<${Lone} row=${row} share=${data.summary.exposed_comm_share} />`}
+    ${split?.exposed_ns > 0 && html`<div class="verdict-chart"><${Segments}
+      items=${split_segments(split)} head="Exposed communication" bare=${true}
+      caption=${`Mean of ${plural(split.ranks, "rank")}, per steady step. ${
+        clocks_sentence(clocks)}`} /></div>`}
+    ${notes.length > 0 && html`<ul class="notes" aria-label="What is not known">${
+      notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}
+  </section>`;
+}
+
+const more_skewed = (a, b) => ((b.skew_p95_ns ?? 0) > (a?.skew_p95_ns ?? 0) ? b : a);
+
+/** The headline rank's communication per step. */
+export function CommFigures({ data, waits }) {
+  const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
+  if (!row) return null;
+  const per_step = (name) => row[name] / Math.max(1, row.steps || 1);
+  const worst = waits.reduce(more_skewed, null);
+  return html`<dl class="kpis">
+    <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
+      help="Time per step in which any communication ran, hidden or not">per step, headline rank<//>
+    <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+      help="The part during which no compute kernel ran: what the step pays for">
+      ${percent(data.summary?.exposed_comm_share)} of the step, headline rank<//>
+    <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
+      help="Share of communication time during which compute ran">of communication time<//>
+    ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"
+      help="From the first to the last rank's begin of a collective, 95th percentile, of the row of
+        the table below in which it is largest">${worst.kind ?? "collective"}${
+        worst.process_group ? ` in group ${worst.process_group}` : ""}<//>`}
+  </dl>`;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs side by side: whether they can be compared, by how much the step differs, whether that is
+// more than noise, and where exactly the time went.
+import { html } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
+import { sentence } from "../../base/format.mjs";
+import { use_title } from "../../base/hooks.mjs";
+import { Empty, Loaded, Notice, Segments } from "../../widgets/widgets.mjs";
+import { set_tray } from "../../base/tray.mjs";
+import { Candidates } from "./compare_many.mjs";
+import { ChangeTable, Unmatched } from "./compare_changes.mjs";
+import { chosen_of, compare_api, of_chosen, use_compare_query } from "./compare_data.mjs";
+import { Gate, Histories } from "./compare_gate.mjs";
+import { Modules } from "./compare_modules.mjs";
+import { Settings } from "./compare_settings.mjs";
+import { Sides } from "./compare_sides.mjs";
+import { StepTimes } from "./compare_steps.mjs";
+import { Communication, Findings, Memory, Ranks } from "./compare_tables.mjs";
+import { Verdict } from "./compare_verdict.mjs";
+import { use_waterfall, WaterfallCard } from "./compare_waterfall.mjs";
+import { is_ready, side_name } from "./side_model.mjs";
+import { is_comparable } from "./verdict_model.mjs";
+
+const PER = [["step", "Per step"], ["token", "Per token"]];
+const RANK = [["headline", "Headline rank"], ["slowest", "Slowest rank"]];
+
+function Toggles({ query, change }) {
+  return html`<div class="compare-toggles">
+    <${Segments} label="Normalize" value=${query.per} options=${PER}
+      onchange=${(per) => change({ per })} />
+    <${Segments} label="Rank that stands for a run" value=${query.rank} options=${RANK}
+      onchange=${(rank) => change({ rank })} />
+    ${query.per === "token" && html`<span class="faint">scaled to the base's tokens per
+      step</span>`}</div>`;
+}
+
+/** Links to the sections of a long page, which stay in sight. */
+function Jumps({ sections }) {
+  return html`<nav class="jumps" aria-label="On this page"><ul>${sections.map(([id, label]) =>
+    html`<li key=${id}><a href="#${id}">${label}</a></li>`)}</ul></nav>`;
+}
+
+/** What stands below the verdict: name in the address, label, content. */
+function sections_of({ data, query, one, candidate, waterfall }) {
+  const floor_ns = candidate.summary.relevant_from_ns ?? 0;
+  const names = [side_name(data.base.runs), side_name(candidate.runs)];
+  return [
+    ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />`],
+    ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
+      names=${names} summary=${candidate.summary} />`],
+    ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
+      place=${waterfall.place} onall=${() => waterfall.go({})} />`],
+    ["modules", "Modules", html`<${Modules} query=${one} floor_ns=${floor_ns} />`],
+    ["communication", "Communication", html`<${Communication} query=${one}
+      floor_ns=${floor_ns} />`],
+    ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],
+    ["memory", "Memory", html`<${Memory} query=${one} />`],
+    ["findings", "Findings", html`<${Findings} query=${one} />`],
+    ...(candidate.summary.unmatched_share > 0
+      ? [["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`]] : []),
+    ["gate", "Gate", html`<${Gate} query=${one} />`],
+  ];
+}
+
+/** All about one candidate. */
+function Detail({ data, query, at }) {
+  const candidate = data.candidates[at];
+  const one = of_chosen(query);
+  const waterfall = use_waterfall(one);
+  const sections = sections_of({ data, query, one, candidate, waterfall });
+  return html`<${Settings} settings=${candidate.settings ?? []} />
+    <${Verdict} base=${data.base.runs} candidate=${candidate} bars=${waterfall.bars}
+      thresholds=${data.thresholds} per=${query.per} />
+    <${Jumps} sections=${sections} />
+    ${sections.map(([id, , content]) => html`<div key=${id} id=${id} class="jump-target">${content}
+      </div>`)}
+    <${Histories} sides=${[data.base.runs, candidate.runs]} />`;
+}
+
+function Comparison({ data, query, change }) {
+  const at = chosen_of(query);
+  const many = data.candidates.length > 1;
+  const { summary, runs } = data.candidates[at];
+  return html`${many && html`<${Candidates} data=${data} query=${query} chosen=${at}
+      onpick=${(next) => change({ show: String(next + 1) })} />
+      <h2 class="chosen-head">Candidate ${at + 1}: ${side_name(runs)}</h2>`}
+    ${is_comparable(summary) ? html`<${Detail} key=${at} data=${data} query=${query} at=${at} />`
+      : html`<${Notice} kind="warning" title="These runs cannot be compared">
+          <p>${sentence(summary.verdict_text)}</p><//>`}`;
+}
+
+/** Tokens per step are known to people only; here is where they can tell. */
+function TokensNeeded({ problem, change }) {
+  return html`<${Notice} kind="warning" role="alert" title="Tokens per step are not known">
+    <p>${sentence(problem.detail)}</p>
+    <p>Give <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>, to
+      every run of both sides: on its Data page, or when uploading with${" "}
+      <code>-F meta=tokens_per_step=8192</code>.</p>
+    <p><button type="button" class="link" onClick=${() => change({ per: "step" })}>Compare per
+      step</button></p><//>`;
+}
+
+function NothingChosen({ sides }) {
+  const what = !sides.base ? "Choose a base" : "Choose a candidate";
+  return html`<${Empty} title=${what}>
+    <p>Pick runs above, or select two in the <a href="/">list of runs</a>. A series with repeats
+      can be one side: only repeats tell a change from noise.</p><//>`;
+}
+
+export default function Compare() {
+  const [query, change] = use_compare_query();
+  const sides = { base: query.base, cand: query.cand };
+  const ready = is_ready(sides);
+  const resource = use_api(ready ? compare_api(query) : null);
+  const { data } = resource;
+  const lacks_tokens = resource.problem?.status === 400 && query.per === "token"
+    && /token/.test(resource.problem.detail);
+  const runs_of = (at) => (at < 0 ? data?.base : data?.candidates[at])?.runs ?? [];
+  use_title(data ? `Compare ${side_name(runs_of(-1))} → ${side_name(runs_of(chosen_of(query)))}`
+    : "Compare");
+  const set_sides = (next) => {
+    change({ ...next, show: "1" });
+    set_tray([]);
+  };
+  return html`<header class="page-head"><h1 tabindex="-1">Compare</h1></header>
+    <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}
+        found=${ready && !resource.problem}>
+      ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
+    ${!ready && html`<${NothingChosen} sides=${sides} />`}
+    ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
+    ${ready && !lacks_tokens && html`<${Loaded} resource=${resource}>${(reply) =>
+      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed, largest first, at the level that the reader chooses; noise and trifles on demand.
+import { html, useMemo, useState } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { count, ms_unit, p_text, percent, plural, short_kernel } from "../../base/format.mjs";
+import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
+import { part_of } from "../../base/parts.mjs";
+import { DeltaCell } from "../../charts/delta.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { use_compare_table } from "./compare_data.mjs";
+import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
+  from "./change_model.mjs";
+import { pair_text } from "./pair_model.mjs";
+import { matched } from "./verdict_model.mjs";
+
+const DEFAULTS = { q: "", sort: "-size_ns", level: "op", noise: "" };
+const TEXT = ["name", "more", "op", "base_kernel", "cand_kernel", "category"];
+
+function Name({ change, opened, onopen }) {
+  const { bar, name, more, level } = change;
+  const has_kernel = change.base_kernel ?? change.cand_kernel;
+  const what = level === "kernel" && has_kernel ? html`<${Kernels} change=${change} />`
+    : html`<span class="mono">${name}</span>${more && html`<span class="change-more">${more}
+      </span>`}`;
+  return html`<button type="button" class="kernel-name" aria-expanded=${opened}
+    title=${more ? `${name} · ${more}` : name} onClick=${onopen}><span class="swatch bar-${bar}"
+    title=${part_of(bar).label}></span>${what}</button>`;
+}
+
+const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" title=${name}>${
+  short_kernel(name)}</span>`;
+
+/** The kernels that did the work on either side. */
+function Kernels({ change }) {
+  const { base_kernel: base, cand_kernel: cand } = change;
+  if (!base && !cand) return html`<span class="faint">–</span>`;
+  if (base === cand) {
+    return html`<span class="pair mono"><${Chip} side="both" name=${base} /></span>`;
+  }
+  const missing = html`<span class="faint">none</span>`;
+  return html`<span class="pair mono">${base ? html`<${Chip} side="base" name=${base} />` : missing}
+    <span class="to" aria-label="to">→</span>${
+    cand ? html`<${Chip} side="cand" name=${cand} />` : missing}</span>`;
+}
+
+function facts_of(change) {
+  const tested = change.p_value !== null && change.p_value !== undefined;
+  const has_calls = change.base_calls + change.cand_calls > 0;
+  const calls = [
+    ["Because of more or fewer calls", ms_unit(change.calls_effect_ns)],
+    ["Because calls take longer or shorter", ms_unit(change.per_call_effect_ns)],
+    ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
+    ["Time per call",
+      pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), ms_unit)],
+  ];
+  return [
+    ...(has_calls ? calls : []),
+    ["Matched by", change.how],
+    ["Category", change.category ?? "–"],
+    ["Verdict", change.verdict ?? "–"],
+    ["p", tested ? p_text(change.p_value) : null],
+    ["q, over all rows", tested ? p_text(change.q_value) : null],
+  ].filter(([, value]) => value !== null);
+}
+
+/** The two exact terms of a change, what tests say, and the names in full. */
+function Detail({ change }) {
+  const { base_kernel: base, cand_kernel: cand } = change;
+  const names = base === cand ? [["Kernel", base]] : [["Base", base], ["Candidate", cand]];
+  return html`<div class="kernel-detail">
+    ${change.more && html`<p class="kernel-full"><span class="faint">${
+      change.level === "shape" ? "Shapes" : "Part of"}</span><code>${change.more}</code></p>`}
+    ${names.filter(([, name]) => name).map(([side, name]) => html`<p key=${side}
+      class="kernel-full"><span class="faint">${side}</span><code>${name}</code>
+      <${CopyButton} text=${name} /></p>`)}
+    <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
+      <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
+}
+
+/** Names, and beside them what did the work; kernels are named by both sides' chips. */
+function name_columns(frame, { opened, toggle, level }) {
+  const at = (row) => row_at(frame, row);
+  const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
+    onopen=${() => toggle(row)} />`;
+  const match = { key: "how", label: "Match", priority: 3, width_px: 150,
+    help: "What both sides have in common: the weakest rung among the row's parts" };
+  if (level === "kernel") {
+    return [{ key: "name", label: "Kernels", className: "kernel-cell kernel-pair", width_px: 480,
+      cell: name }, match,
+    { key: "op", label: "Operator", priority: 4, className: "mono", width_px: 220 }];
+  }
+  return [{ key: "name", label: level === "category" ? "Category" : "Operator or kernel",
+    className: "kernel-cell", width_px: 320, cell: name }, match,
+  { key: "base_kernel", label: "Kernels", sort: false, priority: 4, className: "pair-cell",
+    width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` }];
+}
+
+function columns_of(frame, view) {
+  const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
+  const tested = (frame.columns.q_value ?? []).some((q) => q !== null);
+  return [
+    ...name_columns(frame, view),
+    { key: "base_ns", label: "Base", kind: "ms", priority: 2,
+      help: "Time per step that the row has in the base" },
+    { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2,
+      help: "Time per step that the row has in the candidate" },
+    ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
+      help: "Chance of such a difference between equal sides, corrected for all rows",
+      cell: (row) => p_text(value_at(frame, "q_value", row)) }] : []),
+    { key: "size_ns", label: "Difference", kind: "ms", width_px: 230,
+      help: "Candidate minus base; sorted by its size, whatever its sign", cell: (row) =>
+      html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
+  ];
+}
+
+function Rows({ rows, caption, query, change, empty, level }) {
+  const [opened_id, set_opened_id] = useState(null);
+  const { q, sort } = query;
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const order = useMemo(
+    () => sort_rows(frame, filter_rows(frame, { q, text: TEXT }), sort), [frame, q, sort]);
+  const opened = frame.columns.id?.indexOf(opened_id) ?? -1;
+  const toggle = (row) => set_opened_id(opened === row ? null : value_at(frame, "id", row));
+  return html`<${Table} caption=${caption} frame=${frame} rows=${order} sort=${sort}
+    view="${q}|${level}" onsort=${(next) => change({ sort: next })} opened=${opened} empty=${empty}
+    columns=${columns_of(frame, { opened, toggle, level })}
+    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} />`} />`;
+}
+
+/** How well the two sides were matched, as a bar of rungs with its key. */
+function Matched({ summary }) {
+  const { rungs, at_op } = matched(summary);
+  const shown = rungs.filter(({ share }) => share > 0);
+  if (shown.length === 0) return null;
+  const words = shown.map(({ label, share }) => `${label} ${percent(share)}`).join(", ");
+  return html`<div class="matched"><p><strong>${percent(at_op)}</strong> of device time is matched
+      by operator or better</p>
+    <span class="match-bar" role="img" aria-label=${words} title=${words}>${shown.map(
+      ({ key, share }) => html`<span key=${key} class="rung-${key}"
+        style=${{ flexGrow: share }}></span>`)}</span>
+    <ul class="legend">${shown.map(({ key, label, share }) => html`<li key=${key}><span
+      class="swatch rung-${key}"></span>${label} ${percent(share)}</li>`)}</ul></div>`;
+}
+
+function LevelPick({ query, change }) {
+  return html`<label class="pick"><span>By</span><select aria-label="Level of the changes"
+    value=${query.level} onChange=${(event) => change({ level: event.target.value })}>
+    ${LEVELS.map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}
+  </select></label>`;
+}
+
+function Controls({ query, change, found, floor_text }) {
+  const all = query.noise === "yes";
+  const told = hidden_text(found.hidden, floor_text);
+  return html`<div class="filter-bar">
+    <${SearchBox} label="Filter changes" value=${query.q}
+      placeholder="Filter by operator, shape or kernel"
+      oninput=${(q) => change({ q }, { replace: true })} />
+    <${LevelPick} query=${query} change=${change} />
+    <label class="check"><input type="checkbox" checked=${!all}
+      onChange=${() => change({ noise: all ? "" : "yes" })} />
+      Hide noise and trifles (${told || "none"})</label></div>`;
+}
+
+function NoChange({ found, floor_text, query, change }) {
+  if (query.q && found.shown.length > 0) {
+    return html`<p class="empty-line">No change matches “${query.q}”.</p>`;
+  }
+  return html`<p class="empty-line">No relevant change${found.hidden_count > 0
+    ? html`: ${plural(found.hidden_count, "row")} hidden (${hidden_text(found.hidden, floor_text)})
+      ${" "}<button type="button" class="link" onClick=${() => change({ noise: "yes" })}>show
+      them</button>` : ""}.</p>`;
+}
+
+/** @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void}} props
+ * `place` is where the waterfall stands: the table follows it */
+export function ChangeTable({ query, summary, place, onall }) {
+  const [view, change] = use_query(DEFAULTS);
+  const { resource, rows, links } = use_compare_table(query, "waterfall", { level: view.level });
+  const floor_ns = summary.relevant_from_ns ?? 0;
+  const floor_text = ms_unit(floor_ns, 2);
+  const all = view.noise === "yes";
+  const found = useMemo(() => shown_changes(rows, { floor_ns, all, place }),
+    [rows, floor_ns, all, place.bar, place.cat]);
+  const scope = place.bar && (place.cat || part_of(place.bar).label);
+  const note = scope
+    ? html`in ${scope}, as the waterfall <button type="button" class="link" onClick=${onall}>show
+      all parts</button>` : "per step, largest first; lower is better";
+  return html`<${Card} title="Changes" flush=${true} note=${note}
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${Matched} summary=${summary} />
+    <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />
+    <${Loaded} resource=${resource}>${() => html`<${Rows} rows=${found.shown} caption="Changes"
+      query=${view} change=${change} level=${view.level}
+      empty=${html`<${NoChange} found=${found} floor_text=${floor_text} query=${view}
+        change=${change} />`} />`}<//><//>`;
+}
+
+const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${ms_unit(ns)}`;
+
+/** What only one of the sides has, whatever its size. */
+export function Unmatched({ query }) {
+  const [view, change] = use_query({ unmatched_sort: "-size_ns" });
+  const { rows } = use_compare_table(query, "waterfall", { level: "op" });
+  const unmatched = useMemo(() => shown_changes(rows.filter(is_unmatched),
+    { floor_ns: 0, all: true, place: { bar: "", cat: "" } }).shown, [rows]);
+  if (unmatched.length === 0) return null;
+  return html`<${Card} title="Unmatched" flush=${true} note=${`only in base: ${
+      only_text(only_in(unmatched, "base"))} · only in candidate: ${
+      only_text(only_in(unmatched, "cand"))}`}>
+    <${Rows} rows=${unmatched} caption="Unmatched" level="op"
+      query=${{ q: "", sort: view.unmatched_sort }}
+      change=${({ sort }) => change({ unmatched_sort: sort })} /><//>`;
+}

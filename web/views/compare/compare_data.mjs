@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compare page's query says, and the API's tables for it.
+import { useMemo } from "../../base/ui.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { use_query } from "../../base/router.mjs";
+import { address } from "../../base/address.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+
+const DEFAULTS = { base: "", cand: [], per: "step", rank: "headline", show: "1" };
+
+/** The page's own part of the query; its sections have theirs. */
+export const use_compare_query = () => use_query(DEFAULTS);
+
+/** What the API is asked with; defaults are left out there too. */
+const params_of = ({ base, cand, per, rank }) => ({ base, cand,
+  per: per === DEFAULTS.per ? null : per, rank: rank === DEFAULTS.rank ? null : rank });
+
+/** The address below /api/v1 of a comparison's reply. */
+export function compare_api(query, table = "", more = {}) {
+  return address(`/compare${table && `/${table}`}`, { ...params_of(query), ...more });
+}
+
+/** Which candidate is shown in detail, from 0. */
+export function chosen_of({ cand, show }) {
+  const at = Number.parseInt(show, 10) - 1;
+  return at >= 0 && at < cand.length ? at : 0;
+}
+
+/** The query of the chosen candidate alone: its detail costs no more for the others. */
+export const of_chosen = (query) => ({ ...query, cand: query.cand.slice(chosen_of(query),
+  chosen_of(query) + 1) });
+
+/**
+ * A whole table of a comparison.
+ * @param {any} query @param {string} table @param {Record<string, any>} [more] filters
+ * @param {boolean} [wanted] whether to ask at all
+ */
+export function use_compare_table(query, table, more = {}, wanted = true) {
+  const path = compare_api(query, table, { ...more, limit: "all", format: "columns" });
+  const resource = use_api(wanted ? path : null);
+  const frame = useMemo(() => frame_of(resource.data ?? []), [resource.data]);
+  const rows = useMemo(() => rows_of(frame), [frame]);
+  const href = (format) => api_href(compare_api(query, table, { ...more, format }));
+  return { resource, frame, rows, links: [["CSV", href("csv")], ["JSON", href("json")]] };
+}

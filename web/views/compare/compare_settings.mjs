@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the sides can be compared at all: settings that differ, who says so, the rest on demand.
+import { html, useState } from "../../base/ui.mjs";
+import { label_of } from "../../base/values.mjs";
+import { plural } from "../../base/format.mjs";
+import { cand_value, differ_text, ordered_settings, setting_text, source_mark }
+  from "./setting_model.mjs";
+
+const AT_FIRST = 8;
+
+function Value({ value, source }) {
+  const mark = source_mark(source);
+  if (value === null || value === "") return html`<span class="faint">not recorded</span>`;
+  return html`<span title=${source === "trace" ? "from the trace" : undefined}>${value}</span>${
+    mark && html` <span class="given" title="given by people, with the upload or later">${mark}
+    </span>`}`;
+}
+
+function Setting({ row }) {
+  const text = (value) => setting_text(row.key, value);
+  const base = html`<${Value} value=${text(row.base)} source=${row.base_source} />`;
+  const both = row.differs || row.base !== cand_value(row); // names of hosts differ in nothing
+  return html`<div class=${row.differs ? "" : "equal"}>
+    <dt>${label_of(row.key)}</dt>
+    <dd>${base}${both && html` <span class="to" aria-label="to">→</span>${" "}
+      <${Value} value=${text(cand_value(row))} source=${row.cand_source} />`}</dd></div>`;
+}
+
+/** @param {{settings: any[]}} props rows of compare_settings of one candidate */
+export function Settings({ settings }) {
+  const [all, set_all] = useState(false);
+  const ordered = ordered_settings(settings);
+  const differing = ordered.filter(({ differs }) => differs);
+  const shown = all ? ordered : differing.slice(0, AT_FIRST);
+  const left = ordered.length - shown.length;
+  const equal = ordered.length - differing.length;
+  const more = differing.length > AT_FIRST
+    ? `show all ${differing.length}, and ${equal} equal` : `show ${plural(equal, "equal one")} too`;
+  return html`<section class="settings ${differing.length > 0 ? "differ" : ""}"
+      aria-label="Settings that differ">
+    <p class="settings-head"><strong>${differ_text(differing.length)}</strong>
+      ${differing.length > 0 && html`<span class="faint">Part of a difference may come from
+        these.</span>`}
+      ${(left > 0 || all) && html`<button type="button" class="link" aria-expanded=${all}
+        onClick=${() => set_all(!all)}>${all ? "show fewer" : more}</button>`}</p>
+    ${shown.length > 0 && html`<dl>${shown.map((row) =>
+      html`<${Setting} key=${row.key} row=${row} />`)}</dl>`}
+  </section>`;
+}

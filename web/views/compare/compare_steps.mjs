@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step times behind the verdict: a strip for the base and for each candidate.
+import { html, useMemo } from "../../base/ui.mjs";
+import { count, plural } from "../../base/format.mjs";
+import { DotStrips } from "../../charts/dot_strip.mjs";
+import { Card } from "../../widgets/widgets.mjs";
+import { strips_of } from "./strip_model.mjs";
+import { use_compare_table } from "./compare_data.mjs";
+
+const FEW_STEPS = 5; // below that the interval is as wide as the steps themselves
+
+function caption_of(strips) {
+  if (strips.some(({ runs }) => runs.length > 1)) {
+    return "Milliseconds. A large dot is the median of one run, its steps are faint behind it; "
+      + "the line is the median over the runs.";
+  }
+  const fewest = Math.min(...strips.map(({ runs }) => runs[0]?.steps.length ?? 0));
+  return `Steady steps in milliseconds; the line is the median${
+    fewest < FEW_STEPS ? "" : ", the band its 95 % interval"}.`;
+}
+
+/** @param {{data: any, query: any}} props data: the reply of /compare */
+export function StepTimes({ data, query }) {
+  const { rows } = use_compare_table(query, "runs");
+  const strips = useMemo(() => strips_of(data, rows), [data, rows]);
+  const steps = strips.map(({ runs }) => runs.reduce((sum, run) => sum + run.steps.length, 0));
+  const note = steps.length === 2 ? `${count(steps[0])} and ${plural(steps[1], "steady step")}`
+    : `${steps.map(count).join(", ")} steady steps`;
+  return html`<${Card} title="Step time" note=${note}>
+    <${DotStrips} strips=${strips} caption=${caption_of(strips)} /><//>`;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict: direction and size in words, how sure that is and why; how to become surer.
+import { html } from "../../base/ui.mjs";
+import { run_path } from "../../base/address.mjs";
+import { plural, sentence } from "../../base/format.mjs";
+import { Command, Help } from "../../widgets/widgets.mjs";
+import { repeat_command, side_name } from "./side_model.mjs";
+import { biggest, different_work, evidence, headline, verdict_chip } from "./verdict_model.mjs";
+
+function SideName({ runs }) {
+  const name = side_name(runs);
+  return runs.length === 1 ? html`<a href=${run_path(runs[0].id)}>${name}</a>`
+    : html`<span class="side-name">${name}</span>`;
+}
+
+function Line({ base, cand, summary, per }) {
+  const { words, share } = headline(summary, per);
+  const other = different_work(summary);
+  if (other) {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> and${" "}
+      <${SideName} runs=${base} /> <strong>${other}</strong></p>`;
+  }
+  const chip = html`<span class="chip chip-verdict verdict-${
+    summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
+  const measured = html`<strong>${words}</strong>${share && ` (${share})`}`;
+  if (!share) {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> ${measured} as${" "}
+      <${SideName} runs=${base} /> ${chip}</p>`;
+  }
+  if (summary.verdict === "within noise") {
+    return html`<p class="verdict-line"><${SideName} runs=${cand} /> does not differ from${" "}
+      <${SideName} runs=${base} /> beyond noise: measured ${measured} ${chip}</p>`;
+  }
+  return html`<p class="verdict-line"><${SideName} runs=${cand} /> is ${measured} than${" "}
+    <${SideName} runs=${base} /> ${chip}</p>`;
+}
+
+/** Only where repeats would help: the command that brings them. */
+function MoreRepeats({ base, cand, summary }) {
+  if (summary.verdict !== "noise unknown") return null;
+  const [run] = base.length < cand.length ? base : cand;
+  return html`<details class="fold"><summary>How to get repeats</summary>
+    <p>How much runs differ by themselves is not known from ${plural(base.length,
+      "run")} against ${cand.length}. Measure the same again and upload each under the
+      name of its series, which is all before the @:</p>
+    <${Command} text=${repeat_command(run, location.origin)} />
+    <p>Then choose the series above, as all its repeats. Eight or more earlier runs of the base's
+      series help as well: they show what is usual.</p></details>`;
+}
+
+/**
+ * @param {{base: any[], candidate: any, bars: any[], thresholds: any, per: string}} props
+ * `bars` are the waterfall's rows of level bar
+ */
+export function Verdict({ base, candidate, bars, thresholds, per }) {
+  const { summary, runs } = candidate;
+  const is_alike = summary.verdict === "within noise" || summary.same_work === false;
+  const tone = is_alike ? "same" : headline(summary).tone;
+  return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
+    <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
+    <p>${biggest(bars, summary.relevant_from_ns ?? 0)}</p>
+    <dl class="facts verdict-facts">${evidence(summary, thresholds).map(([label, text, help]) =>
+      html`<div key=${label}><dt><${Help} text=${help}>${label}<//></dt><dd>${text}</dd></div>`)}
+    </dl>
+    <p class="faint">${sentence(summary.verdict_text)} Lower is better.</p>
+    <${MoreRepeats} base=${base} cand=${runs} summary=${summary} />
+  </section>`;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waterfall with its drill-down: parts, categories, operators, shapes, kernels. What is below a
+// part is asked for when the part opens.
+import { html, useMemo, useRef } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { announce } from "../../base/announce.mjs";
+import { ms_signed, ms_unit } from "../../base/format.mjs";
+import { part_of } from "../../base/parts.mjs";
+import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { Waterfall } from "../../charts/waterfall.mjs";
+import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
+  from "../../charts/waterfall_model.mjs";
+import { use_compare_table } from "./compare_data.mjs";
+
+const TOP_LEVELS = ["bar", "category"];
+
+/** The bars with their categories, and all that is below the bar in which the reader is. */
+export function use_waterfall(query) {
+  const [place, change] = use_query(TOP_PLACE);
+  const top = use_compare_table(query, "waterfall", { level: TOP_LEVELS });
+  const inside = use_compare_table(query, "waterfall", { bar: place.bar }, place.bar !== "");
+  const rows = useMemo(() => (inside.rows.length === 0 ? top.rows
+    : [...top.rows.filter(({ bar }) => bar !== place.bar), ...inside.rows]),
+  [top.rows, inside.rows, place.bar]);
+  const tree = useMemo(() => tree_of(rows), [rows]);
+  const bars = useMemo(() => top.rows.filter(({ level }) => level === "bar"), [top.rows]);
+  const go = (to) => change({ ...TOP_PLACE, ...to });
+  return { resource: top.resource, inside: inside.resource, links: top.links, tree, bars, place,
+    go };
+}
+
+/** Where the reader is, each level above it a button. */
+function Path({ path, go }) {
+  if (path.length === 0) return null;
+  const up = (text, to) => html`<button type="button" class="link" onClick=${() => go(to)}>${text}
+    </button>`;
+  return html`<nav class="wf-path" aria-label="Place in the waterfall">
+    ${up("All parts", TOP_PLACE)}${path.map((row, i) => html`<span key=${row.id}><span class="to"
+      aria-hidden="true">›</span> ${i < path.length - 1 ? up(row_label(row), place_at(path, i))
+      : html`<span aria-current="true" title=${row_label(row, (name) => name ?? "")}>${
+        row_label(row)}</span>`}</span>`)}</nav>`;
+}
+
+function Level({ waterfall, names, summary }) {
+  const { tree, place, go } = waterfall;
+  const asked = useMemo(() => waterfall_level(tree, place, summary), [tree, place.bar, place.cat,
+    place.node, summary]);
+  const last = useRef(asked);
+  // Until the parts of a column are here, the level above stays, and with it the focus.
+  if (asked.columns.length > 0 || !waterfall.inside.loading) last.current = asked;
+  const level = last.current;
+  const { path, columns } = level;
+  const move = (to) => {
+    go(to);
+    announce(to.bar ? `Parts of ${to.cat || part_of(to.bar).label}` : "All parts");
+  };
+  const scope = path.length > 0 ? `Mean step in ${row_label(path.at(-1))}` : "Median step";
+  const caption = `${scope}: ${ms_unit(level.base_ns, 4)} to ${
+    ms_unit(level.cand_ns, 4)}. The columns sum to ${ms_signed(level.delta_ns, 4)} ms exactly.`;
+  const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
+  return html`<${Path} path=${path} go=${move} />
+    ${is_late && html`<p class="loading ${columns.length > 0 ? "visually-hidden" : ""}"
+      role="status">Loading…</p>`}
+    ${columns.length === 0 ? !is_late && html`<p class="empty-line">Nothing below this.</p>`
+      : html`<${Waterfall} level=${level} caption=${caption}
+      names=${names} floor_ns=${summary.relevant_from_ns ?? 0} onopen=${move}
+      onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
+}
+
+/**
+ * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string],
+ *          summary: any}} props `summary` of the comparison
+ */
+export function WaterfallCard({ waterfall, names, summary }) {
+  const links = html`<${ExportLinks} links=${waterfall.links} />`;
+  return html`<${Card} title="Where the time went" actions=${links}
+      note="milliseconds per step; open a column for what it is made of">
+    <${Loaded} resource=${waterfall.resource}>${() =>
+      html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
+    <p class="chart-foot">Medians do not add up, so the parts are means over the steady steps of
+      the rank that stands for each run. “Odd steps” leads from the mean to the median step: what a
+      few unusual steps move in one but not in the other.</p><//>`;
+}

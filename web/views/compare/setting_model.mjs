@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which settings of two sides come first: those without which a comparison says little; pure.
+import { bytes } from "../../base/format.mjs";
+
+const FIRST = ["gpu", "ranks", "world_size", "precision", "batch_size", "seq_len",
+  "tokens_per_step", "model", "data", "framework", "pytorch_version", "flavour", "driver",
+  "driver_version", "runtime", "commit"];
+
+const place = ({ key }) => {
+  const at = FIRST.indexOf(key);
+  return at < 0 ? FIRST.length : at;
+};
+
+/** @param {any[]} settings rows of compare_settings */
+export function ordered_settings(settings) {
+  return settings.map((row, i) => ({ row, i }))
+    .sort((a, b) => Number(b.row.differs) - Number(a.row.differs)
+      || place(a.row) - place(b.row) || a.i - b.i)
+    .map(({ row }) => row);
+}
+
+/** The candidate's value, by its name in either shape of the table. */
+export const cand_value = (row) => row.cand_value ?? null;
+
+/** A value as people write it: sizes of memory come as plain bytes. */
+export function setting_text(key, value) {
+  const is_size = /(^|_)(memory|bytes)$/.test(key) && /^\d{6,}$/.test(value ?? "");
+  return is_size ? bytes(Number(value)) : value;
+}
+
+/** Who says so: only what people gave is marked. @param {string|null} source */
+export const source_mark = (source) => (source === "upload" ? "given" : "");
+
+/** "3 settings differ". @param {number} n */
+export function differ_text(n) {
+  if (n === 0) return "No recorded setting differs";
+  return `${n} ${n === 1 ? "setting differs" : "settings differ"}`;
+}

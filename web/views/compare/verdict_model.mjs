@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison says, in words: direction, size, how sure, by which method, above which
+// threshold; pure.
+import { count, ms_unit, number, p_text, percent, percent_signed, plural }
+  from "../../base/format.mjs";
+import { part_of } from "../../base/parts.mjs";
+
+const METHODS = {
+  mann_whitney: "exact Mann-Whitney test over runs",
+  history: "spread of the base's earlier runs",
+  series: "alerts of the series that both runs belong to",
+  equal: "both sides hold the very same times",
+  none: "none, for lack of runs",
+};
+
+const has = (value) => value !== null && value !== undefined;
+
+/** Whether both sides have steps, so that there is a difference. @param {any} summary */
+export const is_comparable = (summary) => has(summary?.delta_ns);
+
+/** What a step stands for: itself, or its tokens where sides are brought to the same. */
+const unit_of = (per, { base_tokens }) => (per === "token" && base_tokens > 0
+  ? `per ${count(base_tokens)} tokens` : "per step");
+
+/**
+ * What was found for one candidate.
+ * @param {any} summary a row of compare_summary @param {string} [per] "step" or "token"
+ */
+export function headline(summary, per = "step") {
+  const ns = has(summary.shift_ns) ? summary.shift_ns : summary.delta_ns;
+  const share = has(summary.shift_share) ? summary.shift_share : summary.delta_share;
+  if (ns === 0) return { tone: "same", words: "takes the same time", share: "" };
+  const tone = ns > 0 ? "worse" : "better";
+  const words = `${ms_unit(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
+    ns > 0 ? "slower" : "faster"}`;
+  const is_tiny = Math.abs(share) < 0.0005; // would be written as 0.0 %
+  return { tone, words, share: is_tiny ? "less than 0.1 %" : percent_signed(share) };
+}
+
+/** "significant" is a fact about noise; whether it matters is another. */
+export function verdict_chip({ verdict, relevant }) {
+  if (verdict !== "significant") return verdict;
+  return relevant ? "significant" : "significant, too small to matter";
+}
+
+/** What the interval is called: a fence of past runs holds no confidence. @param {number} alpha */
+export const interval_label = (method, alpha) => (["history", "series"].includes(method)
+  ? "With the usual noise"
+  : `${number(100 * (1 - alpha), 2)} % interval`);
+
+/** The interval of the relative difference, or null. */
+export function interval_text({ shift_low_share: low, shift_high_share: high }) {
+  return has(low) && has(high) ? `${percent_signed(low)} … ${percent_signed(high)}` : null;
+}
+
+/**
+ * How sure it is, as label and text, in the order of reading.
+ * @param {any} summary @param {any} [thresholds] as the reply has them
+ * @returns {[string, string, string?][]} label, value, help
+ */
+export function evidence(summary, thresholds = {}) {
+  const alpha = thresholds.alpha ?? 0.05;
+  const facts = [
+    ["Step", `${ms_unit(summary.base_step_ns, 4)} → ${ms_unit(summary.cand_step_ns, 4)}`,
+      "Median steady step; of repeats the lower median of their medians. The difference above is "
+        + "the median over all pairs of runs, one of each side."],
+    [interval_label(summary.method, alpha), interval_text(summary),
+      "Of the relative difference between the sides."],
+    ["Method", METHODS[summary.method] ?? summary.method],
+    ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant up to ${alpha})` : null,
+      "How often equal sides would differ at least this much."],
+    ["Usual spread", has(summary.threshold_share)
+      ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
+    "From relative differences of neighbouring earlier runs of the base's series."],
+    ["Relevant from", has(summary.relevant_from_ns) ? ms_unit(summary.relevant_from_ns) : null,
+      "Smaller differences per step are not worth a look."],
+    ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
+    ["Same work", has(summary.same_work_share)
+      ? `${percent(summary.same_work_share)} of device time` : null,
+    "Device time in rows whose operator, shapes, types and calls per step match. Below 80 % the "
+      + "sides did different work, unless their FLOPs per step agree."],
+    ["FLOPs known for", flops_text(summary), "Part of the time of matrix products, attention and "
+      + "convolutions that has its operations worked out: base and candidate."],
+    ["Speedup", has(summary.speedup) ? `${summary.speedup.toFixed(3)}×` : null,
+      "Base by candidate; above 1 the candidate is faster."],
+  ];
+  return facts.filter(([, text]) => text);
+}
+
+const known_share = (share) => (has(share) ? percent(share) : "none");
+
+function flops_text({ base_flops_time_share: base, cand_flops_time_share: cand }) {
+  return has(base) || has(cand)
+    ? `${known_share(base)} and ${known_share(cand)} of the time` : null;
+}
+
+/** What stands in place of a headline where neither side can be faster, or null. */
+export function different_work({ same_work, same_work_share }) {
+  return same_work === false ? `did different work: ${percent(same_work_share)} of the device time `
+    + "matches by operator, shapes and calls per step" : null;
+}
+
+function times_noise({ shift_share, delta_share, threshold_share }) {
+  const share = Math.abs(has(shift_share) ? shift_share : delta_share);
+  return threshold_share > 0 ? `${number(share / threshold_share, 2)} times that` : "beyond it";
+}
+
+/**
+ * The bars with the largest changes, in words; trifles are left out.
+ * @param {any[]} bars rows of level bar @param {number} [floor_ns]
+ */
+export function biggest(bars, floor_ns = 0) {
+  const moved = bars.filter(({ delta_ns }) => delta_ns !== 0 && Math.abs(delta_ns) >= floor_ns);
+  const text = (rows) => rows.slice(0, 3)
+    .map((row) => `${part_of(row.bar).label} ${ms_unit(Math.abs(row.delta_ns))}`).join(", ");
+  const saved = moved.filter((row) => row.delta_ns < 0).sort((a, b) => a.delta_ns - b.delta_ns);
+  const lost = moved.filter((row) => row.delta_ns > 0).sort((a, b) => b.delta_ns - a.delta_ns);
+  if (bars.length > 0 && moved.length === 0) {
+    return floor_ns > 0 ? `No part of the step moved by ${ms_unit(floor_ns, 2)} or more.` : "";
+  }
+  return [saved.length > 0 && `Saved: ${text(saved)}.`, lost.length > 0 && `Lost: ${text(lost)}.`]
+    .filter(Boolean).join(" ");
+}
+
+export const RUNGS = [
+  ["module", "same operator, shapes and module"],
+  ["shape", "same operator and shapes"],
+  ["op", "same operator"],
+  ["kernel", "same kernel name"],
+  ["category", "same category only"],
+  ["unmatched", "unmatched"],
+].map(([key, label]) => ({ key, label }));
+
+/**
+ * Shares of device time by how well it was matched, and the part at operator or better.
+ * @param {any} summary
+ */
+export function matched(summary) {
+  const rungs = RUNGS.map((rung) => ({ ...rung,
+    share: summary[rung.key === "unmatched" ? "unmatched_share" : `matched_${rung.key}_share`] }))
+    .filter(({ share }) => has(share));
+  const good = ["module", "shape", "op"];
+  const at_op = rungs.filter(({ key }) => good.includes(key))
+    .reduce((sum, { share }) => sum + share, 0);
+  return { rungs, at_op: rungs.length > 0 ? at_op : (summary.matched_share ?? null) };
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One finding: what it costs on two lines; evidence, reason and advice on demand.
+import { html } from "../../base/ui.mjs";
+import { evidence_path } from "../../base/address.mjs";
+import { capital, sentence } from "../../base/format.mjs";
+import { Dismiss, Dismissed } from "./dismissals.mjs";
+import { affected_text, cost_text, facts_of, overlap_text, own_cost } from "./finding_model.mjs";
+
+const SEVERITY = {
+  high: ["▲", "High"],
+  medium: ["■", "Medium"],
+  low: ["▪", "Low"],
+  info: ["○", "Info"],
+};
+
+function Evidence({ run, evidence }) {
+  const facts = facts_of(evidence);
+  if (facts.length === 0) return null;
+  return html`<div><dt>Evidence</dt><dd><ul>${facts.map(({ fact, href }, i) => {
+    const path = evidence_path(run, href);
+    const link = path && html` <a href=${path}>show</a>`;
+    return html`<li key=${i}>${capital(String(fact))}${link}</li>`;
+  })}</ul></dd></div>`;
+}
+
+function Paragraph({ label, text }) {
+  return text && html`<div><dt>${label}</dt><dd>${sentence(text)}</dd></div>`;
+}
+
+/** The cost beside the largest one: what is its own, and hatched what others explain too. */
+function CostBar({ finding, scale_ns }) {
+  const own = own_cost(finding);
+  const shared = Math.max(0, (finding.cost_ns ?? 0) - own);
+  if (own + shared === 0) return null;
+  const width = (ns) => ({ width: `${(100 * ns) / (scale_ns || 1)}%` });
+  return html`<span class="cost-bar" aria-hidden="true">
+    <span class="cost-own" style=${width(own)}></span>
+    <span class="cost-shared" style=${width(shared)}></span></span>`;
+}
+
+/**
+ * @param {{run: string, finding: any, all: any[], scale_ns: number, open?: boolean,
+ *          can_dismiss?: boolean}} props `all` are the findings that may explain the same time
+ */
+export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) {
+  const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;
+  const overlap = overlap_text(finding, all);
+  const more = [cost_text(finding), affected_text(finding), `${finding.confidence} confidence`]
+    .filter(Boolean).join(" · ");
+  return html`<div class="finding finding-${finding.severity}"><details open=${open}>
+    <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
+      <span class="finding-title">${capital(finding.title)}</span>
+      <span class="finding-cost">${more}<${CostBar} finding=${finding}
+        scale_ns=${scale_ns} /></span>
+      ${overlap && html`<span class="finding-cost finding-overlap">${capital(overlap)}</span>`}
+    </summary>
+    <dl class="finding-body">
+      <${Evidence} run=${run} evidence=${finding.evidence} />
+      <${Paragraph} label="Why it matters" text=${finding.why} />
+      <${Paragraph} label="What to do" text=${finding.advice} />
+      <${Paragraph} label="How it was computed" text=${finding.method} />
+      <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
+    </dl>
+    ${can_dismiss && !finding.dismissal && html`<div class="finding-foot"><${Dismiss} run=${run}
+      finding=${finding} /></div>`}
+  </details>
+  ${finding.dismissal && html`<div class="finding-foot"><${Dismissed} run=${run}
+    finding=${finding} /></div>`}</div>`;
+}
+
+const NOTHING = "No rule found anything worth fixing in what was recorded.";
+
+/**
+ * @param {{run: string, findings: any[], all?: any[], open_first?: boolean,
+ *          can_dismiss?: boolean, nothing?: string}} props
+ */
+export function FindingList({ run, findings, all = findings, open_first, can_dismiss,
+  nothing = NOTHING }) {
+  if (findings.length === 0) return html`<p class="empty-line">${nothing}</p>`;
+  const scale_ns = Math.max(...all.map(({ cost_ns }) => cost_ns ?? 0));
+  return html`<div class="findings">${findings.map((finding, i) => html`<${FindingCard}
+    key=${finding.id ?? i} run=${run} finding=${finding} all=${all} scale_ns=${scale_ns}
+    open=${open_first && i === 0} can_dismiss=${can_dismiss} />`)}</div>`;
+}

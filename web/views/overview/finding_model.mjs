@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings in the order of what each costs by itself, what they come to, which are put aside; pure.
+import { ms_unit, percent } from "../../base/format.mjs";
+
+const SMALL_SHARE = 0.005;
+
+/** The part of the cost that no costlier finding explains. */
+export const own_cost = (finding) => finding.own_cost_ns ?? finding.cost_ns ?? 0;
+
+/** The same as a share of the step. */
+export function own_share({ cost_ns, own_cost_ns, cost_share }) {
+  if (!cost_ns) return 0;
+  return (cost_share ?? 0) * ((own_cost_ns ?? cost_ns) / cost_ns);
+}
+
+/** What forbids to judge the rest is said first, though it costs nothing. */
+const leads = ({ rule }) => rule === "several_jobs";
+
+const by_cost = (a, b) =>
+  leads(b) - leads(a) || own_cost(b) - own_cost(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+
+// What costs no time is not small by its cost: leaks, a recording that lacks the device.
+const costs_no_time = ({ rule, severity, cost_ns }) =>
+  !cost_ns && (severity !== "info" || String(rule).startsWith("memory_"));
+
+const is_small = (finding) => (finding.cost_share ?? 0) < SMALL_SHARE &&
+  finding.severity !== "high" && !costs_no_time(finding);
+
+/**
+ * Findings with the dismissal of each, parted into those that count, small ones and dismissed ones.
+ * @param {any[]} findings @param {{finding: string, reason: string, created: string}[]} dismissals
+ */
+export function part_findings(findings, dismissals) {
+  const reasons = new Map(dismissals.map((one) => [one.finding, one]));
+  const all = findings.map((finding) =>
+    ({ ...finding, dismissal: reasons.get(finding.id) ?? null })).sort(by_cost);
+  const active = all.filter(({ dismissal }) => !dismissal);
+  return {
+    large: active.filter((finding) => !is_small(finding)),
+    small: active.filter(is_small),
+    dismissed: all.filter(({ dismissal }) => dismissal),
+  };
+}
+
+/**
+ * What a recording lacks that findings need, with their names in words.
+ * @param {any[]} rows of the table recording
+ */
+export function unjudged(rows) {
+  const lacking = rows.filter(({ state, silent_rules }) => silent_rules && state !== "present");
+  const all = lacking.filter(({ silent_rules }) => silent_rules === "all");
+  return (all.length > 0 ? all : lacking).map(({ item, state, how, silent_rules }) => ({
+    item, how, partial: state === "partial", lacks: item.replaceAll("_", " "),
+    rules: silent_rules === "all" ? ["everything"]
+      : silent_rules.split(", ").map((rule) => rule.replaceAll("_", " ")),
+  }));
+}
+
+/** What findings cost together, no time twice. @param {any[]} findings */
+export function saving_of(findings) {
+  return {
+    ns: findings.reduce((sum, finding) => sum + own_cost(finding), 0),
+    share: Math.min(1, findings.reduce((sum, finding) => sum + own_share(finding), 0)),
+  };
+}
+
+/** "up to 8.00 ms per step (6.9 %)". */
+export function cost_text(finding) {
+  if (!finding.cost_ns) return "no cost of its own";
+  return `up to ${ms_unit(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
+}
+
+const TOLD_FROM = 0.005; // of the cost
+
+/**
+ * What of the cost another finding explains; "" without overlap.
+ * @param {any} finding @param {any[]} all
+ */
+export function overlap_text(finding, all) {
+  const shared_ns = (finding.cost_ns ?? 0) - own_cost(finding);
+  if (!finding.overlaps || !(shared_ns > TOLD_FROM * (finding.cost_ns ?? 0))) return "";
+  const other = all.find(({ rule, id }) =>
+    rule === finding.overlaps || id === finding.overlaps);
+  const whose = other ? `“${other.title}”${other.dismissal ? ", which is dismissed" : ""}`
+    : "costlier findings";
+  return own_cost(finding) > 0
+    ? `${ms_unit(shared_ns)} of it is the same time as ${whose}`
+    : `all of it is the same time as ${whose}`;
+}
+
+const listed = (word, text) =>
+  `${word}${/[-,–]/.test(text) ? "s" : ""} ${text.replaceAll("-", "–").replace(/,(?! )/g, ", ")}`;
+
+/** "rank 5 · steps 3–7"; "" when all are affected. */
+export function affected_text({ rank, ranks, steps }) {
+  const who = ranks || (rank === null || rank === undefined ? "" : String(rank));
+  return [who && listed("rank", who), steps && listed("step", String(steps))].filter(Boolean)
+    .join(" · ");
+}
+
+/** The facts of a finding; they come as JSON text and may be damaged. @returns {any[]} */
+export function facts_of(evidence) {
+  try {
+    const facts = typeof evidence === "string" ? JSON.parse(evidence) : evidence;
+    return Array.isArray(facts) ? facts : [];
+  } catch {
+    return [];
+  }
+}

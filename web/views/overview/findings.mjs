@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// All findings of a run; those below half a percent of the step fold away, so do dismissed ones.
+import { html, useMemo } from "../../base/ui.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { address } from "../../base/address.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { ms_unit, percent, plural } from "../../base/format.mjs";
+import { Card, ExportLinks, Loaded, ProblemNotice } from "../../widgets/widgets.mjs";
+import { use_dismissals } from "./dismissals.mjs";
+import { FindingList } from "./finding_card.mjs";
+import { part_findings, saving_of, unjudged } from "./finding_model.mjs";
+import { GUIDE } from "../run/lacks.mjs";
+import { use_rank_table } from "../run/rank_data.mjs";
+import { run_api, RunFrame } from "../run/run_frame.mjs";
+
+function Saving({ findings }) {
+  const { ns, share } = saving_of(findings);
+  if (ns === 0) return null;
+  return html`<section class="verdict" aria-label="What the findings come to">
+    <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
+      ms_unit(ns)} per step (${percent(share)})</p>
+    <p class="faint">Time that several findings explain counts once, for the costliest of them.
+      Every cost is an upper bound: what is gained where something else does not take its
+      place.</p></section>`;
+}
+
+function Fold({ label, ...props }) {
+  if (props.findings.length === 0) return null;
+  return html`<details class="fold"><summary>${label}</summary>
+    <${FindingList} ...${props} /></details>`;
+}
+
+/** What no rule could look at, so that silence is not taken for health. */
+function Unjudged({ run }) {
+  const { data } = use_rank_table(run, "recording", "");
+  const gaps = unjudged(rows_of(frame_of(data)));
+  if (gaps.length === 0) return null;
+  return html`<${Card} title="Not judged" note="what this recording lacks">
+    <ul class="notes">${gaps.map(({ item, lacks, how, partial, rules }) => html`<li key=${item}>${
+      partial ? "Only some" : "No"} ${lacks}: ${rules.join(", ")} may stay silent. <span
+      class="lacks-how">To record: ${how}</span></li>`)}</ul>
+    <p><a href=${GUIDE}>How to record it</a></p><//>`;
+}
+
+function AllFindings({ run, reply, dismissals, links }) {
+  const { items, resource } = dismissals;
+  const { large, small, dismissed } = useMemo(() =>
+    part_findings(rows_of(frame_of(reply)), items), [reply, items]);
+  const all = [...large, ...small, ...dismissed];
+  const of = { run, all, can_dismiss: true };
+  const nothing = all.length > 0 ? "Nothing more is worth fixing." : undefined;
+  return html`<${Saving} findings=${[...large, ...small]} />
+    ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
+      retry=${resource.reload} />`}
+    <${Card} title="Findings" note="largest own cost first" actions=${links}>
+      <${FindingList} findings=${large} open_first=${true} nothing=${nothing} ...${of} />
+      <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
+        findings=${small} ...${of} />
+      <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
+        ...${of} /><//>
+    <${Unjudged} run=${run} />`;
+}
+
+function Content({ run }) {
+  const path = run_api(run, "findings");
+  const resource = use_api(address(path, { limit: "all" }));
+  const dismissals = use_dismissals(run);
+  const href = (format) => api_href(address(path, { format }));
+  const links = html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`;
+  // Dismissed findings must not flash up; a failure to know them must not hide the others.
+  const waiting = dismissals.resource.loading ? dismissals.resource : resource;
+  return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}
+    run=${run} reply=${resource.data} dismissals=${dismissals} links=${links} />`}<//>`;
+}
+
+export default function Findings({ route }) {
+  return html`<${RunFrame} route=${route} title="Findings">${(_, run) =>
+    html`<${Content} run=${run} />`}<//>`;
+}

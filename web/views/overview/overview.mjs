@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run at a glance: key figures, where a step goes, what to fix first, ranks, top kernels.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
+import { navigate, use_query } from "../../base/router.mjs";
+import { address, run_path, timeline_path } from "../../base/address.mjs";
+import { bytes, count, ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { StepColumns } from "../../charts/step_columns.mjs";
+import { StepStack } from "../../charts/stack.mjs";
+import { value_and_unit } from "../../base/values.mjs";
+import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { use_dismissals } from "./dismissals.mjs";
+import { FindingList } from "./finding_card.mjs";
+import { part_findings } from "./finding_model.mjs";
+import { KernelRows } from "../work/kernel_rows.mjs";
+import { fullest_device } from "../memory/memory_model.mjs";
+import { ends_early } from "../run/quality_model.mjs";
+import { use_rank_table } from "../run/rank_data.mjs";
+import { Phases } from "./phases.mjs";
+import { NoResult } from "../run/rank_page.mjs";
+import { RankRows } from "../ranks/rank_rows.mjs";
+import { run_api, RunFrame } from "../run/run_frame.mjs";
+import { ThroughputFigure } from "../work/throughput.mjs";
+
+const UNRECORDED_TOLD = 0.01; // of the window
+
+function stat(step_stats, metric) {
+  return step_stats?.find((row) => row.metric === metric);
+}
+
+function StepFigure({ summary, stability }) {
+  const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
+  const half = (step_ci_high_ns - step_ci_low_ns) / 2;
+  const interval = step_ci_low_ns === null || step_ci_low_ns === undefined
+    ? "no interval"
+    : `±${ms_unit(half, 2)}`;
+  return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
+    help="Median time of a steady step of the headline rank, with the 95 % interval of the median">
+    ${interval}, p95 ${ms_unit(stability?.p95_ns, 4)}, ${count(steady_steps)} of ${
+      plural(step_count ?? 0, "step")}<//>`;
+}
+
+/** The most that tensors held on the headline rank; nothing where that was not recorded. */
+function PeakFigure({ run }) {
+  const { data } = use_rank_table(run, "memory", "");
+  const row = data && fullest_device(rows_of(frame_of(data)));
+  if (!row) return null;
+  const [value, unit] = value_and_unit(row.peak_allocated_bytes, "bytes");
+  return html`<${Figure} label="Peak memory" value=${value} unit=${unit}
+    help="Most memory that tensors of the headline rank held on its device at one time">
+    ${row.capacity_bytes > 0
+      ? `${percent(row.peak_allocated_bytes / row.capacity_bytes)} of ${bytes(row.capacity_bytes)}`
+      : "capacity not recorded"}<//>`;
+}
+
+/** Whether there are ranks to hold against each other. */
+const has_spread = ({ ranks }) => ranks > 1;
+
+function SpreadFigure({ summary, ranks }) {
+  if (!has_spread(summary)) return null;
+  const medians = frame_of(ranks.data).columns.step_median_ns;
+  if (medians && medians.filter((ns) => ns !== null).length < 2) {
+    return html`<${Figure} label="Rank spread" value="–">fewer than two ranks have steps<//>`;
+  }
+  return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
+    help="How much longer the slowest rank's median step is than the headline rank's">
+    slowest: rank ${summary.slowest_rank}<//>`;
+}
+
+function Figures({ data, run, ranks }) {
+  const { summary, breakdown, step_stats, throughput } = data;
+  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
+  const stability = stat(step_stats, "step");
+  const whole = row?.unrecorded_ns > 0 ? "recorded time" : "the step";
+  return html`<dl class="kpis">
+    <${StepFigure} summary=${summary} stability=${stability} />
+    <${ThroughputFigure} throughput=${throughput} />
+    <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
+      help="Share of the steady steps in which anything ran on the device, of recorded time">
+      of the steady steps<//>
+    <${Figure} label="Exposed comm" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+      help="Communication per step while no compute kernel ran">
+      ${percent(summary.exposed_comm_share)} of ${whole}, ${
+        row?.overlap_share === null || row?.overlap_share === undefined
+          ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
+    <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
+      help="Time per step in which nothing ran on the device, without work the recording lacks">
+      ${percent(summary.idle_share)} of ${whole}, ${
+        ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
+    <${SpreadFigure} summary=${summary} ranks=${ranks} />
+    <${PeakFigure} run=${run} />
+    <${Figure} label="Device events" value=${count(summary.device_events)}
+      help="Kernels, copies and fills of the headline rank, and how many have a known launch">
+      ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
+  </dl>`;
+}
+
+/** What the recording lacks goes before the figures that leave it out. */
+function Lacking({ breakdown }) {
+  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
+  return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
+    steps of the headline rank (${ms_unit(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
+    step) the GPU ran work that was not recorded. Shares below are of the recorded time.</p>`;
+}
+
+const SCOPES = [["run_median", "Headline rank"], ["run_slowest", "Slowest rank"]];
+
+function StepsOfRank({ run, rank }) {
+  const path = address(run_api(run, "steps"), { rank, format: "columns" });
+  const resource = use_api(rank === null || rank === undefined ? null : path);
+  const steps = useMemo(
+    () => (resource.data ? rows_of(frame_of(resource.data)) : []),
+    [resource.data],
+  );
+  const open = ({ begin_ns, window_ns }) =>
+    navigate(timeline_path(run, rank, begin_ns, window_ns));
+  return html`<${Loaded} resource=${resource}>${() =>
+    steps.length > 0 && html`<h3 class="sub-head">Per step</h3><${StepColumns} steps=${steps}
+      onopen=${open} />`}
+  <//>`;
+}
+
+function WhereItGoes({ run, breakdown, summary }) {
+  const [query, change] = use_query({ scope: "run_median" });
+  const ranks = new Set(breakdown.map((one) => one.rank).filter((one) => one !== null));
+  const scopes = SCOPES.filter(([scope]) => breakdown.some((one) => one.scope === scope));
+  const row = breakdown.find(({ scope }) => scope === query.scope) ?? breakdown[0];
+  if (!row) return null;
+  const rank = row.rank ?? summary.headline_rank;
+  const which = row.scope === "run_slowest" ? "slowest" : "headline";
+  const caption = `Mean of ${plural(row.steps ?? 1, "steady step")} of the ${which} rank${
+    rank === null || rank === undefined ? "" : ` (${rank})`}: ${
+    ms_unit(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
+  const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
+    value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
+  return html`<${Card} title="Where a step goes">
+    <${StepStack} row=${row} steps=${row.steps} caption=${caption} actions=${actions} />
+    <${StepsOfRank} run=${run} rank=${rank} /><//>`;
+}
+
+function RanksCard({ run, summary, ranks }) {
+  return html`<${Card} title="Ranks" href=${run_path(run, "ranks")} flush=${true}
+    note="mean of each rank's steady steps, one scale">
+    <${Loaded} resource=${ranks}>${(reply) => html`<${RankRows} reply=${reply} limit=${12}
+      slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
+}
+
+/** What to fix first, of what nobody has put aside. */
+function FixFirst({ run, findings, total }) {
+  const { items, resource } = use_dismissals(run);
+  const { large, small, dismissed } = part_findings(findings, items);
+  const shown = [...large, ...small];
+  const nothing = dismissed.length === 0 ? undefined : "What costs most has been dismissed.";
+  return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
+    note=${total > shown.length ? `${shown.length} of ${total}, by what each costs` : ""}>
+    ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
+      nothing=${nothing} />`}<//>`;
+}
+
+/** Why a trace without device events has no figures. */
+function NoDevice({ quality, rank }) {
+  if (ends_early(quality, rank)) {
+    return html`<${Empty} title="The file ends early">
+      <p>What it holds up to its end has no device events, so there is no device time to divide.
+        Upload the whole file to see it.</p><//>`;
+  }
+  return html`<${Empty} title="No device activity was recorded">
+    <p>This trace has host events only, so there is no device time to divide. Record
+      with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+}
+
+function Measured({ data, run }) {
+  const { summary, breakdown, findings, kernels } = data;
+  const path = address(run_api(run, "ranks"), { format: "columns" });
+  const ranks = use_api(has_spread(summary) ? path : null);
+  return html`<${Lacking} breakdown=${breakdown} />
+    <${Figures} data=${data} run=${run} ranks=${ranks} />
+    <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
+    <${Phases} run=${run} />
+    <div class=${has_spread(summary) ? "columns-2" : ""}>
+      <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
+      ${has_spread(summary) && html`<${RanksCard} run=${run} summary=${summary}
+        ranks=${ranks} />`}
+    </div>
+    <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
+      note="by total time over all ranks">
+      <${KernelRows} run=${run} rows=${kernels} ranks=${summary.ranks ?? 1} /><//>`;
+}
+
+function Content({ data, run }) {
+  const { summary, quality } = data;
+  if (!summary) return html`<${NoResult} run=${data.run} />`;
+  if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
+  return html`<${NoDevice} quality=${quality} rank=${summary.headline_rank} />`;
+}
+
+export default function Overview({ route }) {
+  return html`<${RunFrame} route=${route} title="Overview">${(data, run) =>
+    html`<${Content} data=${data} run=${run} />`}<//>`;
+}

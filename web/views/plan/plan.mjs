@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory planner: what training a model would take of each GPU, several setups side by side.
+import { html, useEffect, useState } from "../../base/ui.mjs";
+import { api_get, api_href, use_api } from "../../base/api.mjs";
+import { use_query } from "../../base/router.mjs";
+import { use_title } from "../../base/hooks.mjs";
+import { bytes } from "../../base/format.mjs";
+import { MemoryBars } from "../../charts/memory_bars.mjs";
+import { PlainTable } from "../../charts/plain_table.mjs";
+import { Card, CopyButton, Loading, ProblemNotice } from "../../widgets/widgets.mjs";
+import { PlanForm, SetupTable } from "./plan_form.mjs";
+import {
+  DEFAULTS, part_rows, plan_path, PARTS, read_setups, scale_of, setup_label, verdict_of,
+  write_setup,
+} from "./plan_model.mjs";
+
+/** A plan or a problem for each setup; those before stay while new ones are asked for. */
+function use_plans(setups, paths) {
+  const [replies, set_replies] = useState(/** @type {any[]} */ ([]));
+  const key = paths.join("\n");
+  useEffect(() => {
+    const stop = new AbortController();
+    const ask = (path, i) => api_get(path, stop.signal).then(
+      ({ data }) => ({ setup: setups[i], plan: data }), (problem) => ({ problem }));
+    Promise.all(paths.map(ask)).then((all) => !stop.signal.aborted && set_replies(all));
+    return () => stop.abort();
+  }, [key]);
+  return replies;
+}
+
+function bar_of({ setup, plan }, i) {
+  const pieces = plan.parts.filter((part) => part.bytes > 0).map((part) =>
+    ({ key: part.part, ...PARTS[part.part], bytes: part.bytes }));
+  return { key: String(i), label: setup_label(setup), pieces,
+    memory_bytes: plan.gpus[0].memory_bytes, verdict: verdict_of(plan) };
+}
+
+function Bars({ shown }) {
+  const plans = shown.map(({ plan }) => plan);
+  const fitting = plans.filter((plan) => plan.gpus[0].fits).length;
+  const caption = `Memory of the fullest GPU by what fills it: ${fitting} of ${
+    plans.length} setups fit. The line is the GPU's memory.`;
+  const table = () => html`<${PlainTable} label="Memory of each setup"
+    head=${["Setup", "Needs", "GPU's memory", "Free"]} rows=${shown.map(({ setup, plan }) =>
+      [setup_label(setup), bytes(plan.total_bytes), bytes(plan.gpus[0].memory_bytes),
+        signed_bytes(plan.gpus[0].headroom_bytes)])} />`;
+  return html`<${MemoryBars} bars=${shown.map(bar_of)} parts=${PARTS} scale=${scale_of(plans)}
+    caption=${caption} table=${table} />`;
+}
+
+const signed_bytes = (value) => (value < 0 ? `−${bytes(-value)}` : bytes(value));
+
+function PartCell({ cell }) {
+  return html`<td class="num plan-cell" title=${cell.bytes === null ? "" : `${cell.bytes} bytes`}>
+    ${bytes(cell.bytes)}<span class="plan-formula">${cell.formula}</span>
+    ${cell.worked !== cell.formula && html`<span class="plan-formula">${cell.worked}</span>`}</td>`;
+}
+
+function SumRow({ label, values }) {
+  return html`<tr class="sum"><th scope="row">${label}</th>
+    ${values.map((value, i) => html`<td class="num" key=${i}>${value}</td>`)}
+    <td class="only-wide"></td></tr>`;
+}
+
+function PartTable({ shown }) {
+  const plans = shown.map(({ plan }) => plan);
+  return html`<div class="table-region" role="group" tabindex="0" aria-label="Parts of each setup">
+    <table class="plan-table"><thead><tr><th scope="col">Part</th>
+      ${shown.map(({ setup }, i) => html`<th scope="col" class="num" key=${i}>${
+        setup_label(setup)}</th>`)}<th scope="col" class="only-wide">Source</th></tr></thead>
+    <tbody>${part_rows(plans).map((row) => html`<tr key=${row.name}>
+      <th scope="row"><span class="swatch bar-${row.part}"></span>${row.label}
+        <span class="plan-formula wrap">${row.help}</span></th>
+      ${row.cells.map((cell, i) => html`<${PartCell} key=${i} cell=${cell} />`)}
+      <td class="wrap faint plan-source only-wide">${row.sources.join("; ")}</td></tr>`)}
+      <${SumRow} label="Sum of what is known" values=${plans.map((p) => bytes(p.total_bytes))} />
+      <${SumRow} label="The GPU's memory"
+        values=${plans.map((p) => bytes(p.gpus[0].memory_bytes))} />
+      <${SumRow} label="Free" values=${plans.map((p) => signed_bytes(p.gpus[0].headroom_bytes))} />
+    </tbody></table></div>`;
+}
+
+/** The problems of all setups, each once. */
+function Problems({ replies }) {
+  const problems = replies.map(({ problem }) => problem).filter(Boolean);
+  const first = problems.filter((problem, i) =>
+    problems.findIndex(({ detail }) => detail === problem.detail) === i);
+  return first.map((problem) =>
+    html`<${ProblemNotice} key=${problem.detail} problem=${problem} />`);
+}
+
+function summary_of(plan) {
+  return `${plan.bytes_per_parameter} bytes per parameter without activations, ${
+    bytes(plan.model_static_bytes)} for the whole model`;
+}
+
+function Result({ shown, paths }) {
+  return html`<${Card} title="Memory of one GPU" note=${summary_of(shown[0].plan)}>
+      <${Bars} shown=${shown} /><//>
+    <${Card} title="Parts and formulas" flush
+      note="P parameters, L layers, s tokens, b sequences, h hidden, a heads, v vocabulary; d, t, p
+        GPUs that share data, tensors, layers; f micro-batches in flight"
+      actions=${html`<span class="exports" role="group" aria-label="These plans as data">${
+        paths.map((path, i) => html`<a key=${path} href=${api_href(path)}>JSON ${i + 1}</a>`)}
+      </span>`}>
+      <${PartTable} shown=${shown} /><//>
+    <p class="footnote">The formulas are of GPT's layer and of layers that are alike; experts,
+      context parallelism and offloading are not in them. GPUs' sizes are those of data sheets, a GB
+      as 1e9 bytes. Once there is a run, its memory page shows what was really used.</p>`;
+}
+
+/** Those in the address, which may be ahead of what is shown. */
+const setups_now = () => read_setups(new URLSearchParams(location.search).getAll("on"));
+
+export default function Plan() {
+  use_title("Memory planner");
+  const [query, change] = use_query(DEFAULTS);
+  const gpus = use_api("/plan?parameters=1").data?.gpus ?? [];
+  const setups = read_setups(query.on);
+  const paths = setups.map((setup) => plan_path(query, setup));
+  const replies = use_plans(setups, paths);
+  const shown = replies.filter(({ plan }) => plan);
+  return html`<header class="page-head"><h1 tabindex="-1">Memory planner</h1>
+      <${CopyButton} text=${location.href} label="Copy link" className="" /></header>
+    <p class="lead">Does it fit, on which GPU, shared out how? Worked out from counts alone, before
+      anything runs.</p>
+    <${PlanForm} query=${query} change=${change} />
+    <${SetupTable} setups=${setups} gpus=${gpus}
+      onchange=${(update) => change({ on: update(setups_now()).map(write_setup) })} />
+    ${replies.length === 0 && html`<${Loading} />`}
+    <${Problems} replies=${replies} />
+    ${shown.length > 0 && html`<${Result} shown=${shown} paths=${paths} />`}`;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank comes last how often, what that costs the others, and what held it up.
+import { html, useMemo } from "../../base/ui.mjs";
+import { address, run_path } from "../../base/address.mjs";
+import { ShareBar } from "../../charts/share_bar.mjs";
+import { percent } from "../../base/format.mjs";
+import { value_at } from "../../base/frame.mjs";
+import { Card, ExportLinks } from "../../widgets/widgets.mjs";
+import { lateness_per_step, reason_label, reason_words } from "./lateness_model.mjs";
+import { RankTable } from "../run/rank_table.mjs";
+
+const TOP = 20;
+
+const LABELS = {
+  lateness_ns: "Sum of lateness",
+  caused_wait_ns: "Sum of waits caused",
+  caused_per_rank_ns: "Others wait, per step and rank",
+  lateness_per_step_ns: "Late by, per step",
+};
+
+const shows_share = (at, row) =>
+  at("reason_share", row) > 0 && at("reason", row) !== "unknown";
+
+/** @param {import("../../base/frame.mjs").Frame} frame */
+function columns_of(frame) {
+  const at = (key, row) => value_at(frame, key, row);
+  const excess = (key, label, help) => ({ key: `excess_${key}_per_step_ns`, label, kind: "ms",
+    priority: 5, help: `${help} before its late collectives, more than on the median rank, per `
+      + "step." });
+  return [
+    { key: "rank", label: "Rank", kind: "text", className: "kernel-cell", width_px: 110 },
+    { key: "late_share", label: "Last in", className: "share-column late-share", width_px: 200,
+      help: "Part of its matched collectives that it begins last, after all others.", cell: (row) =>
+        html`<${ShareBar} share=${at("late_share", row)} />` },
+    { key: "caused_per_rank_ns", label: "Others wait", kind: "ms",
+      help: "How long each of the other ranks waits for it per step, on average." },
+    { key: "lateness_per_step_ns", label: "Late by", kind: "ms", priority: 2,
+      help: "Its begin minus the median begin of the others, over its late collectives, per step."
+    },
+    { key: "process_group", label: "Process group", className: "clip short", priority: 3 },
+    { key: "reason", label: "Why", width_px: 190, className: "why-cell", cell: (row) => html`<span
+      title=${reason_words(at("reason", row))}>${reason_label(at("reason", row))}${
+        shows_share(at, row) && html` <span class="faint only-wide">${
+          percent(at("reason_share", row))}</span>`}</span>` },
+    excess("compute", "More compute", "Compute"),
+    excess("host", "More host", "Idle time for the host"),
+    excess("data_loading", "More loading", "Idle time for data loading"),
+    excess("memory", "More copies", "Exposed copies"),
+    excess("comm", "More comm", "Exposed communication"),
+  ].filter(({ key }) => key in frame.columns);
+}
+
+function RankLinks({ run, rank }) {
+  const pages = [["timeline", "Timeline"], ["kernels", "Kernels"], ["idle", "Idle"],
+    ["ranks", "Among the ranks"]];
+  return html`<p class="row-links">${pages.map(([page, label]) => html`<a key=${page}
+    href=${address(run_path(run, page), { rank })}>${label}</a>`)}</p>`;
+}
+
+/**
+ * @param {{run: string, frame: import("../../base/frame.mjs").Frame, steps: number,
+ *          links: any}} props
+ * the table lateness
+ */
+export function Lateness({ run, frame, steps, links }) {
+  const own = useMemo(() => lateness_per_step(frame, steps), [frame, steps]);
+  const view = useMemo(() => ({ id: "late", caption: "Late ranks", sort: "-caused_per_rank_ns",
+    opens: true, prose: true, limit: TOP, labels: LABELS, columns: columns_of(own),
+    more: (_, row) => html`<${RankLinks} run=${run} rank=${value_at(own, "rank", row)} />` }),
+  [own, run]);
+  return html`<${Card} title="Who is late" flush=${true} note="most waited for first"
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${RankTable} frame=${own} view=${view} />
+    <p class="table-foot">Read a collective's time the other way round: the late rank is the one
+      with the <em>shortest</em>, for it finds all others waiting.</p><//>`;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as rows: median step, how far from the others, and where each one's step goes.
+import { html, useMemo } from "../../base/ui.mjs";
+import { frame_of, value_at, row_at } from "../../base/frame.mjs";
+import { ms_signed, percent_signed } from "../../base/format.mjs";
+import { MiniStack } from "../../charts/stack.mjs";
+import { tone_of } from "../../charts/delta.mjs";
+import { Table } from "../../widgets/table.mjs";
+
+/** Lower median; null without values. @param {number[]} values */
+function middle(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1] ?? null;
+}
+
+function marks_of(frame, row, slowest) {
+  const marks = [];
+  if (value_at(frame, "headline", row)) marks.push("headline");
+  if (value_at(frame, "rank", row) === slowest) marks.push("slowest");
+  return marks;
+}
+
+/** How far a rank's step is from the ranks' median; what rounds to nothing has no colour. */
+function Away({ step_ns, of_ns }) {
+  if (step_ns === null) return "–";
+  const ns = step_ns - of_ns;
+  const share = ns / (of_ns || 1);
+  return html`<span class=${Math.abs(share) < 0.0005 ? "faint" : tone_of(ns)}
+    title="${ms_signed(ns)} ms">${percent_signed(share)}</span>`;
+}
+
+function brief_columns(frame, slowest, scale_ns, median_ns) {
+  return [
+    { key: "rank", label: "Rank", width_px: 150, cell: (row) => html`${
+      value_at(frame, "rank", row) ?? "–"}${marks_of(frame, row, slowest).map((mark) =>
+        html`<span class="chip" key=${mark}>${mark}</span>`)}` },
+    { key: "step_median_ns", label: "Step p50", kind: "ms" },
+    { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
+      width_px: 120, cell: (row) => html`<${Away} of_ns=${median_ns}
+        step_ns=${value_at(frame, "step_median_ns", row)} />` },
+    { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
+      width_px: 260, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
+        scale_ns=${scale_ns} />` },
+  ];
+}
+
+const MORE = [
+  { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 3 },
+  { key: "compute_ns", label: "Compute", kind: "ms", priority: 3 },
+  { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms", priority: 2, width_px: 124 },
+  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 5 },
+  { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 3, width_px: 102 },
+  { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 4, width_px: 102 },
+  { key: "unrecorded_ns", label: "Unrecorded", kind: "ms", priority: 5, width_px: 108 },
+  { key: "steady_steps", label: "Steps", kind: "count", priority: 4 },
+  { key: "gpu", label: "GPU", priority: 5, width_px: 170, className: "clip" },
+];
+
+/**
+ * @param {{reply: any, slowest: number|null, brief?: boolean, limit?: number, rows?: number[],
+ *          sort?: string, onsort?: (sort: string) => void}} props
+ * With a limit, the ranks with the longest steps.
+ */
+export function RankRows({ reply, slowest, brief = false, limit, rows, sort, onsort }) {
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const scale_ns = Math.max(1, ...(frame.columns.window_ns ?? [0]));
+  const shown = useMemo(() => {
+    if (!limit || frame.length <= limit) return rows;
+    const step = frame.columns.step_median_ns;
+    return Array.from({ length: frame.length }, (_, i) => i)
+      .sort((a, b) => step[b] - step[a])
+      .slice(0, limit);
+  }, [frame, limit, rows]);
+  const measured = (frame.columns.step_median_ns ?? []).filter((ns) => ns !== null);
+  const marked = measured.length > 1 ? slowest : undefined; // of one, none is slowest
+  const columns = brief_columns(frame, marked, scale_ns, middle(measured));
+  return html`<${Table} caption="Ranks" frame=${frame} rows=${shown} sort=${sort} onsort=${onsort}
+      view=${sort} columns=${brief ? columns : [...columns, ...MORE]} />
+    ${limit && frame.length > limit && html`<p class="empty-line">The ${limit} slowest of ${
+      frame.length} ranks.</p>`}`;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page whose figures are of one rank: which one, and what stands there while there are none.
+import { html } from "../../base/ui.mjs";
+import { Card, Empty } from "../../widgets/widgets.mjs";
+import { Lacks } from "./lacks.mjs";
+import { OfRank, use_rank } from "./rank_data.mjs";
+import { RunFrame } from "./run_frame.mjs";
+
+const BUSY = new Set(["failed", "running", "pending"]); // the frame says so already
+
+/** What can be said before, or without, a result. */
+export function NoResult({ run }) {
+  if (BUSY.has(run.status)) return null;
+  return html`<${Empty} title="No figures yet">
+    <p>${run.status === "empty" ? "Nothing has been uploaded to this run."
+      : "No rank is analysed."}</p><//>`;
+}
+
+function Content({ data, run, rank, change, title, needs_device, children }) {
+  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+  const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
+  return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>${
+    has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
+      rank=${rank} items=${["device_events"]} title="No device activity was recorded" /><//>`}<//>`;
+}
+
+/**
+ * @param {{route: any, title: string, needs_device?: boolean,
+ *          children: (run: string, rank: string, data: any) => any}} props
+ */
+export function RankPage({ route, title, needs_device = true, children }) {
+  const [rank, change] = use_rank();
+  return html`<${RunFrame} route=${route} title=${title}>${(data, run) => html`<${Content}
+    data=${data} run=${run} rank=${rank} change=${change} title=${title}
+    needs_device=${needs_device}>${children}<//>`}<//>`;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stopping the analysis of a run, and beginning it anew, from where its state is told.
+import { html, useState } from "../../base/ui.mjs";
+import { api_send } from "../../base/api.mjs";
+import { announce } from "../../base/announce.mjs";
+import { may } from "../../base/session.mjs";
+import { ProblemNotice } from "../../widgets/widgets.mjs";
+
+const ACTIONS = {
+  cancel: { label: "Cancel the analysis", said: "Analysis cancelled" },
+  reanalyse: { label: "Analyse again", said: "Analysis started" },
+};
+
+/**
+ * A button with what went wrong next to it; nothing for those who may not.
+ * @param {{run: {id: string}, action: "cancel" | "reanalyse"}} props
+ */
+export function RunAction({ run, action }) {
+  const [state, set_state] = useState({ busy: false, problem: null });
+  if (!may("write")) return null;
+  const { label, said } = ACTIONS[action];
+  const act = async () => {
+    set_state({ busy: true, problem: null });
+    try {
+      await api_send("POST", `/runs/${encodeURIComponent(run.id)}/${action}`);
+      set_state({ busy: false, problem: null });
+      announce(said);
+    } catch (problem) {
+      set_state({ busy: false, problem });
+    }
+  };
+  return html`<p class="form-actions">
+      <button type="button" disabled=${state.busy} onClick=${act}>${label}</button></p>
+    ${state.problem && html`<${ProblemNotice} problem=${state.problem} />`}`;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all pages of one run share: identity, tabs, the trust strip, and states short of done.
+import { html, useId, useState } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
+import { address, run_path } from "../../base/address.mjs";
+import { use_query } from "../../base/router.mjs";
+import { use_now, use_store, use_title } from "../../base/hooks.mjs";
+import { toggle_in_tray, tray } from "../../base/tray.mjs";
+import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
+import { Loaded, Notice, Status, Tags } from "../../widgets/widgets.mjs";
+import { meta_entries } from "./meta_model.mjs";
+import { first_told, quality_groups } from "./quality_model.mjs";
+import { RunAction } from "./run_action.mjs";
+
+// In groups: what it comes to, the work, what holds it up, where the figures come from.
+const TABS = [
+  [["", "Overview"], ["findings", "Findings"]],
+  [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
+    ["roofline", "Roofline"]],
+  [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
+    ["memory", "Memory"]],
+  [["ranks", "Ranks"], ["data", "Data"]],
+];
+// Pages that can show one rank; a rank that was chosen on one is kept on the way to another.
+const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "timeline", "idle",
+  "collectives", "memory", "data"]);
+const BUSY_POLL_MS = 1500;
+const META_SHOWN = 6; // the page of data has them all
+
+/** API path of one of a run's resources. @param {string} run */
+export function run_api(run, name = "") {
+  return `/runs/${encodeURIComponent(run)}${name ? `/${name}` : ""}`;
+}
+
+const is_moving = (run) => run.status === "running" || run.status === "pending";
+
+/** The summary, asked again while the analysis runs. @param {string} run */
+export function use_summary(run) {
+  return use_api(run_api(run, "summary"), (data) =>
+    data && is_moving(data.run) ? BUSY_POLL_MS : null,
+  );
+}
+
+/** A project's name, unless it is the one of runs without any. */
+export function shown_project({ project }) {
+  return project === "default" ? "" : project;
+}
+
+function Identity({ run, summary }) {
+  const now = use_now();
+  const gpu = run.gpu ?? summary?.gpu;
+  const ranks = run.world_size ?? run.received;
+  const meta = meta_entries(run.meta);
+  return html`<ul class="identity">
+    <li><code>${run.id}</code></li>
+    ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
+    <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
+    ${shown_project(run) && html`<li>${run.project}</li>`}
+    <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>
+    </li>
+    <li><${Tags} tags=${run.tags} /></li>
+    ${meta.length > 0 && html`<li><ul class="tags meta" aria-label="Metadata">${
+      meta.slice(0, META_SHOWN).map(([key, value]) => html`<li key=${key} title="${key}=${value}">
+        <span>${key}</span>${key === "commit" ? short_commit(value) : value}</li>`)}</ul></li>`}
+  </ul>`;
+}
+
+function TrayButton({ run }) {
+  const inside = use_store(tray).some(({ id }) => id === run.id);
+  return html`<button type="button" aria-pressed=${inside} onClick=${() => toggle_in_tray(run)}>${
+    inside ? "In compare tray" : "Add to compare"}</button>`;
+}
+
+function use_tab_href(run, key) {
+  const [{ rank }] = use_query({ rank: "" });
+  return address(run_path(run, key), { rank: OF_RANK.has(key) ? rank : "" });
+}
+
+function Tab({ run, page, tab: [key, label], findings }) {
+  return html`<li><a href=${use_tab_href(run, key)}
+    aria-current=${page === (key || "overview") ? "page" : undefined}>${label}${
+      key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a></li>`;
+}
+
+/** A strip of links; on a narrow screen one button that opens them as a list. */
+function Tabs({ run, page, findings }) {
+  const [open, set_open] = useState(false);
+  const id = useId();
+  const here = TABS.flat().find(([key]) => (key || "overview") === page)?.[1] ?? page;
+  return html`<nav class="tabs ${open ? "tabs-open" : ""}" aria-label="Pages of this run">
+    <button type="button" class="tabs-button" aria-expanded=${open} aria-controls=${id}
+      onClick=${() => set_open(!open)}><span class="faint">Page</span> ${here}
+      <span aria-hidden="true">${open ? "▴" : "▾"}</span></button>
+    <div class="tab-groups" id=${id}>${TABS.map((group) => html`<ul key=${group[0][0]}>${
+      group.map((tab) => html`<${Tab} key=${tab[0]} run=${run} page=${page} tab=${tab}
+        findings=${findings} />`)}</ul>`)}</div></nav>`;
+}
+
+/** Missing ranks are reported by the strip about them. */
+const is_missing_ranks = ({ item }) => item === "missing_ranks";
+
+function trust_text({ detail, effect, count: n, ranks }, { received }) {
+  const who = received > 1 && ranks !== "run" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${
+    ranks}: ` : "";
+  return `${capital(who + detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
+}
+
+/** The worst entry of the trust report, on every page. */
+function TrustStrip({ run, quality, partial }) {
+  const told = quality_groups((quality ?? []).filter((row) => !partial || !is_missing_ranks(row)));
+  if (told.length === 0) return null;
+  const others = told.length - 1;
+  return html`<${Notice} kind="warning">
+    <p><strong>Trust: </strong>${trust_text(first_told(told), run)}
+      ${" "}<a href=${run_path(run.id, "data")}>${
+        others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;
+}
+
+function PartialStrip({ run, partial }) {
+  if (is_moving(run)) {
+    return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks are done.
+      ${" "}<${Status} status=${run.status} progress=${run.progress} /></p>
+      <${RunAction} run=${run} action="cancel" /><//>`;
+  }
+  if (!partial) return null;
+  return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
+    count(partial.world_size)} ranks have come. </strong>Everything here covers only these.</p>
+  <//>`;
+}
+
+function FailedNotice({ run, page }) {
+  if (run.status !== "failed") return null;
+  if (run.error === "cancelled") {
+    return html`<${Notice} kind="warning" title="The analysis of this run was cancelled">
+      <${RunAction} run=${run} action="reanalyse" /><//>`;
+  }
+  return html`<${Notice} kind="error" title="The analysis of this run failed">
+    <p>${run.error && sentence(run.error)}${page !== "data" && html`${" "}<a
+      href=${run_path(run.id, "data")}>Files and their errors</a>`}</p>
+    <p>A file that could not be read fails again: <a href="/upload">upload another</a>, or see${" "}
+      <a href="/docs/recording">how to record one</a>.</p>
+    <${RunAction} run=${run} action="reanalyse" /><//>`;
+}
+
+/** Figures that stand without some of the files must not look whole. */
+function UnreadNotice({ run, page }) {
+  if (run.status !== "partial") return null;
+  const was_cancelled = run.error === "cancelled";
+  return html`<${Notice} kind="warning" title=${was_cancelled
+    ? "The analysis of some files of this run was cancelled"
+    : "Some files of this run could not be read"}>
+    <p>${run.error && !was_cancelled && `${sentence(run.error)} `}Everything here covers only the
+      others.${page !== "data" && html`${" "}<a
+        href=${run_path(run.id, "data")}>Files and their errors</a>`}</p><//>`;
+}
+
+function DamagedNotice({ run, files, page }) {
+  if (!files) return null;
+  return html`<${Notice} kind="warning" title="${plural(files, "file")} of this run ${
+      files === 1 ? "is" : "are"} damaged on the server's disk"
+      fix="upload the same ${files === 1 ? "file" : "files"} again">
+    <p>What was worked out before still holds.${page !== "data" && html`${" "}<a
+      href=${run_path(run, "data")}>Which it is</a>`}</p><//>`;
+}
+
+/**
+ * The frame around a page of a run.
+ * @param {{route: {page: string, run: string}, title: string,
+ *          children: (summary: any, run: string) => any}} props
+ */
+export function RunFrame({ route, title, children }) {
+  const resource = use_summary(route.run);
+  const is_unknown = !resource.data && resource.problem?.status === 404;
+  const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
+  use_title(title === "Overview" ? name : `${title} · ${name}`);
+  return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
+      <li><a href="/">Runs</a></li>
+      ${title !== "Overview" && html`<li><a href=${run_path(route.run)}>${name}</a></li>`}
+      <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
+    <header class="page-head run-head">
+      <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
+      ${resource.data && html`<${TrayButton} run=${resource.data.run} />`}
+    </header>
+    <${Loaded} resource=${resource}>${(data) => html`
+      <${Identity} run=${data.run} summary=${data.summary} />
+      <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
+      <${FailedNotice} run=${data.run} page=${route.page} />
+      <${UnreadNotice} run=${data.run} page=${route.page} />
+      <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />
+      <${PartialStrip} run=${data.run} partial=${data.partial} />
+      ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
+        quality=${data.quality} partial=${data.partial} />`}
+      ${children(data, route.run)}`}
+    <//>`;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card around a tree of one rank: root and first level are one request, the rest comes lazily.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { address } from "../../base/address.mjs";
+import { use_api } from "../../base/api.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { Tree } from "../../widgets/tree.mjs";
+import { rank_table_links } from "./rank_data.mjs";
+import { run_api } from "./run_frame.mjs";
+
+const SORT = "-total_owned_ns";
+
+/** The root is open at first, and what is the only node below it. */
+const open_at_first = (root, first) =>
+  (first.length === 1 ? `${root.id}.${first[0].id}` : String(root.id));
+
+/** The query in which all parts of a tree are asked for, but for which part. */
+const base_of = (run, table, rank) => address(run_api(run, table), { rank });
+
+function Content({ reply, view, base }) {
+  const [query, change] = use_query({ open: "" });
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const nodes = useMemo(() => rows_of(frame), [frame]);
+  const root = nodes.find(({ depth }) => depth === 0);
+  const first = useMemo(() => nodes.filter(({ depth }) => depth === 1), [nodes]);
+  if (!root || first.length === 0) return html`<div class="card-empty">${view.empty}</div>`;
+  return html`${view.head?.(root)}<${Tree} root=${root} first=${first} base=${base} sort=${SORT}
+    label=${view.label} columns=${view.columns(root)} help=${frame.help}
+    open=${query.open || open_at_first(root, first)}
+    onopen=${(open) => change({ open: open || "none" }, { replace: true })} />
+    ${view.foot && html`<p class="table-foot">${view.foot(root)}</p>`}`;
+}
+
+/**
+ * @param {{run: string, table: string, rank: string, title: string, note?: string, actions?: any,
+ *          view: {label: string, columns: (root: any) => any[], empty: any,
+ *                 head?: (root: any) => any, foot?: (root: any) => any}}} props
+ */
+export function TreeCard({ run, table, rank, title, note, view, actions }) {
+  const base = base_of(run, table, rank);
+  const resource = use_api(address(run_api(run, table),
+    { rank, depth: [0, 1], sort: SORT, limit: "all", format: "columns" }));
+  return html`<${Card} title=${title} note=${note} flush=${true} actions=${html`${actions}
+      <${ExportLinks} links=${rank_table_links(run, table, rank)} />`}>
+    <${Loaded} resource=${resource}>${(reply) =>
+      html`<${Content} reply=${reply} view=${view} base=${base} />`}<//><//>`;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures rest on: trust report, files, environment, downloads; and the run's own data.
+import { html, useMemo } from "../../base/ui.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { address } from "../../base/address.mjs";
+import { may, use_session } from "../../base/session.mjs";
+import { bytes, capital, plural, sentence, when } from "../../base/format.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { label_of, write_value } from "../../base/values.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, Status } from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { EditRun } from "./edit_run.mjs";
+import { quality_groups } from "../run/quality_model.mjs";
+import { settings_of } from "../run/meta_model.mjs";
+import { OfRank, use_rank } from "../run/rank_data.mjs";
+import { RecordedCard } from "./recorded.mjs";
+import { run_api, RunFrame } from "../run/run_frame.mjs";
+
+const BUSY_POLL_MS = 1500;
+
+function Quality({ run, analysed }) {
+  const resource = use_api(address(run_api(run, "quality"), { format: "columns" }));
+  return html`<${Card} title="Trust report" flush=${true}
+      note="what was odd in the recordings and what it does to the numbers">
+    <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply}
+      analysed=${analysed} />`}<//><//>`;
+}
+
+function QualityTable({ reply, analysed }) {
+  const groups = useMemo(() => quality_groups(rows_of(frame_of(reply))), [reply]);
+  const text = (name) => (row) => capital(groups[row][name] ?? "–");
+  return html`<${Table} caption="Trust report" frame=${frame_of(groups)} columns=${[
+    { key: "severity", label: "Severity", cell: (row) =>
+      html`<span class="status status-${groups[row].severity}">${groups[row].severity}</span>` },
+    { key: "ranks", label: "Ranks", className: "wrap-narrow" },
+    { key: "detail", label: "What was found", className: "wrap", cell: text("detail") },
+    { key: "effect", label: "What it does to the numbers", className: "wrap",
+      cell: text("effect") },
+    { key: "count", label: "Count", kind: "count", priority: 2 },
+    { key: "time_ns", label: "Time", kind: "ms", priority: 2 },
+    { key: "position", label: "At byte", kind: "count", priority: 4 },
+  ]} empty=${html`<p class="empty-line">${analysed ? "Nothing odd was found in the recordings."
+    : "Nothing has been analysed yet."}</p>`} />`;
+}
+
+/** Why the original bytes are not for whoever is looking; "" when they are. */
+function withheld({ secrets }) {
+  if (secrets === 0 || may("admin")) return "";
+  return secrets === null ? "the file was not searched for secrets yet"
+    : "the file holds what looks like secrets";
+}
+
+function TraceName({ run, trace }) {
+  const { filename, rank, error, damage } = trace;
+  const href = api_href(run_api(run, `ranks/${rank}/trace`));
+  const reason = withheld(trace);
+  const has_rank = rank !== null && rank !== undefined;
+  return html`<span class="trace-name">${has_rank && !reason
+    ? html`<a href=${href} download title="Download the original bytes">${filename}</a>`
+    : html`<span>${filename}</span>`}
+    ${has_rank && reason && html`<span class="trace-note">No download: ${reason}, so it needs the
+      scope admin.</span>`}
+    ${damage && html`<span class="trace-error">The stored bytes are damaged: the file ${damage}.
+      Upload it again.</span>`}
+    ${error && html`<span class="trace-error">${sentence(error)}</span>`}</span>`;
+}
+
+function Files({ run, traces }) {
+  const frame = useMemo(() => frame_of(traces), [traces]);
+  const at = (row) => traces[row];
+  return html`<${Card} title="Files" flush=${true}
+      note="as uploaded; links give the original bytes">
+    <${Table} caption="Files" frame=${frame} columns=${[
+      { key: "filename", label: "File", className: "wrap", cell: (row) =>
+        html`<${TraceName} run=${run} trace=${at(row)} />` },
+      { key: "rank", label: "Rank", kind: "count", cell: (row) =>
+        at(row).rank ?? (at(row).status === "failed" ? "–" : "pending") },
+      { key: "rank_from", label: "Rank from", priority: 2 },
+      { key: "status", label: "State", cell: (row) =>
+        html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
+      { key: "bytes", label: "Size", kind: "bytes" },
+      { key: "uploaded", label: "Uploaded", priority: 2, cell: (row) => when(at(row).uploaded) },
+      { key: "sha256", label: "SHA-256", priority: 4, cell: (row) => html`<code
+        title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>${" "}
+        <${CopyButton} text=${at(row).sha256 ?? ""} className="link" />` },
+    ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;
+}
+
+function Environment({ run, meta }) {
+  const resource = use_api(address(run_api(run, "environment"), { format: "columns" }));
+  return html`<${Card} title="Environment" flush=${true}
+      note="metadata given with the run, and what the recordings state">
+    <${Loaded} resource=${resource}>${(reply) => html`<${Settings} meta=${meta}
+      reply=${reply} />`}<//><//>`;
+}
+
+function Settings({ meta, reply }) {
+  const rows = useMemo(() => settings_of(meta, rows_of(frame_of(reply))), [meta, reply]);
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  return html`<${Table} caption="Environment" frame=${frame} columns=${[
+    { key: "key", label: "Setting" },
+    { key: "value", label: "Value", className: "wrap", cell: (row) => html`<span class="mono">${
+      rows[row].value}</span>${rows[row].traced && html`<span class="faint traced">the trace says ${
+      rows[row].traced}</span>`}` },
+    { key: "source", label: "From", cell: (row) =>
+      html`<span class=${rows[row].source === "given" ? "chip source-given" : "faint"}>${
+        rows[row].source}</span>` },
+    { key: "ranks", label: "Ranks", kind: "count" },
+  ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`;
+}
+
+function Launches({ run, rank }) {
+  const resource = use_api(address(run_api(run, "launches"), { rank, limit: "all" }));
+  return html`<${Card} title="Launch links" flush=${true}
+      note="how device work ties to the host that launched it">
+    <${Loaded} resource=${resource}>${(reply) => html`<${LaunchTable}
+      frame=${frame_of(reply)} />`}<//><//>`;
+}
+
+function LaunchTable({ frame }) {
+  const rows = rows_of(frame);
+  return html`<${Table} caption="Launch links" frame=${frame} columns=${[
+    { key: "metric", label: "Figure", cell: (row) =>
+      html`<span title=${rows[row].help}>${label_of(String(rows[row].metric))}</span>` },
+    { key: "value", label: "Value", kind: "count", cell: (row) =>
+      write_value(rows[row].value, rows[row].unit) },
+    { key: "help", label: "What it is", className: "wrap faint", priority: 2 },
+  ]} />`;
+}
+
+const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
+  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+  "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
+const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
+  "phases", "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues",
+  "launch_delays", "memory", "memory_timeline", "memory_peak", "copies", "process_groups",
+  "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
+
+function Downloads({ run, rank }) {
+  const links = (name) => {
+    const of_rank = DETAILS.includes(name) ? rank : "";
+    const href = (format) =>
+      api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
+    if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
+    return [["CSV", href("csv")], ["JSON", href("json")]];
+  };
+  const line = `pandas.read_csv("${location.origin}${
+    api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
+    ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
+  return html`<${Card} title="Downloads" note="every table of this run">
+    <ul class="downloads">${[...OF_RUN, ...DETAILS].map((name) => html`<li key=${name}><span>${
+      name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
+    <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
+}
+
+export default function Data({ route }) {
+  const own = use_api(run_api(route.run), (run) =>
+    run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
+  const [rank, set_rank] = use_rank();
+  return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
+    <${Quality} run=${run} analysed=${data.summary !== null} />
+    ${data.summary && html`<${OfRank} run=${run} summary=${data.summary} rank=${rank}
+      onchange=${set_rank} what="Recording and launch links"><${RecordedCard} run=${run}
+        rank=${rank} /><//>`}
+    <${Loaded} resource=${own}>${(full) => html`
+      <${Files} run=${run} traces=${full.traces ?? []} />
+      <div class="columns-2"><${Environment} run=${run}
+        meta=${full.meta} /><${Launches} run=${run}
+        rank=${rank || data.summary?.headline_rank} /></div>
+      <${Downloads} run=${run} rank=${rank} />
+      <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
+      <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
+        ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}
+    <//>`}
+  <//>`;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of runs: search, what is slow at a glance, which to compare, drop to upload.
+import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { may } from "../../base/session.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { navigate, use_query } from "../../base/router.mjs";
+import { address, patch_query, run_path } from "../../base/address.mjs";
+import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
+import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
+import { frame_of, row_at } from "../../base/frame.mjs";
+import { parse_search } from "../../base/search_query.mjs";
+import { age, count, plural, sentence, short_commit, short_gpu, when } from "../../base/format.mjs";
+import { MiniStack } from "../../charts/stack.mjs";
+import { Legend } from "../../charts/figure.mjs";
+import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { uploads } from "../../uploads/uploads.mjs";
+import { Command, Empty, ExportLinks, Loaded, SearchBox, Status, Tags }
+  from "../../widgets/widgets.mjs";
+import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
+import { DeedNotice } from "../bin/deed_notice.mjs";
+import { DeleteDialog } from "../bin/delete_dialog.mjs";
+import { shown_project } from "../run/run_frame.mjs";
+import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
+import { first_curl } from "./upload.mjs";
+
+const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "" };
+const PAGE_ROWS = 100;
+const BUSY_POLL_MS = 1500;
+const IDLE_POLL_MS = 8000;
+
+const is_moving = ({ status }) => status === "running" || status === "pending";
+
+function poll_ms(reply) {
+  return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
+}
+
+/** Where a step goes, or that nobody can know and why. */
+function StepParts({ run, none }) {
+  if (run.parts && total_of(parts_of(run.parts)) > 0) {
+    return html`<${MiniStack} row=${run.parts} label="${run.name}: " />`;
+  }
+  if (run.status !== "done" || run.worst_quality !== "error") return none;
+  return html`<span class="faint">no figures: <a href=${run_path(run.id, "data")}>trust report</a>
+  </span>`;
+}
+
+function RunName({ run, delta }) {
+  return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
+    <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
+      status=${run.status} progress=${run.progress} /></span>`}
+      ${delta && html`<span class="only-narrow">${delta}</span>`}
+      ${shown_project(run) && html`<span>${run.project}</span>`}
+      ${(run.baselines ?? []).map((name) => html`<span class="chip chip-baseline" key=${name}><span
+        aria-hidden="true">★ </span>${name}</span>`)}
+      <${Tags} tags=${run.tags} />${run.meta?.commit && html`<code class="run-commit"
+        title="commit ${run.meta.commit}">${short_commit(run.meta.commit)}</code>`}</span>
+    <span class="run-parts only-narrow"><${StepParts} run=${run} none=${null} /></span>
+    ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
+}
+
+/** How many ranks have come of how many, as a bar and in figures, with the state. */
+function RanksCell({ run }) {
+  const { received, world_size, status, progress } = run;
+  const share = world_size ? Math.min(1, received / world_size) : 1;
+  return html`<span class="ranks-cell">
+    <span>${count(received)}${world_size ? `/${count(world_size)}` : ""}</span>
+    <span class="rank-bar" aria-hidden="true"><span style=${{ width: `${share * 100}%` }}></span>
+    </span>
+    ${status !== "done" && html`<${Status} status=${status} progress=${progress} />`}
+  </span>`;
+}
+
+function FindingsCell({ run }) {
+  const bad = run.worst_quality === "warning" || run.worst_quality === "error";
+  return html`${run.findings === null ? "–" : count(run.findings)}${bad && html`<a
+    class="trust-mark" href=${run_path(run.id, "data")} title="Something limits these figures"
+    aria-label="Trust report">!</a>`}`;
+}
+
+function SelectBox({ run, ticks }) {
+  return html`<label class="select"><input type="checkbox" checked=${ticks.has(run.id)}
+    aria-label="Select ${run.name}" onChange=${() => ticks.toggle(run)} /></label>`;
+}
+
+/** @returns {import("../../widgets/table.mjs").Column[]} */
+function columns_of({ frame, ticks, now, tracking, onstar }) {
+  const at = (row) => row_at(frame, row);
+  const { baselines, lines, chosen } = tracking;
+  const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
+    baselines=${baselines} chosen=${chosen} none=${none} />`;
+  return [
+    { key: "name", label: "Run", className: "name-cell", width_px: 300,
+      cell: (row) => html`
+      <span class="with-select"><span class="row-marks"><${SelectBox} run=${at(row)}
+        ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
+      <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
+    { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
+      help: "Ranks whose trace has come, of those that the job has",
+      cell: (row) => html`<${RanksCell} run=${at(row)} />` },
+    { key: "gpu", label: "GPU", sort: false, priority: 3,
+      cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
+    { key: "step_median_ns", label: "Step p50", kind: "ms",
+      help: "Median time of a steady step of the headline rank; lower is better" },
+    baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
+      width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of "
+        + "two single runs says nothing of noise: the comparison does",
+      cell: (row) => delta(row) },
+    lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 4,
+      width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",
+      cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 2,
+      width_px: 320,
+      help: "Shares of the eight parts in a step of the headline rank",
+      cell: (row) => html`<${StepParts} run=${at(row)} none="–" />` },
+    { key: "busy_share", label: "GPU busy", kind: "share", priority: 3,
+      help: "Share of the steady steps in which anything ran on the device" },
+    { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 4,
+      help: "Share of the steady steps in which communication ran and no compute kernel did" },
+    { key: "findings", label: "Findings", kind: "count", sort: false, priority: 3,
+      help: "What costs time for a known reason; ! leads to what limits the figures",
+      cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
+    { key: "created", label: "Age", kind: "count",
+      cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${
+        age(at(row).created, now)}</time>` },
+  ].filter(Boolean);
+}
+
+/** The runs that are ticked, in the order in which they were; a search hides some of them. */
+function use_ticks() {
+  const [ticked, set_ticked] = useState([]);
+  const has = (wanted) => ticked.some(({ id }) => id === wanted);
+  const toggle = ({ id, name }) =>
+    set_ticked(has(id) ? ticked.filter((run) => run.id !== id) : [...ticked, { id, name }]);
+  const drop = (gone) => set_ticked((now) =>
+    now.filter(({ id }) => !gone.some((run) => run.id === id)));
+  return { ticked, has, toggle, drop, clear: () => set_ticked([]) };
+}
+
+const names_of = (runs) => html`<span class="faint selection-names">${
+  runs.map(({ name }) => name).join(" · ")}</span>`;
+
+function CompareButton({ runs }) {
+  const compare = () => {
+    set_tray(runs);
+    navigate(compare_address(runs));
+  };
+  const text = runs.length < 2 ? "Compare: choose one more"
+    : runs.length > ROOM ? `Compare: at most ${ROOM}` : "Compare";
+  return html`<button type="button" class="primary" disabled=${text !== "Compare"}
+    onClick=${compare}>${text}</button>`;
+}
+
+/** The tray is for collecting runs across searches; it is left alone by what is ticked. */
+function TrayBar() {
+  const picked = use_store(tray);
+  if (picked.length === 0) return null;
+  return html`<div class="selection-bar" role="region" aria-label="Compare tray">
+    <span class="selection-what"><strong>${picked.length} in the compare tray</strong> ${
+      names_of(picked)}</span>
+    <span class="form-actions"><${CompareButton} runs=${picked} />
+      <button type="button" class="link" onClick=${() => set_tray([])}>Empty</button></span></div>`;
+}
+
+/** What is done with ticked runs is done with those in sight alone. */
+function SelectionBar({ ticks, shown }) {
+  const [deleting, set_deleting] = useState(null);
+  const ids = new Set(shown.map(({ id }) => id));
+  const here = ticks.ticked.filter(({ id }) => ids.has(id));
+  const hidden = ticks.ticked.length - here.length;
+  const to_tray = () => {
+    const chosen = new Set(here.map(({ id }) => id));
+    set_tray([...tray.get().filter(({ id }) => !chosen.has(id)), ...here]);
+    ticks.clear();
+  };
+  const dialog = deleting && html`<${DeleteDialog} runs=${deleting} ondeleted=${ticks.drop}
+    onclose=${() => set_deleting(null)} />`;
+  if (ticks.ticked.length === 0) return html`<${TrayBar} />${dialog}`;
+  return html`<div class="selection-bar" role="region" aria-label="Selected runs">
+    <span class="selection-what"><strong>${here.length} selected</strong> ${names_of(here)}${
+      hidden > 0 && html`<span class="selection-hidden">${hidden} more not in this list</span>`}
+    </span>
+    <span class="form-actions">
+      ${here.length > 0 && html`<${CompareButton} runs=${here} />
+        <button type="button" onClick=${to_tray}>Add to tray</button>
+        ${may("admin") && html`<button type="button"
+          onClick=${() => set_deleting(here)}>Delete…</button>`}`}
+      <button type="button" class="link" onClick=${ticks.clear}>Clear</button></span>
+    </div>${dialog}`;
+}
+
+function FirstRun() {
+  return html`<${Empty} title="No runs yet">
+    <p>Upload the trace of one rank, or drop files anywhere on this page:</p>
+    <${Command} text=${first_curl()} />
+    <p><a href="/upload">More ways to upload, and how to record a trace</a></p><//>`;
+}
+
+function NoMatch({ q }) {
+  return html`<${Empty} title="No run matches “${q}”">
+    <p class="faint">Words match names. Filters: <code>gpu:MI300X</code>${" "}
+      <code>tag:branch=main</code> <code>project:llm</code> <code>status:failed</code>${" "}
+      <code>since:14d</code></p>
+    <p><a href="/">Show all runs</a></p><//>`;
+}
+
+function Pager({ reply, cursor, total }) {
+  if (!reply.next_cursor && !cursor) return null;
+  const to = (value) => `/${patch_query(location.search, { cursor: value })}`;
+  return html`<nav class="pager" aria-label="Pages of runs">
+    ${cursor && html`<a href=${to("")}>First page</a>`}
+    <span class="faint">${reply.items.length} of ${count(total)}</span>
+    ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
+}
+
+function RunsTable({ reply, query, change, ticks, baselines }) {
+  const now = use_now();
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const [starred, set_starred] = useState(null);
+  const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
+  const columns = columns_of({ frame, ticks, now, tracking, onstar: set_starred });
+  return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
+      onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
+      row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />
+    ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
+      onclose=${() => set_starred(null)} />`}
+    <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
+    <${Legend} parts=${PARTS} />`;
+}
+
+/** Which baseline the runs are held against, where there is a choice. */
+function BaselineChoice({ value, baselines, onchange }) {
+  if (baselines.length < 2) return null;
+  return html`<label class="pick">Against <select value=${value}
+      onChange=${(event) => onchange(event.target.value)}>
+    <option value="">the baseline of each series</option>
+    ${baselines.map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}
+  </select></label>`;
+}
+
+/** Asks again when one of this page's uploads has arrived. */
+function use_reload_on_upload(reload) {
+  const arrived = use_store(uploads).filter(({ state }) => state === "done").length;
+  useEffect(() => {
+    if (arrived > 0) reload();
+  }, [arrived]);
+}
+
+export default function Runs() {
+  use_title("Runs");
+  const [query, change] = use_query(DEFAULTS);
+  const [text, set_text] = use_typed(query.q, (q) => change({ q, cursor: "" }, { replace: true }));
+  const filters = parse_search(query.q);
+  const { sort, cursor } = query;
+  const path = address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS });
+  const resource = use_api(path, poll_ms);
+  use_reload_on_upload(resource.reload);
+  const ticks = use_ticks();
+  const baselines = use_baselines();
+  const moving = resource.data?.items.filter(is_moving).length ?? 0;
+  const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
+  return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
+      <p class="page-note">${resource.data && `${plural(resource.data.total, "run")}`}${
+        moving > 0 && ` · ${moving} analysing`}${
+        resource.data?.total > 0 && " · lower step time is better"}</p></header>
+    <div class="filter-bar">
+      <${SearchBox} label="Search runs" value=${text} oninput=${set_text}
+        oncommit=${(q) => change({ q, cursor: "" })}
+        placeholder="Search names, or gpu:MI300X tag:branch=main since:14d" />
+      <${BaselineChoice} value=${query.base} baselines=${baselines}
+        onchange=${(base) => change({ base })} />
+      <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
+      <a class="quiet-link" href="/settings/bin">Bin</a>
+      ${may("upload") && html`<a class="button" href="/upload">Upload</a>`}</div>
+    <${BaselineStrip} baselines=${baselines} />
+    <${Loaded} resource=${resource}>${(reply) =>
+      reply.items.length === 0
+        ? query.q ? html`<${NoMatch} q=${query.q} />` : html`<${FirstRun} />`
+        : html`<${RunsTable} reply=${reply} query=${query} change=${change} ticks=${ticks}
+          baselines=${baselines} />`}
+    <//>
+    <div class="dock"><${DeedNotice} />
+      <${SelectionBar} ticks=${ticks} shown=${resource.data?.items ?? []} /></div>`;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the list of runs shows of runs over time: their baselines and the line of their series.
+import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { api_get, use_api } from "../../base/api.mjs";
+import { plural } from "../../base/format.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { Sparkline } from "../../charts/trend_small.mjs";
+import { series_api } from "../trends/trends_data.mjs";
+import { last_points, series_key, series_path, timed_points } from "../trends/trends_model.mjs";
+
+const MOST_SERIES = 12; // whose lines are asked for; the others get a link
+const SPARK_RUNS = 24;
+const POLL_MS = 15000;
+
+/** @typedef {import("../trends/baseline_model.mjs").Baseline} Baseline */
+
+/** @returns {Baseline[]} */
+export function use_baselines() {
+  const { data } = use_api("/baselines?format=columns", () => POLL_MS);
+  return useMemo(() => (data === null ? [] : rows_of(frame_of(data))), [data]);
+}
+
+/** The series of some runs with two runs or more among all, each once. */
+function wanted_series(runs, known) {
+  const counts = new Map(known.map((row) => [series_key(row), row]));
+  const found = new Map();
+  for (const run of runs) {
+    const row = counts.get(series_key(run));
+    if (row?.runs > 1) found.set(series_key(run), row);
+  }
+  return found;
+}
+
+/**
+ * The series of the runs in sight: how many runs each has and, of the first few, its last points.
+ * @param {any[]} runs
+ * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `series_key`
+ */
+export function use_series_lines(runs) {
+  const { data } = use_api("/series?format=columns&limit=all", () => POLL_MS);
+  const rows = useMemo(() => wanted_series(runs, data === null ? [] : rows_of(frame_of(data))),
+    [runs, data]);
+  const [points, set_points] = useState(new Map());
+  // A series is asked for again when another run has joined it.
+  const state = [...rows.values()].slice(0, MOST_SERIES)
+    .map((row) => `${series_key(row)}\n${row.last_run}\n${row.step_median_ns}`).join("\n\n");
+  useEffect(() => {
+    const stop = new AbortController();
+    load_points([...rows.values()].slice(0, MOST_SERIES), stop.signal).then(
+      (loaded) => !stop.signal.aborted && set_points(loaded), () => {});
+    return () => stop.abort();
+  }, [state]);
+  return { rows, points };
+}
+
+async function load_points(series, signal) {
+  const lists = await Promise.all(series.map(async (row) => {
+    const { data } = await api_get(series_api(row.project, row.series, "points"), signal);
+    const points = timed_points(rows_of(frame_of(data)));
+    return [series_key(row), last_points(points, String(SPARK_RUNS))];
+  }));
+  return new Map(lists);
+}
+
+/** The line of a run's series with a dot at the run; leads to the trend. */
+export function SeriesCell({ run, lines }) {
+  const row = lines.rows.get(series_key(run));
+  if (!row) return html`<span class="faint">–</span>`;
+  const points = lines.points.get(series_key(run)) ?? [];
+  const label = `Trend of ${run.series}, ${plural(row.runs, "run")}`;
+  return html`<a class="series-cell" href=${series_path(run.project, run.series)} title=${label}
+    aria-label=${label}>${points.length > 1
+      ? html`<${Sparkline} points=${points} run=${run.id} />`
+      : plural(row.runs, "run")}</a>`;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How traces get in: a drop zone, the curl lines, how to record.
+import { html, useRef } from "../../base/ui.mjs";
+import { use_title } from "../../base/hooks.mjs";
+import { Card, Command } from "../../widgets/widgets.mjs";
+import { offer_files } from "../../chrome/drop_target.mjs";
+import { files_of_input } from "../../uploads/dropped_files.mjs";
+import { RECORD } from "../docs/recording.mjs";
+
+const origin = () => location.origin;
+
+/** The line that uploads one file to this server. */
+export function first_curl() {
+  return `curl -F run=my-run -F trace=@rank0.json.gz ${origin()}/upload`;
+}
+
+function DropZone() {
+  const files = useRef(null);
+  const folder = useRef(null);
+  const offer = (event) => {
+    offer_files(files_of_input(event.target.files));
+    event.target.value = "";
+  };
+  return html`<div class="drop-zone">
+    <p class="drop-title">Drop trace files or folders anywhere on the page</p>
+    <p class="faint">.json, .json.gz and .json.zst, told apart by content</p>
+    <p class="form-actions">
+      <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files
+      </button>
+      <button type="button" onClick=${() => folder.current.click()}>Choose a folder</button></p>
+    <input type="file" multiple hidden ref=${files} aria-label="Trace files" onChange=${offer} />
+    <input type="file" webkitdirectory hidden ref=${folder} aria-label="Folder of traces"
+      onChange=${offer} />
+  </div>`;
+}
+
+function CurlLines() {
+  return html`
+    <h3>One rank</h3><${Command} text=${first_curl()} />
+    <h3>All ranks of a run at once</h3>
+    <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
+  $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
+    <h3>With what the trace may not tell</h3>
+    <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
+  -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
+  -F trace=@rank0.json.gz ${origin()}/upload`} />
+    <p class="faint">Comparisons show which settings differ, and give times per token where both
+      sides say <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>.
+      Runs with the same name before the @ are one series, shown under <a href="/trends">Trends
+      </a> and watched for changes.</p>
+    <h3>From every host, each its own rank</h3>
+    <${Command} text=${`curl -T rank$RANK.json.gz \\
+  ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
+    <h3>Wait for the analysis</h3>
+    <${Command} text=${`curl -F run=my-run -F trace=@rank0.json.gz '${origin()}/upload?wait=60'`} />
+    <p class="faint">The answer names the run's page. The rank is taken from the
+      field <code>rank=</code>, else from the trace, else from the file's name. The same bytes again
+      are recognized and stored once.</p>`;
+}
+
+function Recording() {
+  return html`<${Command} text=${RECORD} />
+    <ul class="notes">
+      <li>The schedule skips the first steps and records eight. Without one, steps are not marked:
+        then give the name of your own annotation with <code>-F step=NAME</code>.</li>
+      <li>Record on every rank when you can. Two or three ranks already show a straggler.</li>
+      <li>Leave <code>with_stack</code> and <code>profile_memory</code> off for timing: they slow
+        the host down and so lengthen idle time. Record them once apart to see causes.</li>
+      <li>To compare, keep the schedule, the batch size and the profiler's options the same.</li>
+    </ul>
+    <p><a href="/docs/recording">Everything about recording: options and their costs, ranks, CUDA
+      and ROCm, frameworks</a></p>`;
+}
+
+export default function Upload() {
+  use_title("Upload");
+  return html`<header class="page-head"><h1 tabindex="-1">Upload traces</h1></header>
+    <${DropZone} />
+    <div class="columns-2">
+      <${Card} title="From a shell"><${CurlLines} /><//>
+      <${Card} title="Recording a trace with PyTorch"><${Recording} /><//>
+    </div>`;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why the device had nothing to do: causes, the longest gaps, streams, queues and launches.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { timeline_path } from "../../base/address.mjs";
+import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
+import { Segments as Bar } from "../../charts/segments.mjs";
+import { ShareBar } from "../../charts/share_bar.mjs";
+import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { cause_label } from "../../base/values.mjs";
+import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
+import { causes_of, devices_of, idle_sums } from "./idle_model.mjs";
+import { Lacks } from "../run/lacks.mjs";
+import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
+import { RankPage } from "../run/rank_page.mjs";
+import { RankTableCard } from "../run/rank_table.mjs";
+
+function Figures({ causes, steps }) {
+  const { idle_ns, steady_ns, share, gaps, host_ns } = idle_sums(causes);
+  const [first] = causes;
+  const longest = causes.reduce((a, b) => ((b.max_ns ?? 0) > (a.max_ns ?? 0) ? b : a));
+  return html`<dl class="kpis">
+    <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
+      help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
+      ${percent(share)} of the trace, ${plural(gaps, "gap")}${
+        steps > 0 && steady_ns > 0 && `; ${ms_unit(steady_ns / steps)} per steady step`}<//>
+    <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
+      help="Share of the idle time that ended with a launch made after the device had fallen idle">
+      of idle time, ${ms_unit(host_ns)}<//>
+    <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
+      help=${first.help}>${cause_label(first.cause)}<//>
+    <${Figure} label="Longest gap" value=${ms(longest.max_ns)}
+      unit="ms" help="The longest single time in which nothing ran on the device">
+      ${cause_label(longest.cause)}<//>
+  </dl>`;
+}
+
+function CauseTable({ causes, help }) {
+  const frame = useMemo(() => ({ ...frame_of(causes), help }), [causes, help]);
+  const { idle_ns } = idle_sums(causes);
+  const at = (row) => causes[row];
+  return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
+    { key: "cause", label: "Cause", className: "cause-cell told", cell: (row) => html`<span
+      title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
+        cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
+        at(row).help}</span>` },
+    { key: "total_ns", label: "Time", kind: "ms" },
+    { key: "share", label: "Of idle", className: "share-column",
+      help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
+        share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
+    { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
+    { key: "gaps", label: "Gaps", kind: "count" },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
+    { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 4 },
+    { key: "host_event", label: "Host event", className: "mono clip", priority: 3 },
+  ]} />`;
+}
+
+function Causes({ reply, links, steps }) {
+  const [query, change] = use_query({ device: "" });
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const rows = useMemo(() => rows_of(frame), [frame]);
+  const devices = devices_of(rows);
+  const device = devices.includes(query.device) ? query.device : devices[0];
+  const causes = useMemo(() => causes_of(rows, device), [rows, device]);
+  if (causes.length === 0) return html`<${Card} title="Idle"><p class="empty-line">The device was
+    never idle in this recording.</p><//>`;
+  const items = causes.map(({ cause, total_ns, bar, help }) =>
+    ({ key: cause, label: cause_label(cause), value: total_ns, part: bar, help }));
+  const pick = devices.length > 2 && html`<label class="pick"><span>Device</span><select
+    value=${device} onChange=${(event) => change({ device: event.target.value })}>${
+    devices.map((one) => html`<option key=${one} value=${one}>${one || "all merged"}</option>`)}
+    </select></label>`;
+  const { idle_ns, gaps } = idle_sums(causes);
+  return html`<${Figures} causes=${causes} steps=${steps} />
+    <${Card} title="Why the device was idle" actions=${links} flush=${true}>
+      <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
+        caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what held the next work back" />
+      </div>
+      <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
+}
+
+/** Steady steps of the rank that is shown, 0 where the summary does not say. */
+function steps_of({ headline_rank, steady_steps }, rank) {
+  return rank === "" || Number(rank) === headline_rank ? steady_steps : 0;
+}
+
+/** Gaps that lead to their place in the timeline. */
+const gaps_of = (run, rank) => ({ ...GAPS, more: (frame, row) => html`<p class="row-links"><a
+  href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
+    value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
+
+function Content({ run, rank, summary }) {
+  const resource = use_rank_table(run, "idle_causes", rank);
+  const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
+  const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "operators"]}
+    title="Launches on the host were not recorded" />`;
+  const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
+    name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
+  return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
+      links=${links} steps=${steps_of(summary, rank)} />`}<//>
+    ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did",
+      gaps_of(run, rank))}
+    ${card("launch_delays", "Launch delays", "what launching cost on the host", LAUNCH_DELAYS)}
+    <div class="columns-2">
+      ${card("stream_idle", "Idle streams", "as Holistic Trace Analysis divides them",
+        STREAM_IDLE)}
+      ${card("queues", "Queues", "launched and not yet begun, weighted by time", QUEUES)}
+    </div>`;
+}
+
+export default function Idle({ route }) {
+  return html`<${RankPage} route=${route} title="Idle">${(run, rank, data) =>
+    html`<${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs of a series as a table: the same figures as the chart, to read, sort and choose from.
+import { html, useMemo } from "../../base/ui.mjs";
+import { api_href } from "../../base/api.mjs";
+import { run_path } from "../../base/address.mjs";
+import { count, ms, short_commit, when } from "../../base/format.mjs";
+import { frame_of, sort_rows } from "../../base/frame.mjs";
+import { tallest_ns } from "../../charts/trend_model.mjs";
+import { MiniStack } from "../../charts/stack.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { Card, ExportLinks } from "../../widgets/widgets.mjs";
+import { delta_mark } from "./baseline_model.mjs";
+import { status_of } from "./alerts_model.mjs";
+import { series_api } from "./trends_data.mjs";
+import { change_words, events_of, short_run, with_steps_between }
+  from "./trends_model.mjs";
+
+/** What happened at a run, in words. */
+function Events({ events }) {
+  if (events.length === 0) return html`<span class="faint">–</span>`;
+  return html`<span class="events">${events.map(({ kind, words, tone, status }) => html`<span
+    key=${kind} class="event ${tone ?? ""}">${
+      kind === "change" ? `new level, ${words}`
+        : kind === "outlier" ? "beyond the noise"
+          : `alert: ${status_of(status).word.toLowerCase()}`}</span>`)}</span>`;
+}
+
+function Choose({ point, series, picked, onpick }) {
+  return html`<span class="with-select"><label class="select"><input type="checkbox"
+      checked=${picked.includes(point.run)} aria-label="Choose ${point.name} to compare"
+      onChange=${() => onpick(point.run)} /></label>
+    <a href=${run_path(point.run)} title=${point.name}>${short_run(point.name, series)}</a></span>`;
+}
+
+function columns_of({ rows, series, picked, onpick, longest, events }) {
+  // Runs of a series differ by little: four digits.
+  const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
+    ms(rows[row][key], 4)}</span>`;
+  return [
+    { key: "name", label: "Run", className: "point-cell", width_px: 150, cell: (row) =>
+      html`<${Choose} point=${rows[row]} series=${series} picked=${picked} onpick=${onpick} />` },
+    { key: "created", label: "Recorded", width_px: 140, priority: 2,
+      cell: (row) => when(rows[row].created) },
+    { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
+      ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
+    { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
+      help: "Median time of a steady step of the headline rank; lower is better" },
+    { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 4,
+      cell: time("step_ci_low_ns") },
+    { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,
+      cell: time("step_ci_high_ns") },
+    { key: "step_share", label: "vs before", kind: "count", width_px: 100,
+      help: "Against the run before in this series; ▲ is slower",
+      cell: (row) => rows[row].step_share === null ? "–" : html`<span
+        title=${change_words(rows[row].step_share)}>${delta_mark(rows[row].step_share)}</span>` },
+    { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
+      cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
+    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 4,
+      width_px: 260, help: "The eight parts of a step, all runs on one scale",
+      cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
+        label="${rows[row].name}: " />` },
+    { key: "gpu", label: "GPU", priority: 5 },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 5 },
+  ];
+}
+
+/**
+ * @param {{points: any[], changes: any[], alerts: any[], picked: string[], project: string,
+ *          series: string, onpick: (run: string) => void, sort: string,
+ *          onsort: (sort: string) => void}} props
+ */
+export function PointsTable(props) {
+  const { points, changes, alerts, picked, project, series, onpick, sort, onsort } = props;
+  const rows = useMemo(() => with_steps_between(points), [points]);
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const order = useMemo(() => sort_rows(frame, rows.map((_, i) => i), sort), [frame, sort]);
+  const events = useMemo(() => events_of(points, changes, alerts), [points, changes, alerts]);
+  const longest = useMemo(() => tallest_ns(points), [points]);
+  const href = (format) => api_href(series_api(project, series, "points", { format }));
+  const columns = columns_of({ rows, series, picked, onpick, longest, events });
+  return html`<${Card} title="Runs" flush=${true} note="choose two to compare them"
+      actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
+    <${Table} caption="Runs of the series" frame=${frame} rows=${order} columns=${columns}
+      sort=${sort} onsort=${onsort}
+      row_class=${(row) => (picked.includes(rows[row].run) ? "picked" : "")} /><//>`;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel is written in a table: its short name with its category's colour, full on demand.
+import { html, useMemo } from "../../base/ui.mjs";
+import { address, run_path } from "../../base/address.mjs";
+import { short_kernel } from "../../base/format.mjs";
+import { frame_of, value_at } from "../../base/frame.mjs";
+import { bar_of } from "../../base/parts.mjs";
+import { Table } from "../../widgets/table.mjs";
+
+/** A kernel's name as the first cell of its row. */
+export function KernelName({ frame, row, href, onopen, is_open }) {
+  const name = value_at(frame, "name", row);
+  const part = bar_of(value_at(frame, "category", row), value_at(frame, "class", row));
+  const swatch = html`<span class="swatch bar-${part}" aria-hidden="true"></span>`;
+  if (onopen) {
+    return html`<button type="button" class="kernel-name" aria-expanded=${is_open} title=${name}
+      onClick=${onopen}>${swatch}<span class="mono">${short_kernel(name)}</span></button>`;
+  }
+  return html`<a class="kernel-name" href=${href} title=${name}>${swatch}<span class="mono">${
+    short_kernel(name)}</span></a>`;
+}
+
+/** What has no meaning for a single rank. */
+export const ACROSS_RANKS = [
+  { key: "rank_cv", label: "Rank CV", kind: "share", priority: 5,
+    help: "Standard deviation of the ranks' totals by their mean" },
+  { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 5, width_px: 106,
+    help: "Rank with the largest total" },
+];
+
+/** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */
+export function KernelRows({ run, rows, ranks }) {
+  const frame = useMemo(() => frame_of(rows), [rows]);
+  const link = (row) => address(run_path(run, "kernels"), { q: value_at(frame, "name", row) });
+  return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
+    { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
+      html`<${KernelName} frame=${frame} row=${row} href=${link(row)} />` },
+    { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
+      help: "Innermost operator that launched most of its time" },
+    { key: "per_step_ns", label: "Per step", kind: "ms",
+      help: "Time in the steady steps of the headline rank per step" },
+    { key: "window_share", label: "Share", kind: "share",
+      help: "Total time divided by the time of the whole trace" },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
+      help: "Calls in the steady steps of the headline rank per step" },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2, help: "Median time of a call" },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 2,
+      help: "95th percentile of the time of a call" },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4, help: "Longest call" },
+    { key: "calls", label: "Calls", kind: "count", priority: 4,
+      help: "How often it ran, over all ranks" },
+    { key: "total_ns", label: "Total", kind: "ms", priority: 4,
+      help: "Sum of all calls, over all ranks" },
+    ...(ranks > 1 ? ACROSS_RANKS : []),
+  ]} />`;
+}

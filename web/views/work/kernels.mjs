@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of a run or of one rank: filter, sort, and each one's figures in full.
+import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { use_query } from "../../base/router.mjs";
+import { address } from "../../base/address.mjs";
+import { count, ms, number, percent, plural } from "../../base/format.mjs";
+import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
+  from "../../base/frame.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments }
+  from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { Categories } from "./categories.mjs";
+import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
+import { OfRank, use_ranks } from "../run/rank_data.mjs";
+import { run_api, RunFrame } from "../run/run_frame.mjs";
+
+const GROUPS = [["", "Kernels"], ["category", "Categories"]];
+const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
+const TEXT = ["name", "op", "category", "class"];
+
+/** Columns of the table; of a run, or of one rank where columns across ranks mean nothing. */
+function columns_of(frame, opened, set_opened, of_rank) {
+  const has = (key) => key in frame.columns;
+  const open = (row) => set_opened(opened === row ? -1 : row);
+  const all = [
+    { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
+      html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
+        onopen=${() => open(row)} />` },
+    { key: "category", label: "Category", priority: 4, width_px: 140 },
+    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
+      priority: 3 },
+    { key: "calls", label: "Calls", kind: "count", priority: 2 },
+    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 },
+    { key: "total_ns", label: "Total", kind: "ms" },
+    { key: "per_step_ns", label: "Per step", kind: "ms", priority: 2 },
+    { key: "window_share", label: "Share", kind: "share" },
+    { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 4 },
+    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
+    { key: "p99_ns", label: "p99", kind: "ms", priority: 5 },
+    { key: "max_ns", label: "Max", kind: "ms", priority: 4 },
+    ...(of_rank ? [] : ACROSS_RANKS),
+  ];
+  return all.filter(({ key }) => has(key));
+}
+
+const in_ms = (v) => `${ms(v)} ms`;
+
+// What the table leaves out on some screens stands here, too.
+const FACTS = [
+  ["Category", "category", (v) => v],
+  ["Launched by", "op", (v) => v],
+  ["Calls", "calls", count],
+  ["Calls per step", "calls_per_step", number],
+  ["Time per step", "per_step_ns", in_ms],
+  ["Exposed", "exposed_ns", in_ms],
+  ["p50", "median_ns", in_ms],
+  ["p95", "p95_ns", in_ms],
+  ["p99", "p99_ns", in_ms],
+  ["Longest call", "max_ns", in_ms],
+  ["Grid", "grid", (v) => v],
+  ["Block", "block", (v) => v],
+  ["Registers per thread", "registers", count],
+  ["Shared memory", "shared_bytes", (v) => `${count(v)} bytes`],
+  ["Occupancy", "occupancy_percent", (v) => `${v} %`],
+  ["Owned time", "owned_ns", in_ms],
+  ["Share of busy time", "busy_share", percent],
+  ["Mean", "mean_ns", in_ms],
+  ["Shortest call", "min_ns", in_ms],
+  ["Standard deviation", "stddev_ns", in_ms],
+  ["Ranks with it", "ranks", count],
+  ["Slowest rank", "slowest_rank", count],
+  ["Variation over ranks", "rank_cv", percent],
+  ["Total of ranks: least", "rank_min_ns", in_ms],
+  ["Total of ranks: median", "rank_median_ns", in_ms],
+  ["Total of ranks: most", "rank_max_ns", in_ms],
+];
+
+function KernelDetail({ frame, row }) {
+  const kernel = row_at(frame, row);
+  const facts = FACTS.filter(([, key]) => kernel[key] !== null && kernel[key] !== undefined);
+  return html`<div class="kernel-detail">
+    <p class="kernel-full"><code>${kernel.name}</code><${CopyButton} text=${kernel.name}
+      label="Copy name" /></p>
+    <dl class="facts">${facts.map(([label, key, write]) => html`<div key=${key}>
+      <dt title=${frame.help[key]}>${label}</dt><dd>${write(kernel[key])}</dd></div>`)}</dl>
+  </div>`;
+}
+
+function FilterBar({ frame, query, change, ranks, links }) {
+  const categories = useMemo(() => value_counts(frame, "category"), [frame]);
+  const pick = (key) => (event) => change({ [key]: event.target.value });
+  return html`<div class="filter-bar">
+    <${SearchBox} label="Filter kernels" value=${query.q} placeholder="Filter by name or operator"
+      oninput=${(q) => change({ q }, { replace: true })} />
+    <label class="pick"><span>Category</span><select value=${query.category}
+        onChange=${pick("category")}><option value="">all</option>
+      ${query.category && !categories.some(([name]) => name === query.category) && html`<option
+        value=${query.category}>${query.category} (0)</option>`}
+      ${categories.map(([name, n]) => html`<option key=${name} value=${name}>${name} (${n})
+      </option>`)}
+    </select></label>
+    <label class="pick"><span>Rank</span><select value=${query.rank} onChange=${pick("rank")}>
+      <option value="">all</option>${ranks.map((rank) => html`<option key=${rank}
+        value=${String(rank)}>${rank}</option>`)}</select></label>
+    <${ExportLinks} links=${links} />
+  </div>`;
+}
+
+/** "1,204 of 10,000 kernels · 12.3 ms, 45.6 % of their time". */
+function Totals({ frame, rows }) {
+  const all = Array.from({ length: frame.length }, (_, i) => i);
+  const total = sum_rows(frame, "total_ns", all);
+  const own = sum_rows(frame, "total_ns", rows);
+  const some = rows.length < frame.length;
+  return html`<p class="table-foot" role="status">${some ? `${count(rows.length)} of ` : ""}${
+    plural(frame.length, "kernel")} · ${ms(own)} ms${
+    some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
+}
+
+function KernelTable({ reply, query, change, ranks, links }) {
+  const [opened, set_opened] = useState(-1);
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const { q, sort, category } = query;
+  const found = useMemo(
+    () => filter_rows(frame, { q, text: TEXT, equals: { category, class: query.class } }),
+    [frame, q, category, query.class],
+  );
+  const rows = useMemo(() => sort_rows(frame, found, sort), [frame, found, sort]);
+  useEffect(() => set_opened(-1), [frame]);
+  return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
+      links=${links} />
+    <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
+      columns=${columns_of(frame, opened, set_opened, query.rank !== "" || ranks.length < 2)}
+      onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
+      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
+      empty=${html`<p class="empty-line">${frame.length === 0
+        ? "No work on a device was recorded."
+        : html`No kernel matches. <button type="button" class="link"
+          onClick=${() => change({ q: "", category: "", class: "" })}>Show all</button>`}</p>`} />
+    <${Totals} frame=${frame} rows=${rows} />`;
+}
+
+function note_of(rank, ranks) {
+  if (rank !== "") return `rank ${rank}`;
+  return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
+}
+
+function AllKernels({ run }) {
+  const [query, change] = use_query(DEFAULTS);
+  const path = run_api(run, "kernels");
+  const resource = use_api(address(path, { rank: query.rank, format: "columns" }));
+  const ranks = use_ranks(run);
+  const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
+  const links = [["CSV", href("csv")], ["JSON", href("json")]];
+  return html`<${Card} title="Kernels" flush=${true}
+      note=${note_of(query.rank, ranks)}>
+    <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} reply=${reply} query=${query}
+      change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
+}
+
+function Content({ run, summary }) {
+  const [{ group, rank }, change] = use_query({ group: "", rank: "" });
+  const by_category = group === "category";
+  return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
+      onchange=${(next) => change({ group: next })} /></div>
+    ${by_category
+      ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
+          onchange=${(next) => change({ rank: next })}>
+          <${Categories} run=${run} rank=${rank} /><//>`
+      : html`<${AllKernels} run=${run} />`}`;
+}
+
+export default function Kernels({ route }) {
+  return html`<${RunFrame} route=${route} title="Kernels">${(data, run) =>
+    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of the table `metrics` in the order and words in which the page tells them; pure.
+import { percent } from "../../base/format.mjs";
+import { label_of, value_and_unit } from "../../base/values.mjs";
+
+const TERA = 1e12;
+const IN_TERA_FROM = 1e9;
+
+// Names that lead, in order: what they are called and a line below.
+const LEADING = {
+  mfu: ["MFU", "the model's work against the dense peak"],
+  hfu: ["HFU", "all work, recomputed too"],
+  step_tflops: ["Achieved", "over the steady steps"],
+  flops_time_share: ["With known FLOPs", "of GEMM, attention and convolution time"],
+  recompute_share: ["Recomputed", "of the busy time"],
+};
+
+const LABELS = {
+  recompute_ns: "Recomputed time",
+  flops_per_step: "FLOPs per step",
+  model_flops_per_step: "Model FLOPs per step",
+};
+
+const PRECISION = /^gemm_(\w+)_share$/;
+
+/** @typedef {{metric: string, value: number|null, unit: string, help: string}} Metric */
+
+/** One figure in words; counts of operations in units of 1e12. @param {Metric} row */
+export function metric_view(row) {
+  const [label, more] = LEADING[row.metric] ?? [LABELS[row.metric] ?? label_of(row.metric), ""];
+  const in_tera = row.unit === "count" && /flops/.test(row.metric) && row.value >= IN_TERA_FROM;
+  const [value, unit] = in_tera ? value_and_unit(row.value / TERA, "TFLOP")
+    : value_and_unit(row.value, row.unit);
+  return { key: row.metric, label, more, value, unit, help: row.help };
+}
+
+/** The precisions of matrix products as one figure, or null. @param {Metric[]} rows */
+export function precision_view(rows) {
+  const found = rows.filter(({ metric, value }) => PRECISION.test(metric) && value > 0)
+    .map(({ metric, value, help }) => ({ name: PRECISION.exec(metric)[1], value, help }))
+    .sort((a, b) => b.value - a.value);
+  if (found.length === 0) return null;
+  const [first] = found;
+  const more = found.map(({ name, value }) => `${name} ${percent(value)}`).join(", ");
+  return { key: "gemm_precision", label: "GEMM precision", value: first.name, unit: "", more,
+    help: "Owned time of matrix products by the precision of their inputs." };
+}
+
+/**
+ * Figures that lead and the others, each once; a figure without a value stays, its help says why.
+ * @param {Metric[]} rows
+ */
+export function metric_views(rows) {
+  const leading = Object.keys(LEADING).map((name) => rows.find(({ metric }) => metric === name))
+    .filter(Boolean).map(metric_view);
+  const precision = precision_view(rows);
+  const others = rows.filter(({ metric }) =>
+    !Object.hasOwn(LEADING, metric) && !PRECISION.test(metric)).map(metric_view);
+  return { leading: precision ? [...leading, precision] : leading, others };
+}

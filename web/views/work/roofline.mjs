@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work against what the device could do: the roofline, utilization, and what each shape loses.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { ms_unit, plural } from "../../base/format.mjs";
+import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../../base/frame.mjs";
+import { Roofline } from "../../charts/roofline.mjs";
+import { mark_of, roofline_points } from "../../charts/roofline_model.mjs";
+import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { Lacks } from "../run/lacks.mjs";
+import { MetricFigures } from "./metric_figures.mjs";
+import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
+import { RankPage } from "../run/rank_page.mjs";
+import { RankTable } from "../run/rank_table.mjs";
+import { shapes_text } from "../../base/shapes_text.mjs";
+import { ThroughputFact } from "./throughput.mjs";
+
+/** What was computed; where there is no word for it, the shapes it was computed of. */
+const problem_of = (row, frame) =>
+  value_at(frame, "problem", row) || shapes_text(value_at(frame, "dims", row)) || "–";
+
+function foot_of(all, rows) {
+  const some = rows.length < all.length ? `${rows.length} of ` : "";
+  const lost = sum_rows(all, "lost_ns", rows);
+  const above = lost > 0 ? `, ${ms_unit(lost)} lost against the roofline` : "";
+  const busy = ms_unit(sum_rows(all, "busy_ns", rows));
+  return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
+}
+
+/** Work of no known kind may be anything, communication too. */
+const swatch_of = (kind) =>
+  (!kind || kind === "other" ? "bar-none" : `bar-${mark_of(kind).part}`);
+
+const VIEW = {
+  caption: "Work",
+  sort: "-lost_ns",
+  search: ["op", "problem", "dims", "kind", "precision", "module", "kernel"],
+  opens: true,
+  swatch: (all, row) => swatch_of(value_at(all, "kind", row)),
+  foot: foot_of,
+  columns: [
+    { key: "op", label: "Operator", width_px: 260 },
+    { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
+      priority: 2, cell: problem_of },
+    { key: "precision", label: "Precision", priority: 4, width_px: 84 },
+    { key: "calls", label: "Calls", priority: 4 },
+    { key: "busy_ns", label: "Time" },
+    { key: "lost_ns", label: "Lost" },
+    { key: "efficiency", label: "Efficiency", width_px: 92 },
+    { key: "bound", label: "Bound", width_px: 84, priority: 3 },
+    { key: "tflops", label: "Speed", priority: 3, width_px: 110 },
+    { key: "tbps", label: "Traffic", priority: 4, width_px: 100 },
+    { key: "intensity", label: "Intensity", priority: 4, width_px: 126 },
+    { key: "median_ns", label: "p50", priority: 5 },
+  ],
+};
+
+function KindPick({ frame, kind, onchange }) {
+  const kinds = useMemo(() => value_counts(frame, "kind"), [frame]);
+  return html`<label class="pick"><span>Kind</span><select value=${kind}
+      onChange=${(event) => onchange(event.target.value)}><option value="">all</option>
+    ${kinds.map(([name, n]) => html`<option key=${name} value=${name}>${
+      name.replaceAll("_", " ")} (${n})</option>`)}</select></label>`;
+}
+
+const sum_of = (rows, key) => rows.reduce((sum, row) => sum + (row[key] ?? 0), 0);
+
+const has_peaks = (rows) => rows.some(({ peak_tflops, peak_tbps }) => peak_tflops || peak_tbps);
+
+function caption_of(rows, points) {
+  const known = `${plural(points.length, "shape")} with known operations: ${
+    ms_unit(sum_of(points, "busy_ns"))} of ${ms_unit(sum_of(rows, "busy_ns"))} measured`;
+  if (!has_peaks(rows)) return known;
+  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} are lost against the roofline`;
+}
+
+function Chart({ rows, run, rank }) {
+  const { points } = useMemo(() => roofline_points(rows), [rows]);
+  return html`<${Card} title="Roofline">
+    ${!has_peaks(rows) && html`<${Lacks} run=${run} rank=${rank} items=${["device"]}
+      title="The peak of this device is not known, so there is no roof" />`}
+    ${points.length > 0
+      ? html`<${Roofline} rows=${rows} caption=${caption_of(rows, points)} />`
+      : html`<p class="empty-line">None of these operators has both its operations and its bytes
+          known.</p>`}<//>`;
+}
+
+function Work({ reply, run, rank }) {
+  const [{ kind }, change] = use_query({ kind: "" });
+  const frame = useMemo(() => frame_of(reply), [reply]);
+  const drawn = useMemo(() => rows_of(frame).filter((row) => !kind || row.kind === kind),
+    [frame, kind]);
+  const view = useMemo(() => ({
+    ...VIEW,
+    keep: kind ? (all, row) => value_at(all, "kind", row) === kind : undefined,
+    extra: html`<${KindPick} frame=${frame} kind=${kind}
+      onchange=${(next) => change({ kind: next })} />`,
+  }), [frame, kind]);
+  if (frame.length === 0) {
+    return html`<${Card} title="Roofline"><${Lacks} run=${run} rank=${rank}
+      items=${["shapes", "operators"]} title="No operator with known work was recorded" /><//>`;
+  }
+  return html`<${Chart} rows=${drawn} run=${run} rank=${rank} />
+    <${Card} title="Work by operator and shape" flush=${true}
+      note="lost: measured time beyond what the roofline allows"
+      actions=${html`<${ExportLinks} links=${rank_table_links(run, "work", rank)} />`}>
+      <${RankTable} frame=${frame} view=${view} /><//>`;
+}
+
+function Content({ run, rank, throughput }) {
+  const resource = use_rank_table(run, "work", rank);
+  return html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
+      throughput=${throughput} /><//>
+    <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
+      rank=${rank} />`}<//>`;
+}
+
+export default function RooflinePage({ route }) {
+  return html`<${RankPage} route=${route} title="Roofline">${(run, rank, data) =>
+    html`<${Content} run=${run} rank=${rank} throughput=${data.throughput} />`}<//>`;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small pieces of every page: cards, notices, badges, figures, buttons.
+import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { sentence } from "../base/format.mjs";
+import { with_token } from "../base/session.mjs";
+
+/** A titled section. `href` makes the title a link to the full page. */
+export function Card({ title, note, href, actions, flush, className = "", children }) {
+  const id = useId();
+  return html`<section class="card ${className}" aria-labelledby=${id}>
+    <header class="card-head">
+      <h2 id=${id}>${href ? html`<a href=${href}>${title}</a>` : title}</h2>
+      ${note && html`<p class="card-note">${note}</p>`}
+      ${actions && html`<div class="card-actions">${actions}</div>`}
+    </header>
+    <div class=${flush ? "card-body flush" : "card-body"}>${children}</div>
+  </section>`;
+}
+
+const NOTICE_MARK = { info: "i", warning: "!", error: "×" };
+
+/** A message that stays: what is the matter and what can be done. */
+export function Notice({ kind = "info", title, fix, foot, children, role }) {
+  return html`<div class="notice notice-${kind}" role=${role}>
+    <span class="notice-mark" aria-hidden="true">${NOTICE_MARK[kind]}</span>
+    <div class="notice-text">
+      ${title && html`<p class="notice-title">${title}</p>`}
+      ${children}
+      ${fix && html`<p class="notice-fix"><span>What helps: </span>${fix_text(fix)}</p>`}
+      ${foot && html`<p class="notice-foot">${foot}</p>`}
+    </div>
+  </div>`;
+}
+
+function fix_text(fix) {
+  return /^(curl|stepscope) /.test(fix) ? html`<code>${fix}</code>` : sentence(fix);
+}
+
+/** A problem reply as a notice, with a way to try again, or on from what does not exist. */
+export function ProblemNotice({ problem, retry }) {
+  const is_missing = problem.status === 404; // what helps programs then is a request
+  const foot = html`${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
+    ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
+    ${is_missing && html`<a href="/">All runs</a>`}
+    ${retry && !is_missing && html`<button type="button" class="link"
+      onClick=${retry}>Try again</button>`}
+    ${problem.status === 401 && location.pathname !== "/login" && html`<a href="/login"
+      target="_blank">Sign in (new page)</a>`}`;
+  return html`<${Notice} kind="error" role="alert" title=${problem.title}
+      fix=${is_missing ? "" : problem.fix} foot=${foot}>
+    ${problem.detail && problem.detail !== problem.title
+      && html`<p>${sentence(problem.detail)}</p>`}
+  <//>`;
+}
+
+/** A resource's data once it is there; before that its problem, or that it is loading. */
+export function Loaded({ resource, children }) {
+  const { data, problem, loading, reload } = resource;
+  if (data === null && problem) {
+    return html`<${ProblemNotice} problem=${problem} retry=${reload} />`;
+  }
+  if (data === null) return loading ? html`<${Loading} />` : null;
+  return html`${problem && html`<${ProblemNotice} problem=${problem} retry=${reload} />`}
+    ${children(data)}`;
+}
+
+/** Shown only when the wait is long enough to be noticed. */
+export function Loading() {
+  return html`<p class="loading" role="status">Loading…</p>`;
+}
+
+export function Empty({ title, children }) {
+  return html`<div class="empty"><p class="empty-title">${title}</p>${children}</div>`;
+}
+
+/** A label whose definition shows on hover and is read out as its description. */
+export function Help({ text, children }) {
+  const id = useId();
+  if (!text) return children;
+  return html`<span class="help" title=${text} aria-describedby=${id}>${children}<span
+    class="visually-hidden" id=${id}>${text}</span></span>`;
+}
+
+/** One key figure: label, value with unit, and a line of context. */
+export function Figure({ label, help, value, unit, tone, children }) {
+  return html`<div class="kpi ${tone ? `kpi-${tone}` : ""}">
+    <dt><${Help} text=${help}>${label}<//></dt>
+    <dd><span class="kpi-value">${value}${unit && html`<span class="kpi-unit">${unit}</span>`}
+      </span>
+      <span class="kpi-more">${children}</span></dd>
+  </div>`;
+}
+
+/** Copies a text; says so where the button is and to screen readers. */
+export function CopyButton({ text, label = "Copy", className = "small" }) {
+  const [done, set_done] = useState(false);
+  useEffect(() => {
+    if (!done) return undefined;
+    const timer = setTimeout(() => set_done(false), 1600);
+    return () => clearTimeout(timer);
+  }, [done]);
+  const copy = async () => {
+    const copied = await copy_text(text);
+    announce(copied ? "Copied" : "Could not copy");
+    set_done(copied);
+  };
+  return html`<button type="button" class=${className} onClick=${copy}>
+    ${done ? "Copied" : label}</button>`;
+}
+
+/** The clipboard API exists only on secure origins; an http host falls back to a selection. */
+async function copy_text(text) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  return copied;
+}
+
+/** A command to paste into a terminal. */
+export function Command({ text }) {
+  const line = with_token(text);
+  return html`<div class="command">
+    <pre tabindex="0" role="group" aria-label="Command"><code>${line}</code></pre>
+    <${CopyButton} text=${line} />
+  </div>`;
+}
+
+const STATUS = {
+  empty: ["neutral", "empty"],
+  pending: ["running", "waiting"],
+  queued: ["running", "queued"],
+  running: ["running", "analysing"],
+  done: ["good", "done"],
+  partial: ["warn", "partial"],
+  failed: ["bad", "failed"],
+};
+
+/** The state of a run or trace, as a shape and a word. */
+export function Status({ status, progress }) {
+  const [tone, word] = STATUS[status] ?? ["neutral", status];
+  const share = tone === "running" && progress > 0 ? ` ${Math.floor(progress * 100)} %` : "";
+  return html`<span class="status status-${tone}">${word}${share}</span>`;
+}
+
+export function Tags({ tags }) {
+  const entries = Object.entries(tags ?? {});
+  if (entries.length === 0) return null;
+  return html`<ul class="tags" aria-label="Tags">
+    ${entries.map(([key, value]) => html`<li key=${key}><span>${key}</span>${value}</li>`)}
+  </ul>`;
+}
+
+/** A choice of one among few, as a row of buttons. */
+export function Segments({ label, value, options, onchange }) {
+  return html`<div class="segments" role="group" aria-label=${label}>
+    ${options.map(([key, text]) => html`<button type="button" key=${key}
+      aria-pressed=${key === value} onClick=${() => onchange(key)}>${text}</button>`)}
+  </div>`;
+}
+
+/** A modal dialog; the browser keeps the focus inside and gives it back. */
+export function Dialog({ title, onclose, children, className = "" }) {
+  const ref = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  const on_backdrop = (event) => {
+    if (event.target === ref.current) onclose();
+  };
+  return html`<dialog ref=${ref} class=${className} aria-labelledby=${id} onClose=${onclose}
+      onClick=${on_backdrop}>
+    <header><h2 id=${id}>${title}</h2>
+      <button type="button" class="icon" aria-label="Close" onClick=${onclose}>×</button></header>
+    <div class="dialog-body">${children}</div>
+  </dialog>`;
+}
+
+/** A search field that reports while typing and on Enter. `data-search` is where "/" goes. */
+export function SearchBox({ label, value, placeholder, oninput, oncommit }) {
+  return html`<input type="search" class="search" data-search aria-label=${label} value=${value}
+    placeholder=${placeholder} autocomplete="off" spellcheck=${false}
+    onInput=${(event) => oninput(event.target.value)}
+    onChange=${(event) => oncommit?.(event.target.value)} />`;
+}
+
+/** Links to the same rows in other formats. */
+export function ExportLinks({ links }) {
+  return html`<span class="exports" role="group" aria-label="These rows as data">
+    ${links.map(([text, href]) => html`<a key=${text} href=${href} download>${text}</a>`)}
+  </span>`;
+}
