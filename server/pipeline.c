@@ -10,9 +10,10 @@
 //
 // A trace is the profile of one rank: sealed columns of events. A report is tables of numbers.
 // Who stores them and shows them is not known here. The command line calls these functions itself
-// (cmd_analyze.c). The service calls pipeline_run itself, and pipeline_trace, which reads bytes of
-// strangers, in a process that can do nothing else: jobs.c takes a job, job_trace.c opens its
-// files, job_child.c starts the process and watches it, cmd_job.c is what runs in there.
+// (cmd_analyze.c). The service calls pipeline_trace, which reads bytes of strangers, in a process
+// that can do nothing else: jobs.c takes a job, job_trace.c opens its files, job_child.c starts the
+// process and watches it, cmd_job.c is what runs in there. pipeline_run joins few ranks in the
+// service and many in such a process (job_run.c).
 #include "server/pipeline.h"
 
 #include "ingest/base/clock.h"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What analyses made of uploads counts as stored, beside the uploads.
 
--- Bytes of the trace's tables and of its kept trace.
+-- Bytes of the trace's tables and of its kept trace; of a trace kept before this, of its tables.
 ALTER TABLE trace_owner ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
 DROP INDEX trace_owner_by_who;
 CREATE INDEX trace_owner_by_who ON trace_owner (who, bytes, made);

@@ -125,8 +125,8 @@ static void write_label(struct buf *out, const char *text)
 // Few of many: each owner is a series of its own for whoever keeps these figures.
 static void write_owners(const struct store_room *room, struct buf *out)
 {
-    buf_puts(out, "# HELP stepscope_token_stored_bytes Bytes of files stored, by who brought them: "
-                  "those with most, and the others together.\n"
+    buf_puts(out, "# HELP stepscope_token_stored_bytes Bytes stored, files and what analyses made "
+                  "of them, by who uploaded them: those with most, and the others together.\n"
                   "# TYPE stepscope_token_stored_bytes gauge\n");
     for (size_t i = 0; i < room->owner_count; i++) {
         buf_puts(out, "stepscope_token_stored_bytes{who=\"");
@@ -146,6 +146,10 @@ static void write_room(const struct services *services, const struct store_room 
     write_gauge(out, "stepscope_pieces_bytes", "Bytes that came of them.",
                 (double)room->pieces_bytes);
     write_gauge(out, "stepscope_runs", "Runs.", (double)room->runs);
+    write_gauge(out, "stepscope_bin_runs", "Deleted runs that can be restored.",
+                (double)room->bin_runs);
+    write_gauge(out, "stepscope_bin_bytes", "Bytes of the files of those runs.",
+                (double)room->bin_bytes);
     write_gauge(out, "stepscope_recent_run_bytes",
                 "Mean bytes of the files of a run, of the newest 32.", room->recent_run_bytes);
     write_gauge(out, "stepscope_audit_entries", "Entries ever written to the audit log.",

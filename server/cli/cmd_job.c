@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope _job: does one trace job in a process that the service started for it. All it has are
+// stepscope _job: does one job in a process that the service started for it. All it has are
 // the descriptors of job_wire.h; before it looks at a byte of a stranger it shuts itself in.
 #include "server/cli/cmd.h"
 

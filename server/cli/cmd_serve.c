@@ -115,6 +115,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .metrics = service->metrics,
         .memory_bytes = service->options.job_memory_bytes,
         .tables_bytes = service->options.max_tables_bytes,
+        .min_free_bytes = service->options.min_free_bytes,
         .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
@@ -205,7 +206,7 @@ static bool read_peaks(struct service *service, struct err *err)
 static bool start(struct service *service, struct err *err)
 {
     service->metrics = metrics_new(err);
-    if (!service->metrics || !retention_check(&service->options.retention, err) ||
+    if (!service->metrics || !serve_options_check(&service->options, err) ||
         !read_peaks(service, err) || !open_store(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_jobs(service, err))

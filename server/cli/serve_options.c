@@ -92,3 +92,13 @@ static const struct option table[] = {
 const struct option_set serve_option_set = {
     "serve", "Receives traces, analyses them and shows the results, until SIGTERM or SIGINT.", NULL,
     table, sizeof table / sizeof *table};
+
+bool serve_options_check(const struct serve_options *options, struct err *err)
+{
+    // Below that the tables which every report has do not fit.
+    static const uint64_t least_bytes = (uint64_t)1 << 20;
+    if (options->max_tables_bytes && options->max_tables_bytes < least_bytes)
+        return err_set(err, ERR_USAGE, "--max-tables: found %llu bytes, expected 1M or more, or 0",
+                       (unsigned long long)options->max_tables_bytes);
+    return retention_check(&options->retention, err);
+}

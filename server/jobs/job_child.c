@@ -35,6 +35,7 @@ struct child {
     int page_fd;
     int reply_fd, log_fd; // our ends
     pid_t pid;
+    struct job_stop stop;
     struct buf reply, log;
     bool floods;         // it sent more than an answer may hold
     const char *stopped; // why we ended it; NULL: we did not
@@ -207,17 +208,16 @@ static void read_reply(struct child *child)
         close_fd(&child->reply_fd);
 }
 
-static const char *reason_to_stop(const struct child *child, int64_t deadline_ns)
+static const char *reason_to_stop(const struct job_stop *stop)
 {
-    if (child->task->progress->cancel)
+    if (stop->progress->cancel)
         return "cancelled";
-    return clock_mono_ns() > deadline_ns ? "time" : NULL;
+    return clock_mono_ns() > stop->deadline_ns ? "time" : NULL;
 }
 
 // Until the process closes its end of the reply: then it is done, or it is dead.
 static void watch(struct child *child)
 {
-    int64_t deadline_ns = clock_mono_ns() + child->task->limit_ns;
     while (child->reply_fd >= 0 && !child->stopped) {
         struct pollfd ends[] = {{.fd = child->reply_fd, .events = POLLIN},
                                 {.fd = child->log_fd, .events = POLLIN}};
@@ -227,7 +227,7 @@ static void watch(struct child *child)
         if (ends[1].revents)
             read_some(&child->log_fd, &child->log, LOG_MAX_BYTES);
         child->task->progress->done_bytes = child->page->progress.done_bytes;
-        child->stopped = reason_to_stop(child, deadline_ns);
+        child->stopped = reason_to_stop(&child->stop);
     }
 }
 
@@ -315,7 +315,8 @@ static bool take_answer(const struct child *child, struct job_reply *reply, stru
     const struct job_child_task *task = child->task;
     struct str text = {child->reply.at, child->floods ? 0 : child->reply.len};
     return job_wire_take_reply(text, reply, err) &&
-           (!reply->ok || job_tables_check(task->tables, &task->order, &reply->tables, err));
+           (!reply->ok ||
+            job_tables_check(task->tables, &task->order, &child->stop, &reply->tables, err));
 }
 
 static bool judge(const struct child *child, int status, struct job_reply *reply,
@@ -347,6 +348,7 @@ bool job_child_run(const struct job_child_task *task, struct job_reply *reply,
                    struct job_death *death, struct err *err)
 {
     struct child child = {.task = task, .page_fd = -1, .reply_fd = -1, .log_fd = -1};
+    child.stop = (struct job_stop){task->progress, clock_mono_ns() + task->limit_ns};
     for (int i = 0; i < JOB_FD_COUNT; i++)
         child.fds[i] = -1;
     *death = (struct job_death){0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that does one trace job: starting it, watching it, believing little of what it says.
+// The process that does one job: starting it, watching it, believing little of what it says.
 #ifndef SERVER_JOB_CHILD_H
 #define SERVER_JOB_CHILD_H
 

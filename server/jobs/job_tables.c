@@ -4,6 +4,7 @@
 
 #include "analysis/report/quality.h"
 #include "analysis/report/report_parts.h"
+#include "ingest/base/clock.h"
 
 // Nothing in a part is trusted; one that is in order takes less.
 #define PART_MEMORY (4 * (uint64_t)REPORT_PART_MOST_BYTES)
@@ -38,15 +39,23 @@ static bool add_part(const struct report_part *part, struct job_tables *tables, 
     return ok;
 }
 
-bool job_tables_check(int fd, const struct job_order *order, struct job_tables *tables,
-                      struct err *err)
+static bool may_go_on(const struct job_stop *stop, struct err *err)
+{
+    if (stop->progress->cancel)
+        return err_set(err, ERR_CANCELLED, "cancelled");
+    return clock_mono_ns() <= stop->deadline_ns ||
+           err_set(err, ERR_FORMAT, "reading its tables took too long");
+}
+
+bool job_tables_check(int fd, const struct job_order *order, const struct job_stop *stop,
+                      struct job_tables *tables, struct err *err)
 {
     struct report_parts parts;
     bool found = true, ok = true;
     *tables = (struct job_tables){0};
     report_parts_open(&parts, fd, order->joins ? run_tables : trace_tables);
     while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
-        ok = add_part(&parts.part, tables, err) &&
+        ok = may_go_on(stop, err) && add_part(&parts.part, tables, err) &&
              (!order->tables_bytes || tables->plain_bytes <= order->tables_bytes ||
               err_set(err, ERR_FORMAT, "its tables are larger than they may be"));
     report_parts_close(&parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service and the process that does a trace job tell each other. What comes back is not
+// What the service and the process that does a job tell each other. What comes back is not
 // trusted: that process has read bytes of strangers.
 #ifndef SERVER_JOB_WIRE_H
 #define SERVER_JOB_WIRE_H

@@ -34,7 +34,7 @@ struct jobs {
     struct jobs_config config;
     struct cores cores; // each job at work holds one; the others may help any of them
     struct cores_page *cores_page;
-    struct job_site site; // of trace jobs
+    struct job_site site;
     uv_loop_t *loop;
     uv_async_t wake;
     uv_timer_t timer; // to try again; once stopping: to cancel

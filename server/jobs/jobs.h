@@ -19,6 +19,7 @@ struct jobs_config {
     const struct peaks *peaks; // of devices that the user added, NULL none; outlives the jobs
     uint64_t memory_bytes;     // budget of one job, 0 none
     uint64_t tables_bytes;     // most that the tables of a trace or a run take, 0: any
+    uint64_t min_free_bytes;   // disk space of which joining a run leaves half
     int64_t job_seconds;       // that reading one file may take; 0: as its size lets expect
     unsigned cores;            // of the machine; 0: found out
     uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end

@@ -184,7 +184,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
 }
 
 // Counts what was made of a trace to whoever brought it.
-static bool note_made(sqlite3 *db, struct str trace_id, int64_t bytes, struct err *err)
+static bool note_trace_made(sqlite3 *db, struct str trace_id, int64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
     sql_bind_i64(&stmt, bytes);
@@ -201,7 +201,7 @@ static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_
            write_figures(db, job->trace_id, result, err) &&
            mark_if_queued(db, job->trace_id, err) &&
            tables_save_trace(db, job->trace_id, result->tables, &bytes, err) &&
-           note_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
+           note_trace_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
            queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 

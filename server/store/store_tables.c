@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of run reports as SQL tables run_<name>, and reports of traces as one compressed blob.
+// Tables of run reports as SQL tables run_<name>, and reports of traces as compressed parts.
 // The names in statements come from descriptors alone; every value is bound.
 #include "server/store/store_sql.h"
 
@@ -107,7 +107,7 @@ static bool insert_parts(struct filling *filling, int fd, struct err *err)
     return end_table(filling) && ok;
 }
 
-static bool note_made(sqlite3 *db, struct str run_id, int64_t bytes, struct err *err)
+static bool note_run_made(sqlite3 *db, struct str run_id, int64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE stored_run SET made = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, bytes);
@@ -121,7 +121,7 @@ bool tables_replace(sqlite3 *db, struct str run_id, int tables, struct err *err)
     for (const struct table_desc *const *desc = run_tables; *desc; desc++)
         if (!clear_table(db, *desc, run_id, err))
             return err_wrap(err, "table %s", (*desc)->name);
-    return insert_parts(&filling, tables, err) && note_made(db, run_id, filling.bytes, err);
+    return insert_parts(&filling, tables, err) && note_run_made(db, run_id, filling.bytes, err);
 }
 
 // --- reading run tables -------------------------------------------------------------------------

@@ -29,8 +29,9 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
 static bool read_owners(sqlite3 *db, struct store_room *room, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "SELECT who, sum(bytes) FROM trace_owner GROUP BY who "
-                                 "ORDER BY 2 DESC, who",
+                                 "SELECT who, sum(bytes) FROM (SELECT who, bytes + made AS "
+                                 "bytes FROM trace_owner UNION ALL SELECT owner, made FROM "
+                                 "stored_run WHERE owner <> '') GROUP BY who ORDER BY 2 DESC, who",
                                  err);
     while (sql_row(&stmt)) {
         uint64_t bytes = (uint64_t)sql_i64(&stmt, 1);
@@ -54,7 +55,10 @@ static bool read_room(sqlite3 *db, struct store_room *room, struct err *err)
         "NULL), (SELECT coalesce(max(id), 0) FROM audit), (SELECT count(*) FROM run), "
         "coalesce((SELECT avg(bytes) FROM (SELECT (SELECT sum(bytes) FROM trace WHERE run_id = "
         "newest.id) AS bytes FROM (SELECT id FROM run ORDER BY created_ns DESC, id LIMIT ?) AS "
-        "newest)), 0.0)";
+        "newest)), 0.0), "
+        "(SELECT count(*) FROM stored_run WHERE deleted_ns IS NOT NULL), "
+        "(SELECT coalesce(sum(bytes), 0) FROM trace WHERE run_id IN "
+        "(SELECT id FROM stored_run WHERE deleted_ns IS NOT NULL))";
     struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, STORE_RECENT_RUNS);
     if (sql_row(&stmt)) {
@@ -63,6 +67,8 @@ static bool read_room(sqlite3 *db, struct store_room *room, struct err *err)
         room->audit_entries = (uint64_t)sql_i64(&stmt, 2);
         room->runs = (uint64_t)sql_i64(&stmt, 3);
         room->recent_run_bytes = (double)sql_i64(&stmt, 4);
+        room->bin_runs = (uint64_t)sql_i64(&stmt, 5);
+        room->bin_bytes = (uint64_t)sql_i64(&stmt, 6);
     }
     return sql_end(&stmt);
 }

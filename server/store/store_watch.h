@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service tells of its queue while it runs.
+// The state of queue and disk, for those who operate the service.
 #ifndef SERVER_STORE_WATCH_H
 #define SERVER_STORE_WATCH_H
 
@@ -20,7 +20,7 @@ double store_queue_age_s(const struct queue_state *state);
 
 struct store_owner {
     char who[96];
-    uint64_t bytes; // of files stored
+    uint64_t bytes; // of files stored, and of what analyses made of them
 };
 
 struct store_room {
@@ -29,7 +29,8 @@ struct store_room {
     uint64_t others_bytes;         // of all other owners together
     uint64_t pieces, pieces_bytes; // uploads in pieces under way, and what came of them
     uint64_t audit_entries;        // written since the beginning
-    uint64_t runs;
+    uint64_t runs, bin_runs;       // those not in the bin, and those in it
+    uint64_t bin_bytes;            // of the files of runs in the bin
     double recent_run_bytes; // mean of the files of the newest STORE_RECENT_RUNS that have any
 };
 

@@ -223,6 +223,15 @@ points = hub.points(run.info["series"])`,
   assert.deepEqual(found, [{ commit: "c1" }, true, true, false, true, true, 0, 0]);
 });
 
+test("a deleted run is restored under its name", async () => {
+  writeFileSync(join(folder, "short.json"), small_json());
+  const found = await value_of(`run = hub.upload("short-lived", "short.json")
+run.delete()
+gone = "short-lived" not in [other.name for other in hub.runs()]
+run.restore()`, "[gone, hub.run('short-lived').id == run.id]");
+  assert.deepEqual(found, [true, true]);
+});
+
 test("a slow run of a series raises an alert, which the client acknowledges", async () => {
   writeFileSync(join(folder, "usual.json"), small_json({ kernel_us: 2000 }));
   writeFileSync(join(folder, "slower.json"), small_json({ kernel_us: 3000 }));

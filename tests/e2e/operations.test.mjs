@@ -74,6 +74,7 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok(found.get("stepscope_recent_run_bytes") > 0);
   assert.equal(found.get('stepscope_token_stored_bytes{who="others"}'), 0);
   for (const name of ["stepscope_pieces_open", "stepscope_pieces_bytes",
+    "stepscope_bin_runs", "stepscope_bin_bytes",
     "stepscope_audit_log_bytes", "stepscope_audit_entries", "stepscope_uploads_in_flight_limit",
     "stepscope_jobs_queued", "stepscope_job_oldest_seconds",
     "stepscope_database_bytes", "stepscope_wal_bytes", "stepscope_blob_bytes",
@@ -208,6 +209,13 @@ test("a service that cannot start says so in JSON where that was asked for", () 
     assert.ok(lines.length > 0);
     for (const text of lines) assert.equal(typeof JSON.parse(text).message, "string", text);
   }
+});
+
+test("a bound of tables below which none fits is refused", () => {
+  const { status, stderr } = spawnSync(stepscope_bin(), ["serve", "--listen", "127.0.0.1:0",
+    "--data", temporary("no-tables"), "--max-tables", "1000"], { encoding: "utf8" });
+  assert.notEqual(status, 0);
+  assert.match(stderr, /--max-tables: found 1000 bytes, expected 1M or more, or 0/);
 });
 
 test("a proxy where nobody is asked who they are is warned of, once", async () => {

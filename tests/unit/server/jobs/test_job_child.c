@@ -7,7 +7,11 @@
 #include "server/cli/cmd.h"
 #include "server/jobs/job_check.h"
 #include "server/jobs/job_child.h"
+#include "server/jobs/job_tables.h"
 #include "server/jobs/sandbox.h"
+
+#include "analysis/report/report_parts.h"
+#include "analysis/report/tables.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -261,6 +265,30 @@ static void what_takes_too_long_is_stopped(void **state)
     end_jobs(s);
 }
 
+static void tables_are_read_no_longer_than_the_job_may_take(void **state)
+{
+    struct service *s = *state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    const struct cell row[] = {cell_text(STR("key")), cell_text(STR("value"))};
+    assert_true(report_add(&report, &table_environment, row, &s->err));
+    int fd = report_parts_hold(&report, trace_tables, &s->err);
+    struct progress progress = {0};
+    struct job_stop stop = {&progress, INT64_MAX};
+    struct job_order order = {0};
+    struct job_tables tables;
+    assert_true(job_tables_check(fd, &order, &stop, &tables, &s->err));
+    stop.deadline_ns = 0;
+    assert_false(job_tables_check(fd, &order, &stop, &tables, &s->err));
+    assert_int_equal(s->err.code, ERR_FORMAT);
+    progress.cancel = true;
+    assert_false(job_tables_check(fd, &order, &stop, &tables, &s->err));
+    assert_int_equal(s->err.code, ERR_CANCELLED);
+    close(fd);
+    arena_free(&arena);
+}
+
 static void other_jobs_go_on_beside_a_poisonous_one(void **state)
 {
     struct service *s = *state;
@@ -441,6 +469,7 @@ int main(int argc, char **argv)
         TEST(a_forbidden_call_ends_the_process_and_nothing_else),
         TEST(what_is_no_answer_is_not_believed),
         TEST(what_takes_too_long_is_stopped),
+        TEST(tables_are_read_no_longer_than_the_job_may_take),
         TEST(other_jobs_go_on_beside_a_poisonous_one),
         TEST(a_cancelled_job_leaves_no_process_and_no_descriptor),
         TEST(deleting_a_run_ends_the_process_that_reads_it),

@@ -557,7 +557,7 @@ static const struct {
      "a partial index with what is damaged alone"},
     {"FROM sqlite_schema", "SCAN sqlite_schema", "tables are few"},
     {"FROM pragma_", "SCAN pragma_", "what SQLite's checks tell"},
-    {"FROM trace_owner GROUP BY who", "SCAN trace_owner USING COVERING INDEX trace_owner_by_who",
+    {"SELECT who, bytes + made AS bytes FROM trace_owner", "SCAN ",
      "what each token stores, when metrics are read"},
     {"FROM resumable WHERE upload_id IS NULL AND refused IS NULL), (SELECT coalesce(max(id)",
      "SCAN ", "uploads under way are few, of runs the newest alone; a count of runs"},
