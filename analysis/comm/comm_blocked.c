@@ -3,6 +3,7 @@
 
 #include "analysis/names/host_traits.h"
 #include "analysis/stats/sort.h"
+#include "ingest/base/search.h"
 
 static bool waits(struct host_traits *traits, uint32_t event)
 {
@@ -94,17 +95,11 @@ bool comm_blocked_make(const struct facts *facts, struct arena *arena, struct co
 
 int64_t comm_blocked_until(const struct comm_blocked *blocked, int64_t time_ns)
 {
-    uint32_t low = 0, high = blocked->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (blocked->stretches[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    uint32_t begun = count_below_i64(FIRST_OF(blocked->stretches, begin_ns), blocked->count,
+                                     sizeof *blocked->stretches, time_ns);
+    if (begun == 0)
         return 0;
-    const struct stretch_blocked *last = &blocked->stretches[low - 1];
+    const struct stretch_blocked *last = &blocked->stretches[begun - 1];
     int64_t until_ns = last->end_ns < time_ns ? last->end_ns : time_ns;
     return last->before_ns + until_ns - last->begin_ns;
 }

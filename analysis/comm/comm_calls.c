@@ -4,6 +4,7 @@
 
 #include "analysis/comm/comm_message.h"
 #include "analysis/facts/host_stack.h"
+#include "ingest/base/search.h"
 
 static uint32_t own_collective(const struct facts *facts, uint32_t device)
 {
@@ -206,6 +207,13 @@ bool comm_calls_make(const struct facts *facts, struct arena *arena, struct comm
     struct lending lending = {.facts = facts, .sizes = calls->sizes, .arena = arena};
     return (!anything_to_lend(facts, calls->sizes) || lend(&lending, err)) &&
            collect(facts, &lending, arena, calls, err);
+}
+
+uint32_t comm_calls_of(const struct comm_calls *calls, uint32_t device)
+{
+    const struct comm_call *all = calls->calls;
+    uint32_t at = count_below_u32(FIRST_OF(all, device), calls->count, sizeof *all, device);
+    return at < calls->count && all[at].device == device ? at : calls->count;
 }
 
 struct group_key comm_calls_group(const struct facts *facts, const struct comm_call *call)

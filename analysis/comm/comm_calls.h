@@ -34,6 +34,9 @@ struct comm_calls {
 MUST_CHECK bool comm_calls_make(const struct facts *facts, struct arena *arena,
                                 struct comm_calls *calls, struct err *err);
 
+// The call that is the device event, count when none is.
+uint32_t comm_calls_of(const struct comm_calls *calls, uint32_t device);
+
 // The process group of a call: the same for calls of one name and size. Calls without metadata
 // share one, which no name and size has.
 struct group_key comm_calls_group(const struct facts *facts, const struct comm_call *call);

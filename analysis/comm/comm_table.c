@@ -267,25 +267,11 @@ static int64_t begin_of(const struct comm_table *all, uint32_t call)
     return all->facts->devices[call_of(all, call)->device].begin_ns;
 }
 
-// The call that owns the segment; calls and devices are in one order.
-static uint32_t owner_of(const struct comm_table *all, const struct segment *segment)
-{
-    uint32_t low = 0, high = all->calls->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (all->calls->calls[middle].device < segment->device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool keep_piece(struct sum_up *up, const struct segment *segment)
 {
     struct comm_table *all = up->all;
-    uint32_t call = owner_of(all, segment);
-    if (call == all->calls->count || all->calls->calls[call].device != segment->device)
+    uint32_t call = comm_calls_of(all->calls, segment->device);
+    if (call == all->calls->count)
         return true;
     int64_t begin_ns = all->facts->devices[segment->device].begin_ns;
     struct comm_piece piece = {.begin_ns = segment->begin_ns - begin_ns,

@@ -6,6 +6,7 @@
 #include "analysis/facts/cold_starts.h"
 #include "analysis/stats/sort.h"
 #include "analysis/facts/track_pairs.h"
+#include "ingest/base/search.h"
 
 #define FIRST_CAP 64
 
@@ -168,15 +169,9 @@ static bool launches_work(const struct gap_judge *judge, uint32_t event)
     const struct facts *facts = judge->facts;
     const struct trace *trace = facts->trace;
     const struct track *track = &trace->tracks[track_of_event(trace, event)];
-    uint32_t low = 0, high = facts->launch_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->launches[middle].event < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t compute = judge->computes[low];
+    uint32_t before = count_below_u32(FIRST_OF(facts->launches, event), facts->launch_count,
+                                      sizeof *facts->launches, event);
+    uint32_t compute = judge->computes[before];
     if (compute == facts->launch_count)
         return false;
     uint32_t launch = facts->launches[compute].event;

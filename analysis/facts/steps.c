@@ -5,6 +5,7 @@
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 #include "analysis/facts/step_marks.h"
+#include "ingest/base/search.h"
 
 #include <string.h>
 
@@ -16,42 +17,19 @@ static const char *const reason_outlier =
     "warm-up: a leading step outside three robust deviations of the later ones";
 static const char *const reason_chosen = "warm-up: left out as asked";
 
-static int64_t begin_of_mark(const struct step *step)
-{
-    return step->mark_begin_ns;
-}
-
-static int64_t begin_on_device(const struct step *step)
-{
-    return step->begin_ns;
-}
-
-// How many steps begin at or before the time.
-static uint32_t begun_at(const struct facts *facts, int64_t time_ns,
-                         int64_t (*begin_of)(const struct step *))
-{
-    uint32_t low = 0, high = facts->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (begin_of(&facts->steps[middle]) <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // Index of the step whose mark covers the time on the host, or FACTS_NONE.
 static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
 {
-    uint32_t begun = begun_at(facts, time_ns, begin_of_mark);
+    uint32_t begun = count_upto_i64(FIRST_OF(facts->steps, mark_begin_ns), facts->step_count,
+                                    sizeof *facts->steps, time_ns);
     return begun && time_ns < facts->steps[begun - 1].mark_end_ns ? begun - 1 : FACTS_NONE;
 }
 
 // Index of the step that covers the time on the device, or FACTS_NONE.
 static uint32_t step_at(const struct facts *facts, int64_t time_ns)
 {
-    uint32_t begun = begun_at(facts, time_ns, begin_on_device);
+    uint32_t begun = count_upto_i64(FIRST_OF(facts->steps, begin_ns), facts->step_count,
+                                    sizeof *facts->steps, time_ns);
     return begun && time_ns < facts->steps[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
 }
 
@@ -289,4 +267,12 @@ bool steps_make(struct facts *facts, struct err *err)
     for (uint32_t s = 0; s < facts->step_count; s++)
         facts->steady_count += facts->steps[s].steady;
     return true;
+}
+
+uint32_t steps_at(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t ended = count_upto_i64(FIRST_OF(facts->steps, end_ns), facts->step_count,
+                                    sizeof *facts->steps, time_ns);
+    bool inside = ended < facts->step_count && facts->steps[ended].begin_ns <= time_ns;
+    return inside ? ended : FACTS_NONE;
 }

@@ -13,4 +13,7 @@ MUST_CHECK bool steps_make(struct facts *facts, struct err *err);
 MUST_CHECK bool steps_choose(struct step *steps, uint32_t count, int warmup_steps,
                              struct budget *budget, struct err *err);
 
+// Index of the step that covers the time on the device, or FACTS_NONE.
+uint32_t steps_at(const struct facts *facts, int64_t time_ns);
+
 #endif

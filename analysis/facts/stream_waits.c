@@ -3,6 +3,7 @@
 #include "analysis/facts/stream_waits.h"
 
 #include "analysis/facts/track_pairs.h"
+#include "ingest/base/search.h"
 
 static bool is_row(const struct trace *trace, uint32_t event)
 {
@@ -54,15 +55,8 @@ bool stream_waits_make(const struct facts *facts, struct host_traits *traits, st
 // The last of ascending events below `end` that is not below `first`, or FACTS_NONE.
 static uint32_t last_before(const uint32_t *events, uint32_t count, uint32_t first, uint32_t end)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (events[middle] < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && events[low - 1] >= first ? events[low - 1] : FACTS_NONE;
+    uint32_t before = count_below_u32(events, count, sizeof *events, end);
+    return before && events[before - 1] >= first ? events[before - 1] : FACTS_NONE;
 }
 
 static uint32_t find_call(const struct stream_waits *waits, uint32_t launch)
@@ -79,15 +73,8 @@ static uint32_t find_call(const struct stream_waits *waits, uint32_t launch)
 // First event of a row that begins after the time.
 static uint32_t first_after(const struct trace *trace, const struct track *track, int64_t time_ns)
 {
-    uint32_t low = track->first, high = track->first + track->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->begin_ns[middle] <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const int64_t *begin_ns = trace->begin_ns + track->first;
+    return track->first + count_upto_i64(begin_ns, track->count, sizeof *begin_ns, time_ns);
 }
 
 // When a device event was asked for: its launch, else its own begin.
@@ -116,17 +103,11 @@ static uint32_t find_row(const struct stream_waits *waits, uint32_t device, uint
 uint32_t stream_waits_held(const struct stream_waits *waits, uint32_t device, uint32_t previous)
 {
     int64_t end_ns = asked_ns(waits->facts, device);
-    uint32_t low = 0, high = waits->hold_count; // holds that begin before the launch
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (waits->holds[middle].key < end_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    uint32_t before = count_below_i64(FIRST_OF(waits->holds, key), waits->hold_count,
+                                      sizeof *waits->holds, end_ns);
+    if (before == 0)
         return FACTS_NONE;
-    const struct keyed *hold = &waits->holds[low - 1];
+    const struct keyed *hold = &waits->holds[before - 1];
     bool after = previous == FACTS_NONE || hold->key > asked_ns(waits->facts, previous);
     return after ? hold->a : FACTS_NONE;
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/facts/facts.h"
 #include "analysis/stats/groups.h"
+#include "ingest/base/search.h"
 
 // One number per pair of labels, the same for rows of all families.
 static bool number_rows(const struct trace *trace, struct groups *groups, uint32_t *number_of,
@@ -46,13 +47,7 @@ bool track_pairs_make(const struct trace *trace, enum track_family family, struc
 
 uint32_t track_of_event(const struct trace *trace, uint32_t event)
 {
-    uint32_t low = 0, high = trace->track_count; // the first row that begins after the event
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->tracks[middle].first <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    return count_upto_u32(FIRST_OF(trace->tracks, first), trace->track_count, sizeof *trace->tracks,
+                          event) -
+           1;
 }

@@ -2,6 +2,7 @@
 // The rule about optimizers that go over all parameters many times instead of once.
 #include "analysis/findings/findings.h"
 #include "analysis/stats/groups.h"
+#include "ingest/base/search.h"
 
 struct optimizer {
     const struct facts *facts;
@@ -31,17 +32,10 @@ static bool is_fused(const struct optimizer *optimizer, str_id name)
 }
 
 // First launch whose event comes after that one.
-static uint32_t launch_behind(const struct facts *facts, uint32_t event)
+static uint32_t launch_after(const struct facts *facts, uint32_t event)
 {
-    uint32_t low = 0, high = facts->launch_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->launches[middle].event <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_upto_u32(FIRST_OF(facts->launches, event), facts->launch_count,
+                          sizeof *facts->launches, event);
 }
 
 // Launches within one annotation; events of a row ascend by begin.
@@ -50,7 +44,7 @@ static void mark_step(struct optimizer *optimizer, const struct track *track, ui
     const struct facts *facts = optimizer->facts;
     int64_t end_ns = facts_event_end(facts->trace, note);
     uint32_t past = track->first + track->count;
-    for (uint32_t l = launch_behind(facts, note); l < facts->launch_count; l++) {
+    for (uint32_t l = launch_after(facts, note); l < facts->launch_count; l++) {
         const struct launch *launch = &facts->launches[l];
         if (launch->event >= past || facts->trace->begin_ns[launch->event] >= end_ns)
             return;

@@ -47,16 +47,8 @@ static int64_t claim_small(const struct finding_case *the_case, const void *cont
     const struct small *small = context;
     if (atom->gap || the_case->facts->devices[atom->device].bar != BAR_EXPOSED_COMM)
         return 0;
-    uint32_t low = 0, high = small->calls.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (small->calls.calls[middle].device < atom->device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool known = low < small->calls.count && small->calls.calls[low].device == atom->device;
-    return known ? (int64_t)((double)atom->ns * spare_of(small, low)) : 0;
+    uint32_t call = comm_calls_of(&small->calls, atom->device);
+    return call < small->calls.count ? (int64_t)((double)atom->ns * spare_of(small, call)) : 0;
 }
 
 static bool has_backward(const struct facts *facts)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about steps that take longer than most: at regular intervals, or now and then.
 #include "analysis/findings/findings.h"
+#include "analysis/facts/steps.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
@@ -129,16 +130,7 @@ static bool measure(const struct finding_case *the_case, struct slow_steps **mea
 static uint32_t step_of(const struct facts *facts, const struct atom *atom)
 {
     int64_t begin_ns = atom->gap ? atom->gap->begin_ns : facts->devices[atom->device].begin_ns;
-    uint32_t low = 0, high = facts->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].end_ns <= begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool inside = low < facts->step_count && facts->steps[low].begin_ns <= begin_ns;
-    return inside ? low : FACTS_NONE;
+    return steps_at(facts, begin_ns);
 }
 
 static int64_t claim_excess(const struct finding_case *the_case, const void *context,

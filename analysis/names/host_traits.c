@@ -3,6 +3,7 @@
 #include "analysis/names/host_traits.h"
 
 #include "analysis/names/loader_names.h"
+#include "ingest/base/search.h"
 
 #define KNOWN (1u << 15)
 #define CALL_BITS                                                                        \
@@ -101,15 +102,9 @@ void host_traits_free(struct host_traits *traits)
 
 static bool is_cold(const struct host_traits *traits, uint32_t event)
 {
-    uint32_t low = 0, high = traits->cold_count; // those before the event
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (traits->cold[middle].key < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < traits->cold_count && traits->cold[low].key == event;
+    uint32_t before = count_below_i64(FIRST_OF(traits->cold, key), traits->cold_count,
+                                      sizeof *traits->cold, event);
+    return before < traits->cold_count && traits->cold[before].key == event;
 }
 
 unsigned host_traits_of(struct host_traits *traits, uint32_t event)

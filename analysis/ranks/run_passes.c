@@ -2,6 +2,8 @@
 // Keeps the passes of each rank in absolute times.
 #include "analysis/ranks/run_passes.h"
 
+#include "ingest/base/search.h"
+
 // Either way of 1970, so that clocks can be shifted without overflow.
 #define MAX_TIME_NS (INT64_C(1) << 61)
 
@@ -109,13 +111,7 @@ bool run_passes_add(struct run_passes *passes, const struct report *report, stru
 
 const struct step_times *rank_times_find(const struct rank_times *rank, int64_t number)
 {
-    uint32_t low = 0, high = rank->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rank->steps[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < rank->count && rank->steps[low].number == number ? &rank->steps[low] : NULL;
+    uint32_t at =
+        count_below_i64(FIRST_OF(rank->steps, number), rank->count, sizeof *rank->steps, number);
+    return at < rank->count && rank->steps[at].number == number ? &rank->steps[at] : NULL;
 }

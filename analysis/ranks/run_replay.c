@@ -8,6 +8,7 @@
 #include "analysis/ranks/run_replay.h"
 
 #include "ingest/base/budget.h"
+#include "ingest/base/search.h"
 
 #define MOST_OPEN 16 // calls of a rank at once; of more the one that ends first is ended at once
 
@@ -40,15 +41,8 @@ struct replay {
 // Calls of the rank that begin before the time.
 static uint32_t calls_before(const struct comm_rank *rank, int64_t time_ns)
 {
-    uint32_t low = 0, high = rank->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rank->events[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_below_i64(FIRST_OF(rank->events, begin_ns), rank->count, sizeof *rank->events,
+                           time_ns);
 }
 
 // Exposed communication up to then, by the rank's own clock. Between the begins of two calls what

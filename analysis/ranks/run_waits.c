@@ -2,6 +2,7 @@
 // Parts each call into waiting for the last rank and transfer, and sums both by step and rank.
 #include "analysis/comm/comm_pieces.h"
 #include "analysis/ranks/run_comm_stages.h"
+#include "ingest/base/search.h"
 
 static struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
 {
@@ -157,15 +158,8 @@ static enum match_state state_of_kernel(const struct run_comm *comm, const struc
 // The first step that ends after the time; steps follow one another.
 static uint32_t step_after(const struct comm_rank *rank, int64_t time_ns)
 {
-    uint32_t low = 0, high = rank->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rank->steps[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_upto_i64(FIRST_OF(rank->steps, end_ns), rank->step_count, sizeof *rank->steps,
+                          time_ns);
 }
 
 // A piece belongs to the steps that it lies in, as in their bars, wherever its call was launched.

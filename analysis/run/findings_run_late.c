@@ -4,6 +4,7 @@
 #include "analysis/ranks/run_split.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
+#include "ingest/base/search.h"
 
 #define LATE_ALIKE \
     0.5 // of the distance to the others, at most, between ranks that are late together
@@ -158,15 +159,8 @@ static bool find_alone(const struct run_case *the_case, int64_t blamed, struct r
 
 bool run_late_has(const struct run_late *late, int64_t rank)
 {
-    size_t low = 0, high = late->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (late->ranks[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < late->count && late->ranks[low] == rank;
+    uint32_t below = count_below_i64(late->ranks, (uint32_t)late->count, sizeof *late->ranks, rank);
+    return below < late->count && late->ranks[below] == rank;
 }
 
 bool run_find_late(const struct run_case *the_case, struct run_late *late, struct err *err)

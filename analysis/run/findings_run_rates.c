@@ -3,6 +3,7 @@
 #include "analysis/run/findings_run.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
+#include "ingest/base/search.h"
 
 #include <inttypes.h>
 
@@ -10,16 +11,11 @@
 
 const struct rank_rate *run_slow_rate(const struct run_case *the_case, int64_t rank)
 {
-    size_t low = 0, high = the_case->rates ? the_case->ranks : 0, count = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (the_case->rates[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < count && the_case->rates[low].rank == rank && the_case->rates[low].slow;
-    return found ? &the_case->rates[low] : NULL;
+    uint32_t count = the_case->rates ? (uint32_t)the_case->ranks : 0;
+    uint32_t at =
+        count_below_i64(FIRST_OF(the_case->rates, rank), count, sizeof *the_case->rates, rank);
+    bool found = at < count && the_case->rates[at].rank == rank && the_case->rates[at].slow;
+    return found ? &the_case->rates[at] : NULL;
 }
 
 // Ranks about as slow as the slowest one.

@@ -4,6 +4,7 @@
 #include "analysis/trace/comm_phase.h"
 
 #include "analysis/stats/sort.h"
+#include "ingest/base/search.h"
 
 // On a thread of the engine so many launches of the backward come on one other (of hooks) at least;
 // where one thread runs both passes there are about two.
@@ -126,44 +127,25 @@ static bool find_optimizer(struct comm_phases *phases, struct arena *arena, stru
 // How many optimizers began at `now` or before.
 static uint32_t optimizers_by(const struct comm_phases *phases, int64_t now)
 {
-    uint32_t low = 0, high = phases->optimizer_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (phases->optimizer[middle].begin_ns <= now)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_upto_i64(FIRST_OF(phases->optimizer, begin_ns), phases->optimizer_count,
+                          sizeof *phases->optimizer, now);
 }
 
 static int64_t next_backward(const struct comm_phases *phases, int64_t now)
 {
-    uint32_t low = 0, high = phases->backward_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (phases->backward_ns[middle] <= now)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < phases->backward_count ? phases->backward_ns[low] : INT64_MAX;
+    uint32_t past = count_upto_i64(phases->backward_ns, phases->backward_count,
+                                   sizeof *phases->backward_ns, now);
+    return past < phases->backward_count ? phases->backward_ns[past] : INT64_MAX;
 }
 
 // End of the step's mark around `now`, the largest number without one.
 static int64_t mark_end(const struct facts *facts, int64_t now)
 {
-    uint32_t low = 0, high = facts->marked ? facts->step_count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].mark_end_ns <= now)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool inside =
-        facts->marked && low < facts->step_count && facts->steps[low].mark_begin_ns <= now;
-    return inside ? facts->steps[low].mark_end_ns : INT64_MAX;
+    uint32_t count = facts->marked ? facts->step_count : 0;
+    uint32_t at =
+        count_upto_i64(FIRST_OF(facts->steps, mark_end_ns), count, sizeof *facts->steps, now);
+    bool inside = at < count && facts->steps[at].mark_begin_ns <= now;
+    return inside ? facts->steps[at].mark_end_ns : INT64_MAX;
 }
 
 // engine: its thread serves the backward only.

@@ -3,6 +3,7 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/host_places.h"
+#include "analysis/facts/steps.h"
 #include "analysis/stats/sort.h"
 #include "analysis/report/tables.h"
 #include "analysis/facts/track_pairs.h"
@@ -68,20 +69,6 @@ static bool choose_all(const struct facts *facts, struct choices *choices, struc
     return true;
 }
 
-// Index of the step that covers the time on the device, or FACTS_NONE.
-static uint32_t step_at(const struct facts *facts, int64_t time_ns)
-{
-    uint32_t low = 0, high = facts->step_count; // steps that end at or before the time
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < facts->step_count && facts->steps[low].begin_ns <= time_ns ? low : FACTS_NONE;
-}
-
 static void add_host(struct row *row, const struct facts *facts, uint32_t event)
 {
     const struct trace *trace = facts->trace;
@@ -145,7 +132,7 @@ static bool add_row(const struct facts *facts, const struct choice *choice,
 {
     const struct gap *gap = choice->gap;
     uint32_t launch = gap->next == FACTS_NONE ? FACTS_NONE : facts->devices[gap->next].launch;
-    uint32_t step = step_at(facts, gap->begin_ns);
+    uint32_t step = steps_at(facts, gap->begin_ns);
     bool merged = choice->gpu == FACTS_NONE, launched = launch != FACTS_NONE;
     char device[32], thread[32];
     struct row row = {0};

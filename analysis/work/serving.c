@@ -4,6 +4,8 @@
 // annotations add the same sums by c_ and g_; ATOM's prefill[bs=N tok=N] and decode[...].
 #include "analysis/work/serving.h"
 
+#include "ingest/base/search.h"
+
 #include <stdlib.h>
 
 static const struct serving_batch unknown = {COUNT_UNKNOWN, COUNT_UNKNOWN, COUNT_UNKNOWN,
@@ -233,15 +235,10 @@ static bool find_marks(const struct facts *facts, enum event_kind kind, struct a
 
 const struct serving_step *serving_at(const struct serving_steps *steps, int64_t time_ns)
 {
-    uint32_t low = 0, high = steps->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (steps->items[middle].mark_begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && time_ns < steps->items[low - 1].mark_end_ns ? &steps->items[low - 1] : NULL;
+    uint32_t begun = count_upto_i64(FIRST_OF(steps->items, mark_begin_ns), steps->count,
+                                    sizeof *steps->items, time_ns);
+    const struct serving_step *last = begun ? &steps->items[begun - 1] : NULL;
+    return last && time_ns < last->mark_end_ns ? last : NULL;
 }
 
 // Of each pass from the first event that it launched to the last one's end.

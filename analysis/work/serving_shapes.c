@@ -8,6 +8,7 @@
 #include "analysis/work/attention_size.h"
 #include "analysis/names/category.h"
 #include "analysis/facts/op_calls.h"
+#include "ingest/base/search.h"
 
 #define CACHED     64
 #define REACH      16 // operators around a launch that are looked at
@@ -131,15 +132,8 @@ static bool same_model(const struct attention_size *a, const struct attention_si
 static uint32_t marks_before(const struct facts *facts, uint32_t launch)
 {
     int64_t time_ns = facts->trace->begin_ns[facts->launches[launch].event];
-    uint32_t low = 0, high = facts->marked ? facts->step_count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->steps[middle].mark_begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_upto_i64(FIRST_OF(facts->steps, mark_begin_ns),
+                          facts->marked ? facts->step_count : 0, sizeof *facts->steps, time_ns);
 }
 
 // Whether a call opens a run. Without a lookup, one more key means the next token.

@@ -2,6 +2,8 @@
 // The rule of what is plausible, and the median without sorting: streams are in order.
 #include "ingest/trace/plausible.h"
 
+#include "ingest/base/search.h"
+
 bool plausible_event(const struct trace *trace, uint32_t event, int64_t median_begin_ns)
 {
     int64_t begin_ns = trace->begin_ns[event], dur_ns = trace->dur_ns[event], distance_ns, end_ns;
@@ -14,15 +16,8 @@ bool plausible_event(const struct trace *trace, uint32_t event, int64_t median_b
 // How many events of a track begin at or before the time.
 static uint32_t begun_on(const struct trace *trace, const struct track *track, int64_t time_ns)
 {
-    uint32_t low = track->first, high = track->first + track->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->begin_ns[middle] <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - track->first;
+    const int64_t *begin_ns = trace->begin_ns + track->first;
+    return count_upto_i64(begin_ns, track->count, sizeof *begin_ns, time_ns);
 }
 
 static uint64_t begun_at(const struct trace *trace, int64_t time_ns)

@@ -2,6 +2,8 @@
 // Releasing a trace, and the words of the trust report.
 #include "ingest/trace/trace.h"
 
+#include "ingest/base/search.h"
+
 struct wording {
     const char *word, *text;
 };
@@ -68,15 +70,9 @@ static void release(struct budget *budget, const void *column, size_t count, siz
 
 uint32_t trace_comms_id(const struct trace *trace, uint32_t args)
 {
-    uint32_t first = 0, count = trace->comms_id_count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool below = trace->comms_ids[first + half].args < args;
-        first += below ? half + 1 : 0;
-        count = below ? count - half - 1 : half;
-    }
-    bool found = first < trace->comms_id_count && trace->comms_ids[first].args == args;
-    return found ? trace->comms_ids[first].id : 0;
+    const struct comms_id *ids = trace->comms_ids;
+    uint32_t at = count_below_u32(FIRST_OF(ids, args), trace->comms_id_count, sizeof *ids, args);
+    return at < trace->comms_id_count && ids[at].args == args ? ids[at].id : 0;
 }
 
 void trace_free(struct trace *trace)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ingest/trace/timeline.h"
+#include "ingest/base/search.h"
 #include "ingest/trace/trace_builder.h"
 #include "ingest/trace/trace_file.h"
 
@@ -151,14 +152,9 @@ static struct sums touching(const struct trace *trace, const struct track *track
 static bool has_event(const struct trace *trace, const struct track *track,
                       const struct slice *slice, struct str name)
 {
-    uint32_t low = track->first, high = track->first + track->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->begin_ns[middle] < slice->begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const int64_t *begin_ns = trace->begin_ns + track->first;
+    uint32_t low =
+        track->first + count_below_i64(begin_ns, track->count, sizeof *begin_ns, slice->begin_ns);
     for (; low < track->first + track->count && trace->begin_ns[low] == slice->begin_ns; low++)
         if (trace->dur_ns[low] == slice->end_ns - slice->begin_ns &&
             trace->kind[low] == slice->kind && str_equal(trace_text(trace, trace->name[low]), name))
