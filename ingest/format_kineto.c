@@ -4,12 +4,12 @@
 #include "ingest/format_kineto.h"
 #include "ingest/member_clean.h"
 #include "ingest/json_number.h"
+#include "ingest/json_outline.h"
 #include "ingest/json_window.h"
 #include "ingest/kineto_event.h"
 #include "ingest/kineto_layout.h"
 #include "ingest/kineto_part.h"
 #include "ingest/kineto_walk.h"
-#include "ingest/stranger.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
 // Members of the root up to this size are read whole; larger ones may be in memory or not, as the
@@ -641,6 +641,12 @@ static bool read_trailing(struct reader *reader, struct err *err)
     return true;
 }
 
+// Whether what begins with a bracket goes on as JSON does.
+static bool begins_as_json(struct str head)
+{
+    return head.len == 0 || json_outline_of(head).json;
+}
+
 // Of a document without one event: what it is instead, as far as can be told.
 static bool refuse(const struct reader *reader, struct err *err)
 {
@@ -657,11 +663,11 @@ static bool refuse(const struct reader *reader, struct err *err)
     if (reader->odd_events)
         return err_set(err, ERR_FORMAT,
                        "found traceEvents that is no list, expected one of events");
-    if (!whole && reader->place != PLACE_RESYNC && stranger_is_json(reader->head))
+    if (!whole && reader->place != PLACE_RESYNC && begins_as_json(reader->head))
         return err_set_at(err, ERR_FORMAT, position(reader),
                           "the file ends at byte %llu before its first event; upload all of it",
                           (unsigned long long)position(reader));
-    return stranger_refuse_json(reader->head, err);
+    return format_refuse_json(reader->head, err);
 }
 
 static bool finish(struct reader *reader, struct err *err)
@@ -737,19 +743,40 @@ static bool kineto_read(const struct format_input *input, struct err *err)
     return kineto_read_by(kineto_match_variants(), input, err);
 }
 
-static bool kineto_probe(struct str head)
+// Sure of JSON with a member that only traces have among the first.
+static bool has_own_member(struct str head)
 {
-    if (str_starts_with(head, STR("\xEF\xBB\xBF")))
-        head = (struct str){head.at + 3, head.len - 3};
-    while (head.len && is_space(*head.at))
-        head = (struct str){head.at + 1, head.len - 1};
-    bool wide = head.len > 1 && head.at[1] == '\0'; // UTF-16
-    return head.len && !wide && (*head.at == '{' || *head.at == '[');
+    static const char *const members[] = {"traceEvents",         "schemaVersion",
+                                          "baseTimeNanoseconds", "deviceProperties",
+                                          "distributedInfo",     "displayTimeUnit"};
+    struct json_outline outline = json_outline_of(head);
+    if (outline.root == '[')
+        return json_outline_has(&outline, "ph");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (json_outline_has(&outline, members[i]))
+            return true;
+    return false;
+}
+
+static enum format_likeness kineto_probe(struct str head, struct str filename)
+{
+    (void)filename;
+    struct str text = head;
+    if (str_starts_with(text, STR("\xEF\xBB\xBF")))
+        text = (struct str){text.at + 3, text.len - 3};
+    while (text.len && is_space(*text.at))
+        text = (struct str){text.at + 1, text.len - 1};
+    bool wide = text.len > 1 && text.at[1] == '\0'; // UTF-16
+    if (!text.len || wide || (*text.at != '{' && *text.at != '['))
+        return FORMAT_UNLIKE;
+    return has_own_member(head) ? FORMAT_SURE : FORMAT_PERHAPS;
 }
 
 const struct format format_kineto = {
     .name = "kineto",
-    .description = "PyTorch profiler (Kineto) or Chrome trace JSON",
+    .what = "a PyTorch profiler (Kineto) or Chrome trace in JSON",
+    .kind = FORMAT_TRACE,
+    .ending = ".json",
     .probe = kineto_probe,
     .read = kineto_read,
 };

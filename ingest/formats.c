@@ -1,32 +1,247 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of input formats.
-#include "ingest/format_kineto.h"
-#include "ingest/stranger.h"
+// The table of formats that are read, and what follows from it and from the one of those that are
+// not.
+#include "ingest/formats_unread.h"
+#include "ingest/json_outline.h"
 
-// One line per format, in the order in which they are tried.
-static const struct format *const formats[] = {
-    &format_kineto,
+#include <stdio.h>
+
+// One line per format that is read; of two that are as sure, the first counts.
+#define FORMATS(ROW) \
+    ROW(gzip)        \
+    ROW(zstd)        \
+    ROW(kineto)      \
+    ROW(tar)         \
+    ROW(zip)
+
+#define DECLARE(name) extern const struct format format_##name;
+FORMATS(DECLARE)
+
+#define POINT(name) &format_##name,
+static const struct format *const formats[] = {FORMATS(POINT)};
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+// Room for what was found with the members of an object; more than can be written.
+#define WHAT_BYTES ((size_t)256)
+
+bool format_is_read(const struct format *format)
+{
+    return format->read || format->decode || format->unpack;
+}
+
+const char *format_kind_word(enum format_kind kind)
+{
+    static const char *const words[FORMAT_KINDS] = {
+        [FORMAT_TRACE] = "trace", [FORMAT_RECORDS] = "records",
+        [FORMAT_TEXT] = "text",   [FORMAT_ARCHIVE] = "archive",
+        [FORMAT_OTHER] = "other", [FORMAT_COMPRESSION] = "compression",
+    };
+    return words[kind];
+}
+
+// --- finding ------------------------------------------------------------------------------------
+
+static bool ends_with(struct str text, const char *ending)
+{
+    struct str end = str_of(ending);
+    return text.len > end.len &&
+           str_equal_nocase((struct str){text.at + text.len - end.len, end.len}, end);
+}
+
+// What is known of a file before it is read.
+struct sample {
+    struct str head, filename;
+    struct json_outline outline;
 };
 
-const struct format *format_probe(struct str head, struct err *err)
+static enum format_likeness likeness(const struct format *format, const struct sample *sample)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i]->probe(head))
-            return formats[i];
-    if (head.len == 0) {
-        err_set_at(err, ERR_FORMAT, 0, "the file is empty; expected a PyTorch trace in JSON");
-        return NULL;
-    }
-    const struct stranger *stranger = stranger_by_bytes(head);
-    if (stranger) {
-        stranger_refuse(stranger, err);
-        return NULL;
-    }
-    err_set_at(err, ERR_UNSUPPORTED, 0,
-               "found bytes of no known format (%02x %02x %02x %02x), expected a trace as .json, "
-               ".json.gz or .json.zst",
-               (unsigned char)head.at[0], (unsigned char)(head.len > 1 ? head.at[1] : 0),
-               (unsigned char)(head.len > 2 ? head.at[2] : 0),
-               (unsigned char)(head.len > 3 ? head.at[3] : 0));
+    if (format->probe)
+        return format->probe(sample->head, sample->filename);
+    if (format->magic.len && str_starts_with(sample->head, format->magic))
+        return FORMAT_SURE;
+    if (format->member && json_outline_has(&sample->outline, format->member))
+        return FORMAT_SURE;
+    bool named = format->ending && ends_with(sample->filename, format->ending);
+    return named && !format_is_read(format) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+}
+
+struct best {
+    const struct format *format;
+    enum format_likeness likeness;
+};
+
+static void offer(struct best *best, const struct format *format, const struct sample *sample)
+{
+    enum format_likeness found = likeness(format, sample);
+    if (found > best->likeness)
+        *best = (struct best){format, found};
+}
+
+static struct best best_read(const struct sample *sample)
+{
+    struct best best = {0};
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        offer(&best, formats[i], sample);
+    return best;
+}
+
+static struct sample sample_of(struct str head, struct str filename)
+{
+    return (struct sample){head, filename, json_outline_of(head)};
+}
+
+// The best of those that are not read, where they are more likely than what was found before.
+static const struct format *best_of_all(struct best best, const struct sample *sample)
+{
+    for (size_t i = 0; i < formats_unread_count; i++)
+        offer(&best, &formats_unread[i], sample);
+    return best.format;
+}
+
+const struct format *format_find(struct str head, struct str filename)
+{
+    struct sample sample = sample_of(head, filename);
+    return best_of_all(best_read(&sample), &sample);
+}
+
+const struct format *format_find_unread(struct str head, struct str filename)
+{
+    struct sample sample = sample_of(head, filename);
+    return best_of_all((struct best){0}, &sample);
+}
+
+enum format_likeness format_like(const struct format *format, struct str head, struct str filename)
+{
+    struct sample sample = sample_of(head, filename);
+    return likeness(format, &sample);
+}
+
+// --- refusing -----------------------------------------------------------------------------------
+
+static bool refuse(const char *what, const char *advice, struct err *err)
+{
+    char endings[FORMAT_ENDINGS_BYTES];
+    format_endings(1u << FORMAT_TRACE, endings);
+    return err_set(err, ERR_FORMAT, "found %s, expected a trace as %s%s%s", what, endings,
+                   advice ? ": " : "", advice ? advice : "");
+}
+
+bool format_refuse(const struct format *found, struct err *err)
+{
+    return refuse(found->what, found->advice, err);
+}
+
+bool format_refuse_what(const char *what, struct err *err)
+{
+    return refuse(what, NULL, err);
+}
+
+bool format_refuse_json(struct str head, struct err *err)
+{
+    struct sample sample = sample_of(head, (struct str){"", 0});
+    const struct format *known = best_of_all((struct best){0}, &sample);
+    if (known && known->member)
+        return format_refuse(known, err);
+    char what[WHAT_BYTES];
+    json_outline_describe(&sample.outline, what, sizeof what);
+    return refuse(what, "upload what prof.export_chrome_trace() writes", err);
+}
+
+static bool refuse_unknown(struct str head, struct err *err)
+{
+    unsigned char first[4] = {0};
+    char endings[FORMAT_ENDINGS_BYTES];
+    if (head.len == 0)
+        return err_set_at(err, ERR_FORMAT, 0,
+                          "the file is empty; expected a PyTorch trace in JSON");
+    memcpy(first, head.at, head.len < sizeof first ? head.len : sizeof first);
+    format_endings(1u << FORMAT_TRACE, endings);
+    return err_set_at(err, ERR_UNSUPPORTED, 0,
+                      "found bytes of no known format (%02x %02x %02x %02x), expected a trace as "
+                      "%s",
+                      first[0], first[1], first[2], first[3], endings);
+}
+
+const struct format *format_of_trace(struct str head, struct str filename, struct err *err)
+{
+    struct sample sample = sample_of(head, filename);
+    struct best read = best_read(&sample);
+    if (read.format && read.format->read)
+        return read.format;
+    const struct format *found = best_of_all(read, &sample);
+    if (found)
+        format_refuse(found, err);
+    else
+        refuse_unknown(head, err);
     return NULL;
+}
+
+// --- endings ------------------------------------------------------------------------------------
+
+// Calls take with each ending of what is read of some kinds; ends when it is false.
+typedef bool take_ending(void *context, const char *ending);
+
+static bool each_coded(const struct format *format, take_ending *take, void *context)
+{
+    char ending[32];
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        snprintf(ending, sizeof ending, "%s%s", format->ending, formats[i]->ending);
+        if (formats[i]->kind == FORMAT_COMPRESSION && !take(context, ending))
+            return false;
+    }
+    return true;
+}
+
+static bool each_ending(unsigned kinds, take_ending *take, void *context)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        const struct format *format = formats[i];
+        if (!format->ending || !(kinds & 1u << format->kind))
+            continue;
+        if (!take(context, format->ending) ||
+            (format->access == FORMAT_STREAM && !each_coded(format, take, context)))
+            return false;
+    }
+    return true;
+}
+
+static bool count_ending(void *context, const char *ending)
+{
+    (void)ending;
+    return ++*(size_t *)context;
+}
+
+struct list {
+    char *out;
+    size_t len, count, listed;
+};
+
+static bool list_ending(void *context, const char *ending)
+{
+    struct list *list = context;
+    bool last = ++list->listed == list->count;
+    const char *before = list->listed == 1 ? "" : last ? " or " : ", ";
+    int wrote =
+        snprintf(list->out + list->len, FORMAT_ENDINGS_BYTES - list->len, "%s%s", before, ending);
+    list->len += (size_t)wrote;
+    return list->len < FORMAT_ENDINGS_BYTES;
+}
+
+void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES])
+{
+    struct list list = {.out = out};
+    *out = '\0';
+    each_ending(kinds, count_ending, &list.count);
+    each_ending(kinds, list_ending, &list);
+}
+
+static bool is_not_ending(void *context, const char *ending)
+{
+    return !ends_with(*(struct str *)context, ending);
+}
+
+bool format_has_ending(unsigned kinds, struct str filename)
+{
+    return !each_ending(kinds, is_not_ending, &filename);
 }

@@ -25,7 +25,7 @@ static bool read_ahead(const struct format *format, const struct format_input *i
 static struct trace *read_and_seal(struct source *source, struct str head, struct budget *budget,
                                    struct progress *progress, struct err *err)
 {
-    const struct format *format = format_probe(head, err);
+    const struct format *format = format_of_trace(head, (struct str){"", 0}, err);
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;
@@ -55,24 +55,29 @@ static void count_escaped(struct trace *trace)
             trace->secrets[kind].count = shown[kind];
 }
 
-struct trace *ingest_source(struct source *source, struct budget *budget, struct progress *progress,
-                            struct err *err)
+struct trace *ingest_opened(struct source *source, const struct format_found *found,
+                            struct budget *budget, struct progress *progress, struct err *err)
 {
-    struct str head;
     struct secret_tally tally = {0};
-    if (!(source = source_detect(source, err)) ||
-        !(source = source_limit_open(source, limits, err)) ||
+    if (!(source = source_limit_open(source, limits, err)) ||
         !(source = source_secrets_open(source, &tally, err)) ||
-        !(source = source_ahead_open(source, err)) ||
-        !(source = source_peek_open(source, FORMAT_HEAD_BYTES, &head, err)))
+        !(source = source_ahead_open(source, err)))
         return NULL;
-    struct trace *trace = read_and_seal(source, head, budget, progress, err);
+    struct trace *trace = read_and_seal(source, found->head, budget, progress, err);
     source_close(source);
     if (!trace)
         return NULL;
     memcpy(trace->secrets, tally.found, sizeof trace->secrets);
     count_escaped(trace);
     return trace;
+}
+
+struct trace *ingest_source(struct source *source, struct budget *budget, struct progress *progress,
+                            struct err *err)
+{
+    struct format_found found;
+    source = format_open(source, (struct str){"", 0}, &found, err);
+    return source ? ingest_opened(source, &found, budget, progress, err) : NULL;
 }
 
 static struct trace *read_fd(int fd, struct budget *budget, struct progress *progress,

@@ -19,4 +19,9 @@ MUST_CHECK struct trace *ingest_fd(int fd, struct budget *budget, struct progres
 MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *budget,
                                        struct progress *progress, struct err *err);
 
+// The same of what format_open opened and found.
+MUST_CHECK struct trace *ingest_opened(struct source *source, const struct format_found *found,
+                                       struct budget *budget, struct progress *progress,
+                                       struct err *err);
+
 #endif

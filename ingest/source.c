@@ -26,6 +26,25 @@ uint64_t source_consumed(const struct source *source)
     return source->ops->consumed(source);
 }
 
+bool source_size(const struct source *source, uint64_t *size)
+{
+    return source->ops->size && source->ops->size(source, size);
+}
+
+bool source_read_at(struct source *source, const struct source_place *place, size_t *got,
+                    struct err *err)
+{
+    struct source_place rest = *place;
+    for (size_t part = 1; part > 0 && rest.cap > 0;) {
+        if (!source->ops->read_at(source, &rest, &part, err))
+            return false;
+        rest =
+            (struct source_place){rest.offset + part, (char *)rest.bytes + part, rest.cap - part};
+    }
+    *got = place->cap - rest.cap;
+    return true;
+}
+
 void source_close(struct source *source)
 {
     if (source)

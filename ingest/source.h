@@ -11,12 +11,24 @@
 
 struct source;
 
+// Bytes of a source, and where they go.
+struct source_place {
+    uint64_t offset;
+    void *bytes;
+    size_t cap;
+};
+
 struct source_ops {
     // Fills up to cap bytes; *got 0 means the end. May return less than cap at any time.
     bool (*read)(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err);
     void (*close)(struct source *source);
     // Compressed bytes taken from the file so far, for progress.
     uint64_t (*consumed)(const struct source *source);
+    // Both or none. How many bytes there are in all; false where that is not known.
+    bool (*size)(const struct source *source, uint64_t *size);
+    // As read does, at a place of its own: what read gives stays where it is.
+    bool (*read_at)(struct source *source, const struct source_place *place, size_t *got,
+                    struct err *err);
 };
 
 // The first member of every kind of source.
@@ -30,6 +42,13 @@ MUST_CHECK bool source_read(struct source *source, void *bytes, size_t cap, size
 MUST_CHECK bool source_fill(struct source *source, void *bytes, size_t cap, size_t *got,
                             struct err *err);
 uint64_t source_consumed(const struct source *source);
+// How many bytes there are of a source that can be read anywhere (a file, bytes in memory); false
+// of one that cannot: a pipe, what is decompressed.
+bool source_size(const struct source *source, uint64_t *size);
+// Fills up to place->cap bytes from place->offset on, whatever was read before, and leaves alone
+// what source_read gives next. Only where source_size is true; *got is less at the end alone.
+MUST_CHECK bool source_read_at(struct source *source, const struct source_place *place, size_t *got,
+                               struct err *err);
 void source_close(struct source *source); // closes what lies below, too; NULL is allowed
 
 // A descriptor for reading a file of any kind but a folder; the caller closes it. ERR_NOT_FOUND.
@@ -52,10 +71,6 @@ MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *er
 // source. A stream that fails after some bytes fails again when the reader gets there.
 MUST_CHECK struct source *source_peek_open(struct source *below, size_t cap, struct str *head,
                                            struct err *err);
-
-// Looks at the first bytes and puts the decompressors on top that they ask for (at most two layers,
-// so .json.gz inside .zst still reads). Takes over `below`, also on failure.
-MUST_CHECK struct source *source_detect(struct source *below, struct err *err);
 
 // Limits a stream: decompressed bytes in all, and the ratio to compressed ones after 64 MiB.
 struct source_limits {

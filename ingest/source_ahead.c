@@ -160,7 +160,8 @@ static uint64_t ahead_consumed(const struct source *source)
     return consumed;
 }
 
-static const struct source_ops ahead_ops = {ahead_read, ahead_close, ahead_consumed};
+static const struct source_ops ahead_ops = {
+    .read = ahead_read, .close = ahead_close, .consumed = ahead_consumed};
 
 static bool allocate(struct ahead *ahead)
 {

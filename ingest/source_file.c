@@ -12,6 +12,8 @@ struct file {
     struct source source;
     int fd;
     bool owns_fd;
+    bool regular;   // can be read anywhere
+    uint64_t first; // offset in the file of the source's first byte
     uint64_t consumed;
 };
 
@@ -42,7 +44,39 @@ static uint64_t file_consumed(const struct source *source)
     return ((const struct file *)source)->consumed;
 }
 
-static const struct source_ops file_ops = {file_read, file_close, file_consumed};
+static bool file_size(const struct source *source, uint64_t *size)
+{
+    const struct file *file = (const struct file *)source;
+    struct stat st;
+    if (!file->regular || fstat(file->fd, &st) != 0)
+        return false;
+    uint64_t end = (uint64_t)st.st_size;
+    *size = end > file->first ? end - file->first : 0;
+    return true;
+}
+
+static bool file_read_at(struct source *source, const struct source_place *place, size_t *got,
+                         struct err *err)
+{
+    struct file *file = (struct file *)source;
+    ssize_t n = 0;
+    *got = 0;
+    if (place->offset > INT64_MAX - file->first)
+        return true;
+    do
+        n = pread(file->fd, place->bytes, place->cap, (off_t)(file->first + place->offset));
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return err_set_errno(err, "cannot read the file");
+    *got = (size_t)n;
+    return true;
+}
+
+static const struct source_ops file_ops = {.read = file_read,
+                                           .close = file_close,
+                                           .consumed = file_consumed,
+                                           .size = file_size,
+                                           .read_at = file_read_at};
 
 static bool is_readable_kind(int fd, const char *path, struct err *err)
 {
@@ -77,7 +111,11 @@ static struct source *open_fd(int fd, bool owns_fd, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    *file = (struct file){{&file_ops}, fd, owns_fd, 0};
+    struct stat st;
+    off_t first = lseek(fd, 0, SEEK_CUR);
+    *file = (struct file){.source = {&file_ops}, .fd = fd, .owns_fd = owns_fd};
+    file->regular = first >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    file->first = first >= 0 ? (uint64_t)first : 0;
     return &file->source;
 }
 

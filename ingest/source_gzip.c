@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gzip decompression through ISA-L; members one after the other are one stream.
 #include "ingest/base/fuzzed.h"
-#include "ingest/source.h"
+#include "ingest/format.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ static uint64_t gzip_consumed(const struct source *source)
     return source_consumed(((const struct gzip *)source)->below);
 }
 
-static const struct source_ops gzip_ops = {gzip_read, gzip_close, gzip_consumed};
+static const struct source_ops gzip_ops = {
+    .read = gzip_read, .close = gzip_close, .consumed = gzip_consumed};
 
 struct source *source_gzip_open(struct source *below, struct err *err)
 {
@@ -156,3 +157,13 @@ struct source *source_gzip_open(struct source *below, struct err *err)
     isal_inflate_init(&gzip->state);
     return &gzip->source;
 }
+
+const struct format format_gzip = {
+    .name = "gzip",
+    .what = "a gzip file",
+    .advice = "compress the trace once",
+    .kind = FORMAT_COMPRESSION,
+    .ending = ".gz",
+    .magic = {"\x1F\x8B", 2},
+    .decode = source_gzip_open,
+};

@@ -43,7 +43,8 @@ static uint64_t limit_consumed(const struct source *source)
     return source_consumed(((const struct limit *)source)->below);
 }
 
-static const struct source_ops limit_ops = {limit_read, limit_close, limit_consumed};
+static const struct source_ops limit_ops = {
+    .read = limit_read, .close = limit_close, .consumed = limit_consumed};
 
 struct source *source_limit_open(struct source *below, struct source_limits limits, struct err *err)
 {

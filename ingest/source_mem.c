@@ -35,7 +35,29 @@ static uint64_t mem_consumed(const struct source *source)
     return ((const struct mem *)source)->at;
 }
 
-static const struct source_ops mem_ops = {mem_read, mem_close, mem_consumed};
+static bool mem_size(const struct source *source, uint64_t *size)
+{
+    *size = ((const struct mem *)source)->size;
+    return true;
+}
+
+static bool mem_read_at(struct source *source, const struct source_place *place, size_t *got,
+                        struct err *err)
+{
+    (void)err;
+    const struct mem *mem = (const struct mem *)source;
+    size_t left = place->offset < mem->size ? mem->size - (size_t)place->offset : 0;
+    *got = left < place->cap ? left : place->cap;
+    if (*got)
+        memcpy(place->bytes, mem->bytes + place->offset, *got);
+    return true;
+}
+
+static const struct source_ops mem_ops = {.read = mem_read,
+                                          .close = mem_close,
+                                          .consumed = mem_consumed,
+                                          .size = mem_size,
+                                          .read_at = mem_read_at};
 
 struct source *source_mem_open(const void *bytes, size_t size, size_t step, struct err *err)
 {

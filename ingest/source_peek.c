@@ -40,7 +40,22 @@ static uint64_t peek_consumed(const struct source *source)
     return source_consumed(((const struct peek *)source)->below);
 }
 
-static const struct source_ops peek_ops = {peek_read, peek_close, peek_consumed};
+static bool peek_size(const struct source *source, uint64_t *size)
+{
+    return source_size(((const struct peek *)source)->below, size);
+}
+
+static bool peek_read_at(struct source *source, const struct source_place *place, size_t *got,
+                         struct err *err)
+{
+    return source_read_at(((struct peek *)source)->below, place, got, err);
+}
+
+static const struct source_ops peek_ops = {.read = peek_read,
+                                           .close = peek_close,
+                                           .consumed = peek_consumed,
+                                           .size = peek_size,
+                                           .read_at = peek_read_at};
 
 struct source *source_peek_open(struct source *below, size_t cap, struct str *head, struct err *err)
 {

@@ -34,7 +34,8 @@ static uint64_t secrets_consumed(const struct source *source)
     return source_consumed(((const struct secrets *)source)->below);
 }
 
-static const struct source_ops secrets_ops = {secrets_read, secrets_close, secrets_consumed};
+static const struct source_ops secrets_ops = {
+    .read = secrets_read, .close = secrets_close, .consumed = secrets_consumed};
 
 struct source *source_secrets_open(struct source *below, struct secret_tally *tally,
                                    struct err *err)

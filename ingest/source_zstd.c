@@ -2,7 +2,7 @@
 // zstd decompression of concatenated frames, with the window (the memory a frame may ask for)
 // bounded.
 #include "ingest/base/fuzzed.h"
-#include "ingest/source.h"
+#include "ingest/format.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -100,7 +100,8 @@ static uint64_t zstd_consumed(const struct source *source)
     return source_consumed(((const struct zstd *)source)->below);
 }
 
-static const struct source_ops zstd_ops = {zstd_read, zstd_close, zstd_consumed};
+static const struct source_ops zstd_ops = {
+    .read = zstd_read, .close = zstd_close, .consumed = zstd_consumed};
 
 struct source *source_zstd_open(struct source *below, struct err *err)
 {
@@ -124,3 +125,22 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     zstd->failed = false;
     return &zstd->source;
 }
+
+// A frame, or one that decoders skip: 0x184D2A50 to 0x184D2A5F, little-endian.
+static enum format_likeness probe_zstd(struct str head, struct str filename)
+{
+    (void)filename;
+    bool skipped = head.len >= 4 && ((unsigned char)head.at[0] & 0xF0) == 0x50 &&
+                   memcmp(head.at + 1, "\x2A\x4D\x18", 3) == 0;
+    return skipped || str_starts_with(head, STR("\x28\xB5\x2F\xFD")) ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_zstd = {
+    .name = "zstd",
+    .what = "a zstd file",
+    .advice = "compress the trace once",
+    .kind = FORMAT_COMPRESSION,
+    .ending = ".zst",
+    .probe = probe_zstd,
+    .decode = source_zstd_open,
+};

@@ -340,7 +340,8 @@ bool split_take(struct split *split, void *whole, uint64_t *at, struct err *err)
 
 // --- begin and end -------------------------------------------------------------------------------
 
-static const struct source_ops split_source_ops = {split_read, leave_open, split_consumed};
+static const struct source_ops split_source_ops = {
+    .read = split_read, .close = leave_open, .consumed = split_consumed};
 
 static bool start(struct split *split, struct err *err)
 {

@@ -6,6 +6,7 @@
 #include "server/cli/options.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ static const struct command commands[] = {
     {"serve", "run the web service", cmd_serve, NULL},
     {"analyze", "analyse trace files without a service", cmd_analyze, NULL},
     {"compare", "compare trace files, and judge whether steps became slower", NULL, cmd_compare},
+    {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
     {"token", "make, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "copy what a service stores, while it runs", cmd_backup, NULL},
     {"restore", "make a folder to serve from out of a backup", cmd_restore, NULL},
@@ -115,6 +117,7 @@ int main(int argc, char **argv)
     if (strcmp(word, "_job") != 0)
         fill_standard_files();
     json_memory_watch();
+    setlocale(LC_CTYPE, "C.UTF-8"); // names in archives are converted to the locale's letters
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         show_help(stdout);
         return 0;

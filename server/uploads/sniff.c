@@ -1,50 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed or JSON; the rest is named.
 #include "server/uploads/sniff.h"
-#include "ingest/stranger.h"
-
-static bool refuse(const char *what, struct err *err)
-{
-    return stranger_refuse(&(struct stranger){what, NULL}, err);
-}
-
-// A frame that decoders skip: 0x184D2A50 to 0x184D2A5F, little-endian.
-static bool is_skippable_frame(struct str head)
-{
-    return head.len >= 4 && ((unsigned char)head.at[0] & 0xF0) == 0x50 &&
-           memcmp(head.at + 1, "\x2A\x4D\x18", 3) == 0;
-}
-
-static bool is_zstd(struct str head)
-{
-    return str_starts_with(head, STR("\x28\xB5\x2F\xFD")) || is_skippable_frame(head);
-}
-
-static bool is_gzip(struct str head)
-{
-    return str_starts_with(head, STR("\x1F\x8B"));
-}
+#include "ingest/format.h"
 
 bool sniff_is_coded(struct str head, struct str coding)
 {
-    return str_equal_nocase(coding, STR("zstd")) ? is_zstd(head) : is_gzip(head);
+    const char *name = str_equal_nocase(coding, STR("zstd")) ? "zstd" : "gzip";
+    const struct format *found = format_find(head, (struct str){"", 0});
+    return found && strcmp(found->name, name) == 0;
+}
+
+static bool is_blank(struct str head)
+{
+    size_t i = str_starts_with(head, STR("\xEF\xBB\xBF")) ? 3 : 0;
+    while (i < head.len && memchr(" \t\r\n", head.at[i], 4))
+        i++;
+    return i == head.len;
+}
+
+// Of content that is nothing that is known.
+static bool sniff_unknown(struct str head, struct err *err)
+{
+    if (head.len == 0)
+        return format_refuse_what("an empty file", err);
+    if (is_blank(head))
+        return head.len == SNIFF_BYTES || format_refuse_what("nothing but blanks", err);
+    return format_refuse_what("content that is neither JSON nor a known compression", err);
 }
 
 bool sniff_trace(struct str head, struct err *err)
 {
-    if (head.len == 0)
-        return refuse("an empty file", err);
-    const struct stranger *stranger = stranger_by_bytes(head);
-    if (stranger)
-        return stranger_refuse(stranger, err);
-    if (is_zstd(head) || is_gzip(head))
-        return true;
-    size_t i = str_starts_with(head, STR("\xEF\xBB\xBF")) ? 3 : 0;
-    while (i < head.len && memchr(" \t\r\n", head.at[i], 4))
-        i++;
-    if (i == head.len)
-        return head.len == SNIFF_BYTES || refuse("nothing but blanks", err);
-    if (head.at[i] == '{' || head.at[i] == '[')
-        return true;
-    return refuse("content that is neither JSON nor a known compression", err);
+    const struct format *found = format_find(head, (struct str){"", 0});
+    if (!found)
+        return sniff_unknown(head, err);
+    return found->read || found->decode || found->member || format_refuse(found, err);
 }

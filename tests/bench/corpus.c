@@ -3,6 +3,8 @@
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"
 
+#include "ingest/format.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,7 +40,8 @@ static bool read_all(struct source *source, struct str *text, struct err *err)
 static bool read_text(const char *path, struct str *text, struct err *err)
 {
     struct source *source = source_file_open(path, err);
-    if (!source || !(source = source_detect(source, err)))
+    if (!source ||
+        !(source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, err)))
         return false;
     bool ok = read_all(source, text, err);
     source_close(source);
@@ -149,7 +152,7 @@ bool corpus_open_packed(struct corpus *corpus, const char *path, struct err *err
 struct source *corpus_unpack(struct str packed, struct err *err)
 {
     struct source *source = source_mem_open(packed.at, packed.len, 0, err);
-    return source ? source_detect(source, err) : NULL;
+    return source ? format_open(source, (struct str){"", 0}, &(struct format_found){0}, err) : NULL;
 }
 
 struct source *corpus_read(const struct corpus *corpus, struct err *err)

@@ -181,7 +181,8 @@ static bool run_scan_behind_zstd(struct lap *lap, const struct stage *stage, int
                                  struct err *err)
 {
     (void)stage;
-    static const struct source_ops ops = {timed_read, timed_close, timed_consumed};
+    static const struct source_ops ops = {
+        .read = timed_read, .close = timed_close, .consumed = timed_consumed};
     int64_t spent_ns = 0;
     struct timed timed = {{&ops}, corpus_unpack(lap->corpus->zstd, err), lap, &spent_ns};
     trace_builder_free(lap->builder);

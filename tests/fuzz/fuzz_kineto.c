@@ -41,7 +41,7 @@ static void dump_again(struct buf *out, struct str bytes, unsigned number)
     struct err err = {0};
     enum way way = (enum way)(number % 3);
     // What no format takes is no matter of layouts.
-    if (way == WAY_PIECES || !format_kineto.probe(bytes)) {
+    if (way == WAY_PIECES || format_kineto.probe(bytes, (struct str){"", 0}) == FORMAT_UNLIKE) {
         dump_bytes(out, bytes, number + 1, &budget);
     } else {
         const struct kineto_match *match = way == WAY_NO_LAYOUTS ? NULL : choose(number / 3);

@@ -16,7 +16,7 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
                                       struct err *err)
 {
     struct str head = {bytes.at, bytes.len < FORMAT_HEAD_BYTES ? bytes.len : FORMAT_HEAD_BYTES};
-    const struct format *format = format_probe(head, err);
+    const struct format *format = format_of_trace(head, (struct str){"", 0}, err);
     struct source *source = format ? source_mem_open(bytes.at, bytes.len, step, err) : NULL;
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
     struct format_input input = {source, head, builder, budget, NULL};

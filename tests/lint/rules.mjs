@@ -57,6 +57,7 @@ function check_layers({ path, uncommented }) {
 const FENCED = [
   [/^civetweb\.h$/, /^server\/http\/http[^/]*$/],
   [/^sqlite3\.h$/, /^server\/store\/store[^/]*$/],
+  [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source_gzip\.c$/],
 ];
 

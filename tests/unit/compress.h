@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "ingest/base/buf.h"
-#include "ingest/source.h"
+#include "ingest/format.h"
 
 // A gzip member of text, at a level of zlib.
 static inline void add_gzip(struct buf *out, struct str text, int level)
@@ -68,7 +68,7 @@ static inline enum err_code compress_read(struct str bytes, size_t step, struct 
     struct err err = {0};
     struct source *source = source_mem_open(bytes.at, bytes.len, step, &err);
     assert_non_null(source);
-    source = source_detect(source, &err);
+    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
     return source ? compress_drain(source, 1000, out) : err.code;
 }
 

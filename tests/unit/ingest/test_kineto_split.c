@@ -26,7 +26,8 @@ static struct str load(const char *path)
 {
     struct err err;
     struct source *source = source_file_open(path, &err);
-    assert_non_null(source = source_detect(source, &err));
+    assert_non_null(source =
+                        format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err));
     size_t cap = (size_t)1 << 20, len = 0, got = 1;
     char *text = malloc(cap);
     while (text && source_read(source, text + len, cap - len, &got, &err) && got > 0) {

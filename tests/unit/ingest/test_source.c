@@ -244,7 +244,7 @@ static enum err_code read_limited(struct str bytes, struct source_limits limits)
 {
     struct err err = {0};
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, &err);
-    source = source_detect(source, &err);
+    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
     source = source_limit_open(source, limits, &err);
     struct buf out = {0};
     enum err_code code = compress_drain(source, 1 << 16, &out);
@@ -300,7 +300,7 @@ static void consumed_counts_compressed_bytes(void **state)
     fill_text(&text, 1000);
     add_gzip(&gzip, compress_text(&text), 6);
     struct source *source = source_mem_open(gzip.at, gzip.len, 0, &err);
-    source = source_detect(source, &err);
+    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
     char block[1 << 16];
     size_t got = 1;
     while (got)
@@ -312,9 +312,76 @@ static void consumed_counts_compressed_bytes(void **state)
     buf_free(&out);
 }
 
+static void assert_at(struct source *source, uint64_t offset, const char *expected)
+{
+    char block[4];
+    size_t got;
+    struct err err = {0};
+    assert_true(source_read_at(source, &(struct source_place){offset, block, 4}, &got, &err));
+    if (got != strlen(expected) || memcmp(block, expected, got) != 0)
+        fail_msg("at %llu: expected %s, found %.*s", (unsigned long long)offset, expected, (int)got,
+                 block);
+}
+
+// Reads here and there, and in between on from the first byte.
+static void assert_seeks(struct source *source, const char *text)
+{
+    struct str head;
+    struct err err = {0};
+    uint64_t size;
+    char block[3];
+    size_t got;
+    source = source_peek_open(source, 5, &head, &err);
+    assert_non_null(source);
+    assert_true(source_size(source, &size));
+    assert_int_equal(size, strlen(text));
+    assert_at(source, 6, "6789");
+    assert_true(source_fill(source, block, 3, &got, &err));
+    assert_memory_equal(block, "012", 3);
+    assert_at(source, 8, "89");
+    assert_at(source, 10, "");
+    assert_at(source, UINT64_MAX, "");
+    assert_at(source, 0, "0123");
+    assert_true(source_fill(source, block, 3, &got, &err));
+    assert_memory_equal(block, "345", 3);
+    source_close(source);
+}
+
+static void files_and_memory_are_read_anywhere(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char path[] = "/tmp/stepscope-source-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "ab0123456789", 12), 12);
+    assert_int_equal(lseek(fd, 2, SEEK_SET), 2); // a source begins where its descriptor stands
+    assert_seeks(source_fd_open(fd, &err), "0123456789");
+    assert_seeks(source_mem_open("0123456789", 10, 2, &err), "0123456789");
+    close(fd);
+    unlink(path);
+}
+
+static void pipes_are_read_in_order_alone(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    uint64_t size;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    struct source *source = source_fd_open(ends[0], &err);
+    assert_non_null(source);
+    assert_false(source_size(source, &size));
+    source_close(source);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_memory_are_read_anywhere),
+        cmocka_unit_test(pipes_are_read_in_order_alone),
         cmocka_unit_test(plain_bytes_pass_through),
         cmocka_unit_test(members_and_frames_one_behind_the_other_are_one_stream),
         cmocka_unit_test(bytes_behind_the_last_gzip_member_are_ignored),

@@ -49,7 +49,8 @@ static uint64_t numbers_consumed(const struct source *source)
     return ((const struct numbers *)source)->at;
 }
 
-static const struct source_ops numbers_ops = {numbers_read, numbers_close, numbers_consumed};
+static const struct source_ops numbers_ops = {
+    .read = numbers_read, .close = numbers_close, .consumed = numbers_consumed};
 
 static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *closed)
 {

@@ -23,7 +23,7 @@ function DropZone() {
   };
   return html`<div class="drop-zone">
     <p class="drop-title">Drop trace files or folders anywhere on the page</p>
-    <p class="faint">.json, .json.gz and .json.zst, told apart by content</p>
+    <p class="faint">.json, .json.gz or .json.zst, recognized by content</p>
     <p class="form-actions">
       <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files
       </button>

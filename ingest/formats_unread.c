@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row per format; of two that are as sure, the first counts.
+#include "ingest/formats_unread.h"
+#include "ingest/json_outline.h"
+
+#define MAGIC(bytes) .magic = {.at = "" bytes, .len = sizeof(bytes) - 1}
+
+#define PICKLE(bytes)                                                                   \
+    {                                                                                   \
+        .name = "pickle", .kind = FORMAT_RECORDS, MAGIC(bytes),                         \
+        .what = "a Python pickle, perhaps a memory snapshot or a Flight Recorder dump", \
+        .advice = "upload what prof.export_chrome_trace() writes"                       \
+    }
+#define UTF_16(bytes)                                                               \
+    {                                                                               \
+        .name = "utf-16", .kind = FORMAT_TEXT, MAGIC(bytes), .what = "UTF-16 text", \
+        .advice = "save it as UTF-8"                                                \
+    }
+#define IMAGE(bytes, words)                                                \
+    {                                                                      \
+        .name = "image", .kind = FORMAT_OTHER, MAGIC(bytes), .what = words \
+    }
+#define JSON(word, of_kind, has, words, instead)                                       \
+    {                                                                                  \
+        .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
+    }
+#define TRACE_HEAD(has)                                                              \
+    JSON("kineto-head", FORMAT_TRACE, has, "the head of a trace without its events", \
+         "upload the whole file")
+#define NO_TIMES "it has no times; upload the profiler's"
+
+// Lines of UTF-8, neither blank nor perhaps JSON.
+static enum format_likeness probe_text(struct str head, struct str filename)
+{
+    enum { CUT = 3 }; // of a character at the end
+    (void)filename;
+    bool blank = true;
+    if (str_valid_utf8(head) + CUT < head.len)
+        return FORMAT_UNLIKE;
+    for (size_t i = 0; i < head.len; i++) {
+        unsigned char c = (unsigned char)head.at[i];
+        if (c == 0x7F || (c < 0x20 && !memchr("\t\r\n", c, 3)) || (blank && memchr("{[", c, 2)))
+            return FORMAT_UNLIKE;
+        blank = blank && memchr(" \t\r\n", c, 4);
+    }
+    return blank || str_valid_utf8(head) == 0 ? FORMAT_UNLIKE : FORMAT_PERHAPS;
+}
+
+static enum format_likeness probe_json(struct str head, struct str filename)
+{
+    (void)filename;
+    return json_outline_of(head).json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+}
+
+// TensorBoard's names have a time and a host after the word.
+static enum format_likeness probe_tfevents(struct str head, struct str filename)
+{
+    (void)head;
+    return str_find(filename, STR("events.out.tfevents.")) != SIZE_MAX ? FORMAT_PERHAPS
+                                                                       : FORMAT_UNLIKE;
+}
+
+const struct format formats_unread[] = {
+    IMAGE("\x89PNG", "a PNG image"),
+    IMAGE("\xFF\xD8\xFF", "a JPEG image"),
+    IMAGE("GIF8", "a GIF image"),
+    {.name = "pdf", .kind = FORMAT_OTHER, MAGIC("%PDF"), .what = "a PDF document"},
+    {.name = "7z",
+     .kind = FORMAT_ARCHIVE,
+     MAGIC("7z\xBC\xAF"),
+     .what = "a 7z archive",
+     .advice = "unpack it and upload the traces in it"},
+    {.name = "xz",
+     .kind = FORMAT_COMPRESSION,
+     MAGIC("\xFD\x37zXZ"),
+     .what = "an xz file",
+     .advice = "compress the trace with zstd or gzip"},
+    {.name = "bzip2",
+     .kind = FORMAT_COMPRESSION,
+     MAGIC("BZh"),
+     .what = "a bzip2 file",
+     .advice = "compress the trace with zstd or gzip"},
+    {.name = "elf", .kind = FORMAT_OTHER, MAGIC("\x7F\x45LF"), .what = "a program"},
+    {.name = "parquet", .kind = FORMAT_RECORDS, MAGIC("PAR1"), .what = "a Parquet file"},
+    {.name = "sqlite",
+     .kind = FORMAT_TRACE,
+     .access = FORMAT_SEEK,
+     MAGIC("SQLite format 3"),
+     .what = "an SQLite database",
+     .advice = "exports of Nsight Systems are not read yet"},
+    {.name = "git-lfs",
+     .kind = FORMAT_OTHER,
+     MAGIC("version https://git-lfs"),
+     .what = "a Git LFS pointer",
+     .advice = "fetch the real file with git lfs pull"},
+    {.name = "paraver",
+     .kind = FORMAT_TRACE,
+     MAGIC("#Paraver"),
+     .what = "a Paraver trace",
+     .advice = "upload the profiler's"},
+    {.name = "ncu-csv",
+     .kind = FORMAT_RECORDS,
+     MAGIC("\"ID\",\"Process ID\""),
+     .what = "a CSV of Nsight Compute",
+     .advice = NO_TIMES},
+    PICKLE("\x80\x02"),
+    PICKLE("\x80\x03"),
+    PICKLE("\x80\x04"),
+    PICKLE("\x80\x05"),
+    UTF_16("\xFF\xFE"),
+    UTF_16("\xFE\xFF"),
+    UTF_16("{\0"),
+    UTF_16("[\0"),
+    UTF_16("\0{"),
+    UTF_16("\0["),
+    {.name = "markup",
+     .kind = FORMAT_OTHER,
+     MAGIC("<"),
+     .what = "HTML or XML, perhaps an error page in place of the trace"},
+    // JSON
+    JSON("flight-recorder", FORMAT_RECORDS, "pg_config", "a Flight Recorder dump", NULL),
+    JSON("flight-recorder", FORMAT_RECORDS, "pg_status", "a Flight Recorder dump", NULL),
+    JSON("memory-snapshot", FORMAT_RECORDS, "device_traces", "a memory snapshot", NULL),
+    JSON("chakra", FORMAT_RECORDS, "workload_graph", "a Chakra execution trace", NO_TIMES),
+    JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
+    JSON("rocprofv3", FORMAT_TRACE, "rocprofiler-sdk-tool", "a result of rocprofv3",
+         "record with torch.profiler"),
+    JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",
+         "record with torch.profiler"),
+    JSON("nccl-inspector", FORMAT_RECORDS, "coll_perf", "a log of NCCL Inspector", NULL),
+    JSON("nccl-ras", FORMAT_RECORDS, "communicators_count", "a status of NCCL RAS", NULL),
+    JSON("opentelemetry", FORMAT_RECORDS, "resourceSpans", "OpenTelemetry spans", NULL),
+    JSON("notebook", FORMAT_OTHER, "nbformat", "a Jupyter notebook", NULL),
+    JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),
+    JSON("trainer-state", FORMAT_RECORDS, "log_history", "the state of a trainer", NULL),
+    JSON("model-settings", FORMAT_RECORDS, "model_type", "settings of a model", NULL),
+    JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
+    TRACE_HEAD("schemaVersion"),
+    TRACE_HEAD("baseTimeNanoseconds"),
+    // by name alone
+    {.name = "nsys-rep",
+     .kind = FORMAT_TRACE,
+     .ending = ".nsys-rep",
+     .what = "a report of Nsight Systems",
+     .advice = "it is not read yet; record with torch.profiler"},
+    {.name = "ncu-rep",
+     .kind = FORMAT_RECORDS,
+     .ending = ".ncu-rep",
+     .what = "a report of Nsight Compute",
+     .advice = NO_TIMES},
+    {.name = "xplane",
+     .kind = FORMAT_TRACE,
+     .ending = ".xplane.pb",
+     .what = "an XPlane profile of JAX",
+     .advice = "upload the .trace.json.gz beside it"},
+    {.name = "tfevents",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_tfevents,
+     .what = "an event file of TensorBoard"},
+    // after those that are JSON and text, too
+    {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
+    {.name = "text",
+     .kind = FORMAT_TEXT,
+     .probe = probe_text,
+     .what = "text that is not JSON, perhaps a log"},
+};
+const size_t formats_unread_count = sizeof formats_unread / sizeof *formats_unread;

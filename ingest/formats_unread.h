@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats that are recognized and not read, each with the sentence that says what to do instead.
+#ifndef INGEST_FORMATS_UNREAD_H
+#define INGEST_FORMATS_UNREAD_H
+
+#include "ingest/format.h"
+
+extern const struct format formats_unread[];
+extern const size_t formats_unread_count;
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// stepscope inspect: says of files what they are and what is in them, without analysing anything.
+#include "server/cli/cmd.h"
+
+#include "server/cli/inspected.h"
+#include "server/cli/options.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct inspect_options {
+    const char *format;
+    uint64_t job_memory_bytes;
+};
+
+#define AT(member) offsetof(struct inspect_options, member)
+static const struct option table[] = {
+    {"--format", NULL, "text", "FORMAT", "text for people or json for programs", "text|json",
+     OPTION_CHOICE, AT(format)},
+    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that reading a trace may use",
+     NULL, OPTION_BYTES, AT(job_memory_bytes)},
+};
+static const struct option_set options = {
+    "inspect",
+    "Says what each file is and what is in it; of an archive, what each member is. Ends with 0 "
+    "when "
+    "all files could be looked at, whatever they are, else as the first that could not: "
+    "1 by a fault of our own, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
+    "FILE...", table, sizeof table / sizeof *table};
+
+// --- text ---------------------------------------------------------------------------------------
+
+static void say_figures(const struct inspected *seen)
+{
+    for (unsigned i = 0; i < seen->figure_count; i++) {
+        const struct inspected_figure *figure = &seen->figures[i];
+        printf("%s%s ", i ? ", " : ": ", figure->name);
+        if (figure->text)
+            printf("%s", figure->text);
+        else
+            printf("%lld", (long long)figure->number);
+    }
+}
+
+// Why it is not read, NULL where it is.
+static const char *reason(const struct inspected *seen)
+{
+    if (seen->problem.code != ERR_NONE)
+        return seen->problem.msg;
+    return seen->format && !format_is_read(seen->format) ? seen->format->advice : NULL;
+}
+
+static void say(const struct inspected *seen, const char *indent)
+{
+    const char *why = reason(seen);
+    printf("%s%s: %s", indent, seen->name,
+           seen->format ? seen->format->what
+           : why        ? "not read"
+                        : "not recognized");
+    for (unsigned i = 0; i < seen->layer_count; i++)
+        printf("%s%s", i ? " around " : ", compressed with ", seen->layers[i]->name);
+    say_figures(seen);
+    printf("%s%s\n", why ? "; " : "", why ? why : "");
+}
+
+static void print_text(const struct inspected *file)
+{
+    say(file, "");
+    for (const struct inspected *member = file->members; member; member = member->next)
+        say(member, "  ");
+}
+
+// --- JSON ---------------------------------------------------------------------------------------
+
+static void put_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, ",\"%s\":", key);
+    if (text)
+        buf_json(out, str_of(text));
+    else
+        buf_puts(out, "null");
+}
+
+static void put_figures(struct buf *out, const struct inspected *seen)
+{
+    buf_puts(out, ",\"figures\":{");
+    for (unsigned i = 0; i < seen->figure_count; i++) {
+        const struct inspected_figure *figure = &seen->figures[i];
+        buf_printf(out, "%s\"%s\":", i ? "," : "", figure->name);
+        if (figure->text)
+            buf_json(out, str_of(figure->text));
+        else
+            buf_i64(out, figure->number);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_open(struct buf *out, const struct inspected *seen)
+{
+    buf_puts(out, "{\"file\":");
+    buf_json(out, str_of(seen->name));
+    put_text(out, "format", seen->format ? seen->format->name : NULL);
+    put_text(out, "kind", seen->format ? format_kind_word(seen->format->kind) : NULL);
+    put_text(out, "what", seen->format ? seen->format->what : NULL);
+    buf_puts(out, ",\"compression\":[");
+    for (unsigned i = 0; i < seen->layer_count; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_json(out, str_of(seen->layers[i]->name));
+    }
+    buf_putc(out, ']');
+    put_figures(out, seen);
+    put_text(out, "problem", reason(seen));
+}
+
+static void put_file(struct buf *out, const struct inspected *file)
+{
+    put_open(out, file);
+    buf_puts(out, ",\"members\":[");
+    for (const struct inspected *member = file->members; member; member = member->next) {
+        buf_puts(out, member == file->members ? "\n" : ",\n");
+        put_open(out, member);
+        buf_putc(out, '}');
+    }
+    buf_puts(out, "]}");
+}
+
+static bool print_json(const struct inspected *file, bool first, struct err *err)
+{
+    struct buf out = {0};
+    buf_puts(&out, first ? "{\"files\":[\n" : ",\n");
+    put_file(&out, file);
+    bool ok = buf_ok(&out, err) && (fwrite(out.at, 1, out.len, stdout) == out.len ||
+                                    err_set_errno(err, "writing the result"));
+    buf_free(&out);
+    return ok;
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+static bool print(const struct inspected *file, bool as_json, bool first, struct err *err)
+{
+    if (as_json)
+        return print_json(file, first, err);
+    print_text(file);
+    return true;
+}
+
+// What is wrong with one file is said with it; *worst is its code, of the first.
+static bool inspect(const char *path, const struct inspect_options *chosen, bool first,
+                    enum err_code *worst, struct err *err)
+{
+    struct arena arena;
+    struct inspected file;
+    arena_init(&arena, NULL);
+    bool ok = inspected_file(path, chosen->job_memory_bytes, &arena, &file, err) &&
+              print(&file, strcmp(chosen->format, "json") == 0, first, err);
+    if (ok && *worst == ERR_NONE && file.failed)
+        *worst = file.problem.code;
+    arena_free(&arena);
+    return ok;
+}
+
+static bool inspect_all(const struct option_args *args, const struct inspect_options *chosen,
+                        struct err *err)
+{
+    enum err_code worst = ERR_NONE;
+    for (int i = 0; i < args->operand_count; i++)
+        if (!inspect(args->operands[i], chosen, i == 0, &worst, err))
+            return false;
+    if (strcmp(chosen->format, "json") == 0)
+        puts("]}");
+    if (fflush(stdout) != 0)
+        return err_set_errno(err, "writing the result");
+    err->code = worst; // said already: the message is empty
+    return worst == ERR_NONE;
+}
+
+bool cmd_inspect(int argc, char **argv, struct err *err)
+{
+    struct inspect_options chosen = {0};
+    struct option_args args;
+    if (!options_parse(&options, argc, argv, &chosen, &args, err))
+        return false;
+    if (args.help) {
+        options_help(&options, stdout);
+        return true;
+    }
+    if (args.operand_count == 0)
+        return err_set(err, ERR_USAGE, "expected files, found none; see --help");
+    return inspect_all(&args, &chosen, err);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file is and what is in it, found by reading it.
+#ifndef SERVER_INSPECTED_H
+#define SERVER_INSPECTED_H
+
+#include "ingest/base/arena.h"
+#include "ingest/file_parts.h"
+
+enum { INSPECTED_FIGURES = 8 };
+
+struct inspected_figure {
+    const char *name; // "events"
+    const char *text; // NULL: a number
+    int64_t number;
+};
+
+struct inspected {
+    const char *name;                               // as given; of a member its path in the archive
+    const struct format *format;                    // NULL: nothing that is known
+    const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
+    unsigned layer_count;
+    struct inspected_figure figures[INSPECTED_FIGURES];
+    unsigned figure_count;
+    struct err problem;               // why it is not read, or not to its end; ERR_NONE: nothing
+    bool failed;                      // it could not be looked at, or is damaged
+    struct inspected *members, *next; // of an archive, in its order
+};
+
+// Looks at a file; what is wrong with it is in *file. All of it lives in the arena. False for lack
+// of memory alone.
+MUST_CHECK bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
+                               struct inspected *file, struct err *err);
+
+#endif

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// Archives give up their members, whatever else is in them.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ingest/unpack.h"
+#include "tests/unit/archive_bytes.h"
+
+// An archive in text: a line per member, "name: its bytes" or "name (why they are not read)".
+struct listing {
+    struct buf text;
+    enum err_code code; // of the archive
+    char msg[240];
+};
+
+static void list_member(struct listing *listing, struct unpack *unpack,
+                        const struct unpack_member *member)
+{
+    struct err err = {0};
+    struct buf bytes = {0};
+    buf_puts(&listing->text, member->name);
+    if (member->unread) {
+        buf_printf(&listing->text, " (%s)\n", member->unread);
+        return;
+    }
+    struct source *source = unpack_source(unpack, &err);
+    assert_non_null(source);
+    enum err_code code = compress_drain(source, 1000, &bytes);
+    buf_printf(&listing->text, ": %.*s%s%s\n", bytes.len < 100 ? (int)bytes.len : 4, bytes.at,
+               code == ERR_NONE ? "" : "!", code == ERR_NONE ? "" : err_code_word(code));
+    buf_free(&bytes);
+}
+
+static struct listing list_source(struct source *source, const struct unpack_limits *limits)
+{
+    struct listing listing = {0};
+    struct err err = {0};
+    struct format_found found;
+    source = format_open(source, (struct str){"", 0}, &found, &err);
+    assert_non_null(source);
+    assert_non_null(found.format);
+    assert_int_equal(found.format->kind, FORMAT_ARCHIVE);
+    struct unpack *unpack = unpack_open(source, found.format, limits, &err);
+    const struct unpack_member *member;
+    buf_puts(&listing.text, "");
+    while (unpack && unpack_next(unpack, &member, &err) && member)
+        list_member(&listing, unpack, member);
+    unpack_close(unpack);
+    listing.code = err.code;
+    memcpy(listing.msg, err.msg, sizeof listing.msg);
+    return listing;
+}
+
+static struct listing list_bytes(const struct buf *archive, size_t step)
+{
+    struct err err = {0};
+    return list_source(source_mem_open(archive->at, archive->len, step, &err), &unpack_limits);
+}
+
+static void assert_lists(const struct buf *archive, const char *expected)
+{
+    struct listing listing = list_bytes(archive, 0);
+    assert_int_equal(listing.code, ERR_NONE);
+    assert_string_equal(listing.text.at, expected);
+    buf_free(&listing.text);
+}
+
+// The same through compression, in which an archive can only be read from front to back.
+static void assert_lists_compressed(const struct buf *archive, const char *expected)
+{
+    struct buf gzip = {0}, zstd = {0};
+    add_gzip(&gzip, compress_text(archive), 6);
+    add_zstd(&zstd, compress_text(archive));
+    assert_lists(&gzip, expected);
+    assert_lists(&zstd, expected);
+    buf_free(&gzip);
+    buf_free(&zstd);
+}
+
+static void members_of_a_tar_come_in_order(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar(&tar, "run/", '5', STR(""));
+    put_tar_file(&tar, "run/rank0.json", "zero");
+    put_tar_file(&tar, "run/empty", "");
+    put_tar_file(&tar, "run/rank1.json", "one");
+    put_tar_end(&tar);
+    const char *expected = "run/rank0.json: zero\nrun/empty: \nrun/rank1.json: one\n";
+    assert_lists(&tar, expected);
+    assert_lists_compressed(&tar, expected);
+    buf_free(&tar);
+}
+
+static void long_names_are_read_in_both_ways(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, expected = {0}, name = {0}, record = {0};
+    for (int i = 0; i < 30; i++)
+        buf_puts(&name, "folder/");
+    buf_puts(&name, "rank7.json");
+    put_tar(&tar, "././@LongLink", 'L', (struct str){name.at, name.len + 1});
+    put_tar_file(&tar, "cut", "gnu");
+    buf_printf(&record, "%zu path=%s\n", name.len + 10, name.at);
+    put_tar(&tar, "pax", 'x', compress_text(&record));
+    put_tar_file(&tar, "cut", "pax");
+    put_tar_end(&tar);
+    buf_printf(&expected, "%s: gnu\n%s: pax\n", name.at, name.at);
+    assert_lists(&tar, expected.at);
+    buf_free(&tar);
+    buf_free(&expected);
+    buf_free(&name);
+    buf_free(&record);
+}
+
+static void only_files_within_are_read(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "/etc/passwd", "a");
+    put_tar_file(&tar, "../rank0.json", "a");
+    put_tar_file(&tar, "a/..\\..\\b", "a");
+    put_tar_file(&tar, "C:\\rank0.json", "a");
+    put_tar(&tar, "soft", '2', STR(""));
+    put_tar(&tar, "hard", '1', STR(""));
+    put_tar(&tar, "tty", '3', STR(""));
+    put_tar(&tar, "pipe", '6', STR(""));
+    put_tar_file(&tar, "run/._rank0.json", "a");
+    put_tar_file(&tar, "__MACOSX/rank0.json", "a");
+    put_tar_file(&tar, "run/..rank0.json", "kept");
+    put_tar_end(&tar);
+    assert_lists(&tar, "/etc/passwd (its name is absolute)\n"
+                       "../rank0.json (its name leads out of the archive)\n"
+                       "a/..\\..\\b (its name leads out of the archive)\n"
+                       "C:\\rank0.json (its name is absolute)\n"
+                       "soft (a symbolic link)\n"
+                       "hard (a link to another member)\n"
+                       "tty (a device)\n"
+                       "pipe (no regular file)\n"
+                       "run/..rank0.json: kept\n");
+    buf_free(&tar);
+}
+
+static void names_cannot_move_a_cursor(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "a\033[2J\nb\x7F\xC2\x9B\xFF.json", "x");
+    put_tar_end(&tar);
+    assert_lists(&tar, "a\xEF\xBF\xBD[2J\xEF\xBF\xBD"
+                       "b\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD.json: x\n");
+    buf_free(&tar);
+}
+
+static void a_name_without_end_is_cut_and_not_read(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, name = {0};
+    while (name.len < 5000)
+        buf_puts(&name, "folder/");
+    buf_puts(&name, "rank0.json");
+    put_tar(&tar, "././@LongLink", 'L', (struct str){name.at, name.len + 1});
+    put_tar_file(&tar, "cut", "x");
+    put_tar_end(&tar);
+    struct listing listing = list_bytes(&tar, 0);
+    if (listing.code != ERR_NONE)
+        fail_msg("%s", listing.msg);
+    assert_non_null(strstr(listing.text.at, " (its name is too long)\n"));
+    assert_true(listing.text.len < 1100);
+    buf_free(&listing.text);
+    buf_free(&tar);
+    buf_free(&name);
+}
+
+static void a_pax_header_of_megabytes_is_refused(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, record = {0};
+    buf_puts(&record, "3000000 comment=");
+    while (record.len < 2999999)
+        buf_putc(&record, 'a');
+    buf_putc(&record, '\n');
+    put_tar(&tar, "pax", 'x', compress_text(&record));
+    put_tar_file(&tar, "rank0.json", "x");
+    put_tar_end(&tar);
+    struct listing listing = list_bytes(&tar, 0);
+    assert_int_equal(listing.code, ERR_FORMAT);
+    assert_non_null(strstr(listing.msg, "a tar archive that is damaged"));
+    buf_free(&listing.text);
+    buf_free(&tar);
+    buf_free(&record);
+}
+
+// Wherever it is cut: what came before is as it was, and nothing else comes.
+static void a_cut_tar_gives_what_came_before(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "a", "one");
+    put_tar_file(&tar, "b", "two");
+    for (size_t cut = 2 * TAR_BLOCK; cut < tar.len; cut++) {
+        struct buf part = {.at = tar.at, .len = cut};
+        struct listing listing = list_bytes(&part, 1 + cut % 700);
+        assert_true(strncmp(listing.text.at, "a: one\n", 7) == 0);
+        assert_true(listing.code == ERR_NONE || listing.code == ERR_FORMAT);
+        if (cut > 3 * TAR_BLOCK && cut < 3 * TAR_BLOCK + 3)
+            assert_non_null(strstr(listing.text.at, "!format"));
+        buf_free(&listing.text);
+    }
+    buf_free(&tar);
+}
+
+static void a_cut_of_the_compression_is_said(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, zstd = {0}, noise = {0};
+    uint32_t seed = 1;
+    for (int i = 0; i < 1 << 18; i++)
+        put_le(&noise, seed = seed * 1664525 + 1013904223, 4);
+    put_tar_file(&tar, "a", "one");
+    put_tar(&tar, "b", '0', compress_text(&noise));
+    put_tar_end(&tar);
+    add_zstd(&zstd, compress_text(&tar));
+    zstd.len /= 2;
+    struct listing listing = list_bytes(&zstd, 0);
+    assert_true(strncmp(listing.text.at, "a: one\nb: ", 10) == 0);
+    assert_non_null(strstr(listing.text.at, "!format\n"));
+    assert_int_equal(listing.code, ERR_FORMAT);
+    assert_string_equal(listing.msg, "the zstd stream is cut");
+    buf_free(&listing.text);
+    buf_free(&tar);
+    buf_free(&zstd);
+    buf_free(&noise);
+}
+
+// --- zip ----------------------------------------------------------------------------------------
+
+static void members_of_a_zip_come_in_order(void **state)
+{
+    (void)state;
+    struct buf zip = {0};
+    const struct zip_member members[] = {
+        {.name = "run/", .text = STR("")},
+        {.name = "run/rank0.json", .text = STR("stored")},
+        {.name = "run/rank1.json", .text = STR("deflated deflated deflated"), .deflated = true},
+        {.name = "../rank2.json", .text = STR("out")},
+    };
+    put_zip(&zip, members, 4);
+    assert_lists(&zip, "run/rank0.json: stored\nrun/rank1.json: deflated deflated deflated\n"
+                       "../rank2.json (its name leads out of the archive)\n");
+    buf_free(&zip);
+}
+
+static void what_is_wrong_with_a_member_of_a_zip_is_its_own(void **state)
+{
+    (void)state;
+    struct buf zip = {0};
+    const struct zip_member members[] = {
+        {.name = "secret", .text = STR("locked"), .encrypted = true},
+        {.name = "size", .text = STR("wrong"), .deflated = true, .size_off = 7},
+        {.name = "sum", .text = STR("wrong"), .deflated = true, .crc_off = 1},
+        {.name = "good", .text = STR("right"), .deflated = true},
+    };
+    put_zip(&zip, members, 4);
+    struct listing listing = list_bytes(&zip, 0);
+    assert_int_equal(listing.code, ERR_NONE);
+    assert_non_null(strstr(listing.text.at, "secret (it is encrypted)\n"));
+    assert_non_null(strstr(listing.text.at, "size: "));
+    assert_non_null(strstr(listing.text.at, "!format\nsum: "));
+    assert_non_null(strstr(listing.text.at, "!format\ngood: right\n"));
+    buf_free(&listing.text);
+    buf_free(&zip);
+}
+
+static void a_zip_without_its_end_is_named_as_cut(void **state)
+{
+    (void)state;
+    struct buf zip = {0};
+    const struct zip_member member = {.name = "a", .text = STR("bytes")};
+    put_zip(&zip, &member, 1);
+    for (size_t cut = 4; cut < zip.len; cut++) {
+        struct buf part = {.at = zip.at, .len = cut};
+        struct listing listing = list_bytes(&part, 0);
+        assert_int_equal(listing.code, ERR_FORMAT);
+        assert_non_null(strstr(listing.msg, "a zip archive that is damaged or cut"));
+        buf_free(&listing.text);
+    }
+    buf_free(&zip);
+}
+
+static void a_zip_in_compression_is_refused(void **state)
+{
+    (void)state;
+    struct buf zip = {0}, gzip = {0};
+    const struct zip_member member = {.name = "a", .text = STR("bytes")};
+    put_zip(&zip, &member, 1);
+    add_gzip(&gzip, compress_text(&zip), 6);
+    struct listing listing = list_bytes(&gzip, 0);
+    assert_int_equal(listing.code, ERR_UNSUPPORTED);
+    assert_string_equal(listing.msg, "found a zip archive in a pipe or in compression, expected it "
+                                     "as a file of its own");
+    buf_free(&listing.text);
+    buf_free(&zip);
+    buf_free(&gzip);
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+// The same block again and again, without end.
+struct endless {
+    struct source source;
+    char block[TAR_BLOCK];
+};
+
+static bool endless_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                         struct err *err)
+{
+    (void)err;
+    for (*got = 0; *got + TAR_BLOCK <= cap; *got += TAR_BLOCK)
+        memcpy((char *)bytes + *got, ((struct endless *)source)->block, TAR_BLOCK);
+    return true;
+}
+
+static void endless_close(struct source *source)
+{
+    (void)source;
+}
+
+static uint64_t endless_consumed(const struct source *source)
+{
+    (void)source;
+    return 1 << 20;
+}
+
+static const struct source_ops endless_ops = {
+    .read = endless_read, .close = endless_close, .consumed = endless_consumed};
+
+static void members_without_end_are_stopped(void **state)
+{
+    (void)state;
+    struct buf header = {0};
+    struct endless endless = {.source = {&endless_ops}};
+    put_tar_header(&header, "a", '0', 0);
+    memcpy(endless.block, header.at, TAR_BLOCK);
+    struct listing listing = list_source(&endless.source, &unpack_limits);
+    assert_int_equal(listing.code, ERR_LIMIT);
+    assert_string_equal(listing.msg, "found more than 65536 members");
+    buf_free(&listing.text);
+    buf_free(&header);
+}
+
+// Many gigabytes out of 1 MiB, as its source says.
+static void a_member_that_grows_beyond_reason_is_stopped(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct endless endless = {.source = {&endless_ops}};
+    struct buf header = {0};
+    put_tar_header(&header, "a", '0', (uint64_t)7 << 30);
+    memcpy(endless.block, header.at, TAR_BLOCK);
+    struct unpack *unpack =
+        unpack_open(&endless.source, format_find(compress_text(&header), (struct str){"", 0}),
+                    &unpack_limits, &err);
+    const struct unpack_member *member;
+    struct buf out = {0};
+    assert_true(unpack_next(unpack, &member, &err));
+    assert_int_equal(compress_drain(unpack_source(unpack, &err), 1 << 16, &out), ERR_LIMIT);
+    assert_true(out.len < (uint64_t)256 << 20);
+    assert_false(unpack_next(unpack, &member, &err)); // nor is it stepped over
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_non_null(strstr(err.msg, "more than 200 times its size"));
+    unpack_close(unpack);
+    buf_free(&out);
+    buf_free(&header);
+}
+
+// A terabyte of nothing between two bytes, in 1.5 KiB.
+static void a_hole_is_not_filled_without_end(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, record = {0}, map = {0};
+    buf_puts(&record, "22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n"
+                      "24 GNU.sparse.name=hole\n36 GNU.sparse.realsize=1099511627776\n");
+    buf_puts(&map, "1\n1099511627775\n1\n");
+    put_zeros(&map, TAR_BLOCK - map.len);
+    buf_putc(&map, 'x');
+    put_tar(&tar, "pax", 'x', compress_text(&record));
+    put_tar(&tar, "GNUSparseFile.0/hole", '0', compress_text(&map));
+    put_tar_file(&tar, "next", "x");
+    put_tar_end(&tar);
+    struct listing listing = list_bytes(&tar, 0);
+    assert_non_null(strstr(listing.text.at, "!limit\n"));
+    buf_free(&listing.text);
+    buf_free(&tar);
+    buf_free(&record);
+    buf_free(&map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_of_a_tar_come_in_order),
+        cmocka_unit_test(long_names_are_read_in_both_ways),
+        cmocka_unit_test(only_files_within_are_read),
+        cmocka_unit_test(names_cannot_move_a_cursor),
+        cmocka_unit_test(a_name_without_end_is_cut_and_not_read),
+        cmocka_unit_test(a_pax_header_of_megabytes_is_refused),
+        cmocka_unit_test(a_cut_tar_gives_what_came_before),
+        cmocka_unit_test(a_cut_of_the_compression_is_said),
+        cmocka_unit_test(members_of_a_zip_come_in_order),
+        cmocka_unit_test(what_is_wrong_with_a_member_of_a_zip_is_its_own),
+        cmocka_unit_test(a_zip_without_its_end_is_named_as_cut),
+        cmocka_unit_test(a_zip_in_compression_is_refused),
+        cmocka_unit_test(members_without_end_are_stopped),
+        cmocka_unit_test(a_member_that_grows_beyond_reason_is_stopped),
+        cmocka_unit_test(a_hole_is_not_filled_without_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files and members of archives are named by what they are, each with its own figures or reason.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "server/cli/inspected.h"
+#include "tests/unit/archive_bytes.h"
+
+#include <unistd.h>
+
+#define TRACE                                                                             \
+    "{\"distributedInfo\": {\"rank\": 3, \"world_size\": 8}, \"traceEvents\": [{\"ph\": " \
+    "\"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]}"
+
+// A file of these bytes, looked at.
+static struct inspected look(const struct buf *bytes, struct arena *arena)
+{
+    struct inspected seen;
+    struct err err = {0};
+    char path[] = "/tmp/stepscope-inspected-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes->at, bytes->len), bytes->len);
+    close(fd);
+    assert_true(inspected_file(path, (uint64_t)1 << 30, arena, &seen, &err));
+    unlink(path);
+    return seen;
+}
+
+static int64_t figure_of(const struct inspected *seen, const char *name)
+{
+    for (unsigned i = 0; i < seen->figure_count; i++)
+        if (strcmp(seen->figures[i].name, name) == 0)
+            return seen->figures[i].number;
+    return -1;
+}
+
+static const struct inspected *assert_next(const struct inspected *seen, const char *name,
+                                           const char *format, const char *problem)
+{
+    assert_non_null(seen);
+    assert_string_equal(seen->name, name);
+    assert_string_equal(seen->format ? seen->format->name : "nothing", format);
+    assert_string_equal(seen->problem.code == ERR_NONE ? "" : seen->problem.msg, problem);
+    return seen->next;
+}
+
+static void each_member_has_a_fate_of_its_own(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf tar = {0}, gzip = {0}, inner = {0}, whole = {0};
+    arena_init(&arena, NULL);
+    add_gzip(&gzip, STR(TRACE), 6);
+    put_tar_file(&inner, "rank0.json", TRACE);
+    put_tar(&tar, "rank3.json.gz", '0', compress_text(&gzip));
+    put_tar_file(&tar, "train.log", "step 1, loss 2.3\n");
+    put_tar_file(&tar, "metrics.json", "[{\"step\": 1}]");
+    put_tar(&tar, "inner.tar", '0', compress_text(&inner));
+    put_tar(&tar, "link", '2', STR(""));
+    put_tar_file(&tar, "rank4.json", TRACE);
+    put_tar_end(&tar);
+    add_zstd(&whole, compress_text(&tar));
+    struct inspected seen = look(&whole, &arena);
+    assert_false(seen.failed);
+    assert_string_equal(seen.format->name, "tar");
+    assert_string_equal(seen.layers[0]->name, "zstd");
+    assert_int_equal(figure_of(&seen, "members"), 6);
+    assert_int_equal(figure_of(&seen, "traces"), 2);
+    const struct inspected *at = seen.members;
+    assert_int_equal(figure_of(at, "rank"), 3);
+    assert_int_equal(figure_of(at, "world_size"), 8);
+    assert_int_equal(figure_of(at, "events"), 1);
+    at = assert_next(at, "rank3.json.gz", "kineto", "");
+    at = assert_next(at, "train.log", "text", "");
+    assert_string_equal(at->format->name, "json");
+    assert_non_null(strstr(at->problem.msg, "perhaps metrics, with the members step"));
+    at = assert_next(at->next, "inner.tar", "tar",
+                     "a tar archive within an archive, expected files: unpack it and give those");
+    at = assert_next(at, "link", "nothing", "a symbolic link");
+    at = assert_next(at, "rank4.json", "kineto", "");
+    assert_null(at);
+    arena_free(&arena);
+    buf_free(&tar);
+    buf_free(&gzip);
+    buf_free(&inner);
+    buf_free(&whole);
+}
+
+static void files_that_are_no_trace_are_no_failure(void **state)
+{
+    (void)state;
+    const struct {
+        struct str bytes;
+        const char *format;
+        bool failed;
+    } files[] = {
+        {STR("{\"pg_config\": {}}"), "flight-recorder", false},
+        {STR("SQLite format 3"), "sqlite", false},
+        {STR("\0\0\0\0"), "nothing", false},
+        {STR("{\"traceEvents\": []}"), "kineto", true},
+        {STR("PK\x03\x04"), "zip", true},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct arena arena;
+        struct buf bytes = {0};
+        arena_init(&arena, NULL);
+        buf_add_str(&bytes, files[i].bytes);
+        struct inspected seen = look(&bytes, &arena);
+        assert_string_equal(seen.format ? seen.format->name : "nothing", files[i].format);
+        assert_int_equal(seen.failed, files[i].failed);
+        arena_free(&arena);
+        buf_free(&bytes);
+    }
+}
+
+static void a_file_that_is_not_there_is_a_failure(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct inspected seen;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(inspected_file("/nonexistent/rank0.json", 1 << 20, &arena, &seen, &err));
+    assert_true(seen.failed);
+    assert_int_equal(seen.problem.code, ERR_NOT_FOUND);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_member_has_a_fate_of_its_own),
+        cmocka_unit_test(files_that_are_no_trace_are_no_failure),
+        cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
