@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pages owe in time, in a real browser. tests/run runs this file while nothing else works.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, on_clean_page, visit } from "./helpers/browser.mjs";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are small and grow huge, or look harmless and never end: each is refused, or read
 // within seconds and little memory, and the service answers meanwhile.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGTERM in the middle of uploads: what is under way ends well, what is new is told to come back,
 // and the service is gone soon (R12). The long form also has clients that never end.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";

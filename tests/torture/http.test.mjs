@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are wrong, odd or hostile, each with the one answer that it gets: at once, with the
 // headers that guard browsers, without a reset, without burning a core (S5).
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { http_bytes } from "../e2e/helpers/http.mjs";

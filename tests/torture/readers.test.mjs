@@ -2,6 +2,7 @@
 // Clients that ask for a large answer and take it a byte a second: others are served as if they
 // were not there, what they hold is bounded, and each is cut off (R8). The quick form does not wait
 // for the cuts.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of connections of one address that say nothing, or a word and no more, and requests of
 // one address or token without end: others are served as if they were not there (R8).
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { join } from "node:path";

@@ -2,6 +2,7 @@
 // Clients that send a byte a second, in their headers or in their bodies: others are served as if
 // they were not there, and each is cut off within half a minute (R8). The quick form sees the cuts
 // of headers, which come first.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";

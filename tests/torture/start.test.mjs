@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts among many runs, after a process that left everything lying about, without a database, and
 // under limits: what nobody names is gone when the service is ready, what is missing is told.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thousand uploads at the same moment: each is stored or told when to come back, none is reset,
 // and nobody else notices (R9). In the long form each comes back until it is stored.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";

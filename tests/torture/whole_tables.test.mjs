@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of very many rows: storing them and answering with them takes the same memory however long
 // they are, alone and beside others, and whole tables say the same as their pages.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
