@@ -4,10 +4,15 @@
 
 #include "analysis/report/tables.h"
 #include "ingest/base/log.h"
+#include "server/access/access.h"
 #include "server/access/audit.h"
 #include "server/api/api.h"
+#include "server/base/services.h"
+#include "server/compare/compare_reply.h"
+#include "server/http/assets.h"
 #include "server/http/connections.h"
 #include "server/http/problem.h"
+#include "server/uploads/uploads.h"
 
 #include <stdio.h>
 
@@ -139,18 +144,17 @@ const struct route routes[] = {
     {"GET", RUN "/recording", SCOPE_READ, api_get_table, &table_recording},
 
     {"GET", "/api/v1/plan", SCOPE_READ, api_get_plan, NULL},
-    {"GET", "/api/v1/compare", SCOPE_READ, api_get_compare, NULL},
-    {"GET", "/api/v1/compare/gate", SCOPE_READ, api_get_gate, NULL},
-    {"GET", "/api/v1/compare/runs", SCOPE_READ, api_get_compare_table, &table_compare_runs},
-    {"GET", "/api/v1/compare/settings", SCOPE_READ, api_get_compare_table, &table_compare_settings},
-    {"GET", "/api/v1/compare/waterfall", SCOPE_READ, api_get_compare_table,
-     &table_compare_waterfall},
-    {"GET", "/api/v1/compare/modules", SCOPE_READ, api_get_compare_table, &table_compare_modules},
-    {"GET", "/api/v1/compare/collectives", SCOPE_READ, api_get_compare_table,
+    {"GET", "/api/v1/compare", SCOPE_READ, compare_get, NULL},
+    {"GET", "/api/v1/compare/gate", SCOPE_READ, compare_get_gate, NULL},
+    {"GET", "/api/v1/compare/runs", SCOPE_READ, compare_get_table, &table_compare_runs},
+    {"GET", "/api/v1/compare/settings", SCOPE_READ, compare_get_table, &table_compare_settings},
+    {"GET", "/api/v1/compare/waterfall", SCOPE_READ, compare_get_table, &table_compare_waterfall},
+    {"GET", "/api/v1/compare/modules", SCOPE_READ, compare_get_table, &table_compare_modules},
+    {"GET", "/api/v1/compare/collectives", SCOPE_READ, compare_get_table,
      &table_compare_collectives},
-    {"GET", "/api/v1/compare/ranks", SCOPE_READ, api_get_compare_table, &table_compare_ranks},
-    {"GET", "/api/v1/compare/memory", SCOPE_READ, api_get_compare_table, &table_compare_memory},
-    {"GET", "/api/v1/compare/findings", SCOPE_READ, api_get_compare_table, &table_compare_findings},
+    {"GET", "/api/v1/compare/ranks", SCOPE_READ, compare_get_table, &table_compare_ranks},
+    {"GET", "/api/v1/compare/memory", SCOPE_READ, compare_get_table, &table_compare_memory},
+    {"GET", "/api/v1/compare/findings", SCOPE_READ, compare_get_table, &table_compare_findings},
 };
 const size_t routes_count = sizeof(routes) / sizeof(*routes);
 

@@ -3,17 +3,7 @@
 #ifndef SERVER_ROUTES_H
 #define SERVER_ROUTES_H
 
-#include "analysis/report/report.h"
-#include "server/access/access.h"
-#include "server/http/response.h"
-
-struct route {
-    const char *method;  // "GET" serves HEAD, too
-    const char *pattern; // "/api/v1/runs/{run}/kernels"; a last {name*} takes the rest
-    unsigned scopes;     // any of them admits; SCOPE_OPEN: everybody
-    bool (*handle)(struct request *request, struct response *response, struct err *err);
-    const struct table_desc *table; // run table that a table endpoint serves, else NULL
-};
+#include "server/http/route.h"
 
 extern const struct route routes[];
 extern const size_t routes_count;

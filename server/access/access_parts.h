@@ -3,10 +3,11 @@
 #ifndef SERVER_ACCESS_PARTS_H
 #define SERVER_ACCESS_PARTS_H
 
+#include "server/access/access.h"
 #include "server/access/login_guard.h"
 #include "server/access/peers.h"
+#include "server/base/services.h"
 #include "server/http/response.h"
-#include "server/services.h"
 #include "server/store/store_access.h"
 
 struct access {

@@ -2,7 +2,7 @@
 // Sessions of browsers: a cookie stands for the token that began it.
 #include "server/access/access_parts.h"
 #include "server/access/credentials.h"
-#include "server/access/token.h"
+#include "server/base/token.h"
 
 #include "ingest/base/clock.h"
 

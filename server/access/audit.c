@@ -3,8 +3,8 @@
 #include "server/access/audit.h"
 
 #include "server/access/refusals.h"
-#include "server/api/api.h"
-#include "server/routes.h"
+#include "server/base/services.h"
+#include "server/http/route.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"
@@ -320,8 +320,7 @@ static bool names_upload(const struct request *request)
 // A piece of an upload says nothing until the last one made it an upload.
 static bool is_piece(const struct request *request, const struct response *response)
 {
-    return (request->route->handle == tus_patch || tus_overrides(request, "PATCH")) &&
-           response->status == 204 && !names_upload(request);
+    return request->is_piece && response->status == 204 && !names_upload(request);
 }
 
 // Wrong credentials have an entry of their own; without any nothing was done, and whoever can
@@ -330,7 +329,7 @@ static bool counts(const struct request *request, const struct response *respons
 {
     if (!request->route || request->who.kind == WHO_NOBODY)
         return false;
-    if (request->route->handle == api_get_trace)
+    if (request->is_download)
         return response->status == 0 || response->status < 300;
     if (request_is_safe(request)) // asking how far it came may bring an upload to its end
         return names_upload(request);

@@ -2,7 +2,7 @@
 // Reads Authorization and Cookie.
 #include "server/access/credentials.h"
 
-#include "server/access/token.h"
+#include "server/base/token.h"
 
 struct str credentials_bearer(const struct request *request)
 {

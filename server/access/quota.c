@@ -2,7 +2,7 @@
 // Quotas: what the store counted, and what uploads under way will add to it.
 #include "server/access/quota.h"
 
-#include "server/services.h"
+#include "server/base/services.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"

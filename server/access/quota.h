@@ -7,6 +7,7 @@
 #include "server/http/response.h"
 
 struct quota;
+struct store;
 
 // Limits of whoever has none of their own. Pair with quota_free.
 MUST_CHECK struct quota *quota_new(struct store *store, const struct quota_limits *defaults,

@@ -3,13 +3,13 @@
 #include "server/api/api.h"
 
 #include "ingest/base/hash.h"
-#include "server/files/care.h"
+#include "server/care/care.h"
 #include "server/http/reply_room.h"
 
 bool api_find_run(struct request *request, struct response *response, struct str key,
                   struct run *run, struct err *err)
 {
-    if (store_find_run(request->services->intake.store, key, request->arena, run, err)) {
+    if (store_find_run(request->services->intake->store, key, request->arena, run, err)) {
         char *object = arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at);
         request->object = str_of(object);
         return true;
@@ -29,7 +29,7 @@ void api_locate_run(struct request *request, struct response *response, const st
 void api_tell_storage(struct request *request, struct response *response)
 {
     response_header(response, request->arena, "Stepscope-Storage", "%s",
-                    care_storage_word(request->services->intake.care));
+                    care_storage_word(request->services->intake->care));
 }
 
 bool api_take_turn(const struct request *request, struct response *response, struct err *err)

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers that routes.c names, and what they share. A handler fills the response and returns
-// true, or fails with an error that becomes problem+json.
+// Handlers of this room. A handler fills the response and returns true, or fails with an error that
+// becomes problem+json.
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
-#include "server/http/response.h"
-#include "server/services.h"
-
-// Pages and files (assets.c).
-bool assets_get_page(struct request *request, struct response *response, struct err *err);
-bool assets_get_static(struct request *request, struct response *response, struct err *err);
-bool assets_get_client(struct request *request, struct response *response, struct err *err);
+#include "server/api/api_parts.h"
 
 // Health, version, description, metrics (api_misc.c, api_metrics.c).
 bool api_get_health(struct request *request, struct response *response, struct err *err);
@@ -62,11 +56,6 @@ bool api_get_table(struct request *request, struct response *response, struct er
 // A window of a rank's trace (api_timeline.c).
 bool api_get_timeline(struct request *request, struct response *response, struct err *err);
 
-// Runs beside each other, the row's table of a comparison, and a gate (api_compare.c, api_gate.c).
-bool api_get_compare(struct request *request, struct response *response, struct err *err);
-bool api_get_compare_table(struct request *request, struct response *response, struct err *err);
-bool api_get_gate(struct request *request, struct response *response, struct err *err);
-
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 
@@ -79,96 +68,8 @@ bool api_create_token(struct request *request, struct response *response, struct
 bool api_revoke_token(struct request *request, struct response *response, struct err *err);
 bool api_list_audit(struct request *request, struct response *response, struct err *err);
 
-// Uploads and traces (upload.c, api_uploads.c).
-bool upload_post(struct request *request, struct response *response, struct err *err);
-bool upload_put(struct request *request, struct response *response, struct err *err);
+// Uploads and traces as they came (api_uploads.c).
 bool api_get_upload(struct request *request, struct response *response, struct err *err);
 bool api_get_trace(struct request *request, struct response *response, struct err *err);
-
-// Uploads in pieces (tus.c).
-bool tus_options(struct request *request, struct response *response, struct err *err);
-bool tus_post(struct request *request, struct response *response, struct err *err);
-bool tus_get(struct request *request, struct response *response, struct err *err);
-bool tus_patch(struct request *request, struct response *response, struct err *err);
-bool tus_delete(struct request *request, struct response *response, struct err *err);
-bool tus_post_other(struct request *request, struct response *response, struct err *err);
-// Clients that cannot send PATCH or DELETE say in a header of a POST that they mean it.
-bool tus_overrides(const struct request *request, const char *method);
-
-// --- shared (api.c, api_json.c) -----------------------------------------------------------------
-
-// Finds the run that a key names (id, name, project/name, series~latest), and says which it was in
-// Content-Location where `rest` is what follows "/api/v1/runs/{id}" ("" for the run itself, NULL:
-// no such header).
-MUST_CHECK bool api_find_run(struct request *request, struct response *response, struct str key,
-                             struct run *run, struct err *err);
-void api_locate_run(struct request *request, struct response *response, const struct run *run,
-                    const char *rest);
-
-// The rank whose figures stand for the run, -1 while no trace of it is done (api_tables.c).
-MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
-                                  int64_t *rank, struct err *err);
-
-// "Stepscope-Storage" says whether what is stored is sound; on answers that every page asks for, so
-// that pages can tell of damage without asking.
-void api_tell_storage(struct request *request, struct response *response);
-
-// Waits for a turn to make a large answer. Fails with 503 and the word that such an answer gets
-// where there is no room to send it. Pair with reply_room_end when true.
-MUST_CHECK bool api_take_turn(const struct request *request, struct response *response,
-                              struct err *err);
-
-// Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag).
-// When the client has that already the answer is 304.
-MUST_CHECK bool api_finish_json(struct request *request, struct response *response,
-                                const char *prefix, struct err *err);
-
-// A run as every endpoint shows it, without the closing brace so that members can follow.
-MUST_CHECK bool api_run_json(const struct request *request, const struct run *run, struct buf *out,
-                             struct err *err);
-
-// Answers with a run as it is now (api_changes.c), and with one that is in the bin (api_bin.c).
-MUST_CHECK bool api_reply_run(struct request *request, struct response *response, struct str id,
-                              struct err *err);
-MUST_CHECK bool api_reply_deleted(struct request *request, struct response *response, struct str id,
-                                  struct err *err);
-
-// Rows of a table, or none for NULL, as a JSON array.
-void api_rows_json(const struct table *table, struct buf *out);
-
-// A text, null when it is empty; a count, null when it is negative.
-void api_text_json(struct str text, struct buf *out);
-void api_count_json(int64_t count, struct buf *out);
-
-// How far a trace is, 0..1.
-double api_trace_progress(const struct request *request, const struct trace_row *trace);
-
-// One trace as runs and uploads show it.
-void api_trace_json(const struct request *request, const struct trace_row *trace, struct buf *out);
-
-// An upload, with what became of its traces. Parts that were refused follow the others.
-struct api_refused_part {
-    struct str filename;
-    char reason[240];
-};
-struct api_upload {
-    const struct upload *upload;
-    const struct run *run;
-    const struct api_refused_part *refused;
-    size_t refused_count;
-};
-MUST_CHECK bool api_upload_json(const struct request *request, const struct api_upload *what,
-                                struct buf *out, struct err *err);
-
-// "key=value" of a tag or of metadata (what), from a query or form field. ERR_USAGE.
-MUST_CHECK bool api_parse_pair(const char *what, struct str text, struct run_tag *pair,
-                               struct err *err);
-
-// All tag=key=value and tag=key (any value) of a query. ERR_USAGE.
-MUST_CHECK bool api_read_tags(const struct request *request, struct run_tag **tags, size_t *count,
-                              struct err *err);
-
-// Brings what is said of series up to date before it is shown (api_series.c).
-void api_judge_series(const struct request *request);
 
 #endif

@@ -23,7 +23,7 @@ bool api_list_alerts(struct request *request, struct response *response, struct 
         return false;
     api_judge_series(request);
     api_tell_storage(request, response);
-    return store_list_alerts(request->services->intake.store, &query, request->arena, &table,
+    return store_list_alerts(request->services->intake->store, &query, request->arena, &table,
                              err) &&
            table_reply_rows(request, response, &asked, &table, err);
 }
@@ -52,7 +52,7 @@ static bool patch(struct request *request, json_t *object, struct err *err)
         .status = json_object_get(object, "status") ? &status : NULL,
         .comment = json_object_get(object, "comment") ? &comment : NULL,
     };
-    return store_patch_alert(request->services->intake.store, request->captures[0], &change, err);
+    return store_patch_alert(request->services->intake->store, request->captures[0], &change, err);
 }
 
 bool api_patch_alert(struct request *request, struct response *response, struct err *err)
@@ -66,7 +66,7 @@ bool api_patch_alert(struct request *request, struct response *response, struct 
     json_decref(object);
     if (!ok)
         return false;
-    if (!store_find_alert(request->services->intake.store, request->captures[0], request->arena,
+    if (!store_find_alert(request->services->intake->store, request->captures[0], request->arena,
                           &table, err))
         return false;
     report_row_json(&table, 0, &response->body);

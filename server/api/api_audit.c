@@ -18,6 +18,7 @@ bool api_list_audit(struct request *request, struct response *response, struct e
     audit_settle(request->services->audit);
     return table_request_parse(request, &table_audit, own, &asked, err) &&
            query_get_int(&request->query, before, &query.before, err) &&
-           store_list_audit(request->services->intake.store, &query, request->arena, &table, err) &&
+           store_list_audit(request->services->intake->store, &query, request->arena, &table,
+                            err) &&
            table_reply_rows(request, response, &asked, &table, err);
 }

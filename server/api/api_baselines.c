@@ -13,7 +13,7 @@ bool api_list_baselines(struct request *request, struct response *response, stru
     struct table_request asked;
     struct table table;
     return table_request_parse(request, &table_baselines, NULL, &asked, err) &&
-           store_list_baselines(request->services->intake.store, STR(""), request->arena, &table,
+           store_list_baselines(request->services->intake->store, STR(""), request->arena, &table,
                                 err) &&
            table_reply_rows(request, response, &asked, &table, err);
 }
@@ -23,7 +23,7 @@ static bool reply_one(struct request *request, struct response *response, const 
 {
     struct str name = request->captures[0];
     struct table table;
-    if (!store_list_baselines(request->services->intake.store, name, request->arena, &table, err))
+    if (!store_list_baselines(request->services->intake->store, name, request->arena, &table, err))
         return false;
     if (table.row_count == 0) {
         response->fix = STR("GET /api/v1/baselines lists those there are");
@@ -64,7 +64,7 @@ bool api_put_baseline(struct request *request, struct response *response, struct
         object && check_members(object, err) &&
         json_body_text(object, "run", request->arena, &key, err) &&
         api_find_run(request, response, key, &run, err) &&
-        store_set_baseline(request->services->intake.store, request->captures[0], run.id, err);
+        store_set_baseline(request->services->intake->store, request->captures[0], run.id, err);
     json_decref(object);
     return ok && reply_one(request, response, NULL, err);
 }
@@ -72,7 +72,7 @@ bool api_put_baseline(struct request *request, struct response *response, struct
 bool api_delete_baseline(struct request *request, struct response *response, struct err *err)
 {
     if (!query_allow(&request->query, no_parameters, err) ||
-        !store_drop_baseline(request->services->intake.store, request->captures[0], err))
+        !store_drop_baseline(request->services->intake->store, request->captures[0], err))
         return false;
     response->status = 204;
     response->cache = CACHE_NEVER;

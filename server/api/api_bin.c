@@ -4,8 +4,8 @@
 
 #include "ingest/base/clock.h"
 #include "server/access/audit.h"
-#include "server/files/care.h"
-#include "server/files/stored_runs.h"
+#include "server/care/care.h"
+#include "server/care/stored_runs.h"
 
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static void add_run(const struct stored_run *run, struct buf *out)
 
 static int64_t bin_ns(const struct request *request)
 {
-    return request->services->retention.bin_days * DAY_NS;
+    return request->services->retention->bin_days * DAY_NS;
 }
 
 static void add_deletion(const struct request *request, const struct stored_run *run,
@@ -53,7 +53,7 @@ static void add_deletion(const struct request *request, const struct stored_run 
 static bool list_stored(const struct request *request, enum stored_which which,
                         struct stored_list *list, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     return stored_runs_list(intake->store, blob_root(intake->blobs), which, request->arena, list,
                             err);
 }
@@ -61,7 +61,7 @@ static bool list_stored(const struct request *request, enum stored_which which,
 static bool find_in_bin(struct request *request, struct response *response, struct str id,
                         struct stored_run *run, struct err *err)
 {
-    if (store_find_in_bin(request->services->intake.store, id, request->arena, run, err)) {
+    if (store_find_in_bin(request->services->intake->store, id, request->arena, run, err)) {
         request->object =
             str_of(arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at));
         return true;
@@ -94,7 +94,7 @@ bool api_list_bin(struct request *request, struct response *response, struct err
         !list_stored(request, STORED_IN_BIN, &list, err))
         return false;
     buf_printf(out, "{\"days\":%lld,\"runs\":%zu,\"bytes\":%llu,\"items\":[",
-               (long long)request->services->retention.bin_days, list.count,
+               (long long)request->services->retention->bin_days, list.count,
                (unsigned long long)stored_runs_bytes(&list));
     for (size_t i = list.count; i-- > 0;) { // newest deletion first
         add_run(&list.runs[i], out);
@@ -108,7 +108,7 @@ bool api_list_bin(struct request *request, struct response *response, struct err
 
 bool api_restore_run(struct request *request, struct response *response, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct stored_run run;
     if (!query_allow(&request->query, no_parameters, err) ||
         !find_in_bin(request, response, request->captures[0], &run, err) ||
@@ -124,7 +124,7 @@ bool api_purge_run(struct request *request, struct response *response, struct er
     struct stored_run run;
     if (!query_allow(&request->query, no_parameters, err) ||
         !find_in_bin(request, response, request->captures[0], &run, err) ||
-        !intake_delete_run(&request->services->intake, run.id, run.revision, err))
+        !intake_delete_run(request->services->intake, run.id, run.revision, err))
         return false;
     response->status = 204;
     response->cache = CACHE_NEVER;
@@ -154,7 +154,7 @@ bool api_empty_bin(struct request *request, struct response *response, struct er
         return false;
     for (size_t i = 0; i < list.count; i++) {
         const struct stored_run *run = &list.runs[i];
-        if (intake_delete_run(&request->services->intake, run->id, run->revision, &failure)) {
+        if (intake_delete_run(request->services->intake, run->id, run->revision, &failure)) {
             note_purge(request, run);
             count++;
         } else if (failure.code != ERR_CONFLICT && failure.code != ERR_NOT_FOUND) {
@@ -175,7 +175,7 @@ static bool read_rules(const struct request *request, struct retention_rules *ru
 {
     const struct query *query = &request->query;
     int64_t size = 0;
-    *rules = request->services->retention;
+    *rules = *request->services->retention;
     struct query_int days = {"days", rules->days, 0, RETENTION_MAX_DAYS};
     struct query_int newest = {"newest", rules->newest, 0, INT64_MAX};
     struct query_int every = {"every", rules->every_days, 0, RETENTION_MAX_DAYS};
@@ -226,7 +226,7 @@ bool api_get_retention(struct request *request, struct response *response, struc
     struct buf *out = &response->body;
     if (!query_allow(&request->query, known, err) || !read_rules(request, &rules, err) ||
         !list_stored(request, STORED_ALL, &list, err) ||
-        !retention_plan(&rules, &list, care_clock_ns(request->services->intake.care),
+        !retention_plan(&rules, &list, care_clock_ns(request->services->intake->care),
                         request->arena, &plan, err))
         return false;
     add_rules(&rules, out);

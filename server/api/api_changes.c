@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making, changing and deleting runs.
 #include "server/api/api.h"
+#include "server/care/retention_plan.h"
 #include "server/http/json_body.h"
 
 static const char *const no_parameters[] = {NULL};
@@ -80,7 +81,7 @@ static bool came_second(const struct request *request, const struct run *seen, i
     struct run now;
     struct err ignored;
     return why->code == ERR_CONFLICT && expected != STORE_ANY &&
-           store_find_run(request->services->intake.store, seen->id, request->arena, &now,
+           store_find_run(request->services->intake->store, seen->id, request->arena, &now,
                           &ignored) &&
            now.revision != expected;
 }
@@ -125,7 +126,7 @@ bool api_reply_run(struct request *request, struct response *response, struct st
                    struct err *err)
 {
     struct run run;
-    if (!store_find_run(request->services->intake.store, id, request->arena, &run, err) ||
+    if (!store_find_run(request->services->intake->store, id, request->arena, &run, err) ||
         !api_run_json(request, &run, &response->body, err))
         return false;
     buf_putc(&response->body, '}');
@@ -154,7 +155,7 @@ static bool create(struct request *request, json_t *object, struct run *run, str
     wanted.tags = tags.at;
     wanted.tag_count = tags.count;
     wanted.owner = request->who.key;
-    return store_create_run(request->services->intake.store, &wanted, arena, run, err);
+    return store_create_run(request->services->intake->store, &wanted, arena, run, err);
 }
 
 bool api_create_run(struct request *request, struct response *response, struct err *err)
@@ -207,7 +208,7 @@ static bool patch(struct request *request, json_t *object, const struct run *run
         .step_pattern = json_object_get(object, "step") ? &step : NULL,
         .warmup_steps = json_object_get(object, "warmup") ? &warmup : NULL,
     };
-    return store_patch_run(request->services->intake.store, run->id, &change, expected, err);
+    return store_patch_run(request->services->intake->store, run->id, &change, expected, err);
 }
 
 bool api_patch_run(struct request *request, struct response *response, struct err *err)
@@ -223,8 +224,8 @@ bool api_patch_run(struct request *request, struct response *response, struct er
     json_decref(object);
     if (!ok && came_second(request, &run, expected, err))
         return refuse_changed(response, err);
-    if (ok && request->services->intake.jobs)
-        jobs_wake(request->services->intake.jobs); // new choices of steps queue its traces
+    if (ok && request->services->intake->jobs)
+        jobs_wake(request->services->intake->jobs); // new choices of steps queue its traces
     return ok && api_reply_run(request, response, run.id, err);
 }
 
@@ -233,7 +234,7 @@ bool api_patch_run(struct request *request, struct response *response, struct er
 static bool delete_for_good(struct request *request, struct response *response,
                             const struct run *run, struct err *err)
 {
-    if (!intake_delete_run(&request->services->intake, run->id, STORE_ANY, err) &&
+    if (!intake_delete_run(request->services->intake, run->id, STORE_ANY, err) &&
         err->code != ERR_NOT_FOUND)
         return false;
     response->status = 204;
@@ -249,10 +250,11 @@ bool api_delete_run(struct request *request, struct response *response, struct e
         !api_find_run(request, response, request->captures[0], &run, err) ||
         !expected_revision(request, response, &run, &expected, err))
         return false;
-    if (!intake_bin_run(&request->services->intake, run.id, expected, request->who.name, err))
+    if (!intake_bin_run(request->services->intake, run.id, expected, request->who.name, err))
         return came_second(request, &run, expected, err) && refuse_changed(response, err);
-    return request->services->retention.bin_days ? api_reply_deleted(request, response, run.id, err)
-                                                 : delete_for_good(request, response, &run, err);
+    return request->services->retention->bin_days
+               ? api_reply_deleted(request, response, run.id, err)
+               : delete_for_good(request, response, &run, err);
 }
 
 // Whoever may only upload ends runs of their own. One that is complete already stays as it is.
@@ -272,7 +274,7 @@ static bool check_own(const struct request *request, struct response *response,
 static bool make_work(struct request *request, struct response *response,
                       bool (*change)(struct store *, struct str, struct err *), struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct run run;
     if (!query_allow(&request->query, no_parameters, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
@@ -293,7 +295,7 @@ bool api_reanalyse_run(struct request *request, struct response *response, struc
 
 bool api_cancel_run(struct request *request, struct response *response, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct run run;
     if (!query_allow(&request->query, no_parameters, err) ||
         !api_find_run(request, response, request->captures[0], &run, err))

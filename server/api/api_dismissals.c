@@ -23,7 +23,7 @@ static bool reply_all(struct request *request, struct response *response, const 
 {
     struct dismissal *dismissals;
     size_t count;
-    if (!store_list_dismissals(request->services->intake.store, run->id, request->arena,
+    if (!store_list_dismissals(request->services->intake->store, run->id, request->arena,
                                &dismissals, &count, err))
         return false;
     buf_puts(&response->body, "{\"items\":[");
@@ -66,7 +66,7 @@ bool api_put_dismissal(struct request *request, struct response *response, struc
     bool ok =
         object && check_members(object, err) &&
         json_body_text(object, "reason", request->arena, &reason, err) &&
-        store_dismiss(request->services->intake.store, run.id, request->captures[1], reason, err);
+        store_dismiss(request->services->intake->store, run.id, request->captures[1], reason, err);
     json_decref(object);
     return ok && reply_all(request, response, &run, NULL, err);
 }
@@ -76,7 +76,7 @@ bool api_delete_dismissal(struct request *request, struct response *response, st
     struct run run;
     return query_allow(&request->query, no_parameters, err) &&
            api_find_run(request, response, request->captures[0], &run, err) &&
-           store_take_back_dismissal(request->services->intake.store, run.id, request->captures[1],
+           store_take_back_dismissal(request->services->intake->store, run.id, request->captures[1],
                                      err) &&
            reply_all(request, response, &run, NULL, err);
 }

@@ -54,8 +54,8 @@ double api_trace_progress(const struct request *request, const struct trace_row 
     double share = 0;
     if (trace->state == TRACE_DONE || trace->state == TRACE_FAILED)
         return 1;
-    if (request->services->intake.jobs &&
-        jobs_progress(request->services->intake.jobs, trace->id, &share))
+    if (request->services->intake->jobs &&
+        jobs_progress(request->services->intake->jobs, trace->id, &share))
         return share;
     return 0;
 }
@@ -70,7 +70,7 @@ static bool progress_json(const struct request *request, const struct run *run, 
     }
     struct trace_row *traces = NULL;
     size_t count = 0;
-    if (!store_list_traces(request->services->intake.store, run->id, request->arena, &traces,
+    if (!store_list_traces(request->services->intake->store, run->id, request->arena, &traces,
                            &count, err))
         return false;
     double sum = 0;
@@ -256,7 +256,7 @@ static bool read_doubts(const struct request *request, const struct run *run,
         .sorts = {{{"rank", 4}, false}},
         .sort_count = 1,
         .limit = TABLE_QUERY_NO_LIMIT};
-    return store_read_table(request->services->intake.store,
+    return store_read_table(request->services->intake->store,
                             (struct run_table){run->id, &table_run_quality}, &query, request->arena,
                             page, err);
 }

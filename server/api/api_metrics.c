@@ -3,9 +3,10 @@
 #include "server/api/api.h"
 
 #include "server/access/audit.h"
-#include "server/files/backup.h"
+#include "server/base/metrics.h"
+#include "server/base/process_state.h"
+#include "server/care/backup.h"
 #include "server/http/connections.h"
-#include "server/http/process_state.h"
 #include "server/store/store_watch.h"
 
 #include <stdio.h>
@@ -61,11 +62,11 @@ static bool add_trace(void *ctx, const char *trace_id, struct err *err)
 // When it fails the old sizes stand.
 static void measure_files(const struct services *services)
 {
-    struct walk walk = {.blobs = services->intake.blobs};
+    struct walk walk = {.blobs = services->intake->blobs};
     struct blob_visitor visitor = {add_blob, add_trace, &walk};
     struct err err = {0};
     if (!metrics_claim(services->metrics, METRIC_BLOB_BYTES, WALK_EVERY_NS) ||
-        !blob_each(services->intake.blobs, &visitor, &err))
+        !blob_each(services->intake->blobs, &visitor, &err))
         return;
     metrics_set(services->metrics, METRIC_BLOB_BYTES, walk.blob_bytes);
     metrics_set(services->metrics, METRIC_BLOB_FILES, walk.blob_files);
@@ -80,7 +81,7 @@ static void write_database(const struct services *services, struct buf *out)
         {"stepscope.db-wal", "stepscope_wal_bytes", "Bytes of the database's log."}};
     for (size_t i = 0; i < 2; i++) {
         char path[BLOB_PATH_SIZE];
-        snprintf(path, sizeof path, "%s/%s", blob_root(services->intake.blobs), files[i][0]);
+        snprintf(path, sizeof path, "%s/%s", blob_root(services->intake->blobs), files[i][0]);
         write_gauge(out, files[i][1], files[i][2], (double)file_bytes(path));
     }
 }
@@ -140,7 +141,7 @@ static void write_owners(const struct store_room *room, struct buf *out)
 static void write_room(const struct services *services, const struct store_room *room,
                        struct buf *out)
 {
-    const char *data = blob_root(services->intake.blobs);
+    const char *data = blob_root(services->intake->blobs);
     write_gauge(out, "stepscope_pieces_open", "Uploads in pieces that are not complete.",
                 (double)room->pieces);
     write_gauge(out, "stepscope_pieces_bytes", "Bytes that came of them.",
@@ -164,7 +165,7 @@ static void write_room(const struct services *services, const struct store_room 
 static void write_disk(const struct services *services, uint64_t free_bytes, struct buf *out)
 {
     uint64_t files = 0, free_files = 0;
-    blob_files_left(services->intake.blobs, &files, &free_files);
+    blob_files_left(services->intake->blobs, &files, &free_files);
     write_gauge(out, "stepscope_disk_free_bytes", "Bytes that may still be written.",
                 (double)free_bytes);
     write_gauge(out, "stepscope_disk_inodes", "Files that the disk has room for; 0: any number.",
@@ -204,9 +205,9 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
     struct store_room room;
     uint64_t free_bytes = 0;
     if (!query_allow(&request->query, no_parameters, err) ||
-        !store_queue_state(services->intake.store, &queue, err) ||
-        !store_measure_room(services->intake.store, &room, err) ||
-        !blob_free_bytes(services->intake.blobs, &free_bytes, err))
+        !store_queue_state(services->intake->store, &queue, err) ||
+        !store_measure_room(services->intake->store, &room, err) ||
+        !blob_free_bytes(services->intake->blobs, &free_bytes, err))
         return false;
     measure_files(services);
     metrics_write(services->metrics, out);

@@ -3,7 +3,7 @@
 #include "server/api/api.h"
 
 #include "server/api/openapi_data.h"
-#include "server/files/care.h"
+#include "server/care/care.h"
 #include "server/store/store_watch.h"
 
 static const char *const no_parameters[] = {NULL};
@@ -18,7 +18,7 @@ bool api_get_health(struct request *request, struct response *response, struct e
 
 bool api_get_ready(struct request *request, struct response *response, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     uint64_t free_bytes = 0, min_free_bytes = request->services->min_free_bytes;
     struct queue_state queue;
     if (!query_allow(&request->query, no_parameters, err) || !care_check(intake->care, err) ||

@@ -214,7 +214,7 @@ bool api_list_runs(struct request *request, struct response *response, struct er
         !table_request_parse(request, &runs_table, known, &table, err))
         return false;
     if (!read_query(request, &table, &query, err) ||
-        !store_list_runs(request->services->intake.store, &query, request->arena, &list, err))
+        !store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
     if (table.format == TABLE_JSON && !table.chosen)
         return reply_json(request, response, &table, &list, err);
@@ -226,7 +226,7 @@ bool api_list_runs(struct request *request, struct response *response, struct er
 bool api_get_run(struct request *request, struct response *response, struct err *err)
 {
     static const char *const none[] = {NULL};
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     struct trace_row *traces = NULL;
     struct run run;
     size_t count = 0;

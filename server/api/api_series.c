@@ -10,7 +10,7 @@
 void api_judge_series(const struct request *request)
 {
     struct err err = {.pos = ERR_NO_POS};
-    if (!store_judge_series(request->services->intake.store, &err))
+    if (!store_judge_series(request->services->intake->store, &err))
         log_warn("judging series: %s", err.msg);
 }
 
@@ -34,7 +34,7 @@ bool api_list_series(struct request *request, struct response *response, struct 
     query.search = asked.query.search;
     asked.query.search = STR(""); // found already
     api_judge_series(request);
-    return store_list_series(request->services->intake.store, &query, request->arena, &table,
+    return store_list_series(request->services->intake->store, &query, request->arena, &table,
                              err) &&
            table_reply_rows(request, response, &asked, &table, err);
 }
@@ -46,7 +46,7 @@ static bool reply_rows(struct request *request, struct response *response,
                        const struct table_desc *desc, list_rows *list, struct err *err)
 {
     static const char *const known[] = {"project", NULL};
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     struct series_key key = {text_of(request, "project"), request->captures[0]};
     struct table_request asked;
     struct table table;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who one is, and sessions of browsers.
-#include "server/access/token.h"
+#include "server/access/access.h"
 #include "server/api/api.h"
+#include "server/base/token.h"
 #include "server/http/json_body.h"
 
 #include "ingest/base/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether what is stored is sound: the database as it was checked last, and files that are damaged.
 #include "server/api/api.h"
-#include "server/files/care.h"
+#include "server/care/care.h"
 
 #include "ingest/base/clock.h"
 
@@ -36,7 +36,7 @@ static void add_damaged(struct buf *out, const struct damaged_blob *blob)
 bool api_get_storage(struct request *request, struct response *response, struct err *err)
 {
     static const char *const no_parameters[] = {NULL};
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct care_status status = {0};
     struct damaged_blob *blobs;
     struct err fault = {0};

@@ -35,7 +35,7 @@ static const struct section sections[] = {
 static bool read_rows(const struct request *request, const struct run *run,
                       const struct section *section, struct table_page *page, struct err *err)
 {
-    return store_read_table(request->services->intake.store,
+    return store_read_table(request->services->intake->store,
                             (struct run_table){run->id, section->desc}, &section->query,
                             request->arena, page, err);
 }
@@ -117,7 +117,7 @@ static bool reply_json(struct request *request, struct response *response, const
 {
     struct buf *out = &response->body;
     int64_t damaged;
-    if (!store_count_damaged(request->services->intake.store, run->id, &damaged, err))
+    if (!store_count_damaged(request->services->intake->store, run->id, &damaged, err))
         return false;
     buf_puts(out, "{\"run\":");
     if (!api_run_json(request, run, out, err))
@@ -148,7 +148,7 @@ bool api_get_summary(struct request *request, struct response *response, struct 
     if (!query_allow(&request->query, known, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
         !table_request_parse(request, &table_run_summary, NULL, &table, err) ||
-        !store_read_table(request->services->intake.store,
+        !store_read_table(request->services->intake->store,
                           (struct run_table){run.id, &table_run_summary}, &table.query,
                           request->arena, &page, err))
         return false;

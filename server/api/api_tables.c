@@ -6,7 +6,7 @@
 #include "ingest/base/hash.h"
 #include "server/api/table_parts.h"
 #include "server/http/reply_room.h"
-#include "server/routes.h"
+#include "server/http/route.h"
 
 #define LARGE_ROWS   1000                  // pages of more are made in turns
 #define SORTED_BYTES ((uint64_t)512 << 20) // what a whole table may take while it is sorted
@@ -39,7 +39,7 @@ bool api_headline_rank(const struct request *request, const struct run *run, int
 {
     struct table_page page;
     struct table_query query = {.limit = 1};
-    if (!store_read_table(request->services->intake.store,
+    if (!store_read_table(request->services->intake->store,
                           (struct run_table){run->id, &table_run_summary}, &query, request->arena,
                           &page, err))
         return false;
@@ -70,7 +70,7 @@ static bool find_place(const struct request *request, const struct run *run,
     *place = (struct table_place){run->id, run->revision, STR(""), asked->desc};
     if (!asked->of_rank || asked->rank < 0)
         return true;
-    if (!store_find_rank(request->services->intake.store, run->id, asked->rank, request->arena,
+    if (!store_find_rank(request->services->intake->store, run->id, asked->rank, request->arena,
                          &trace, err))
         return false;
     place->trace_id = trace.id;
@@ -81,7 +81,7 @@ static bool read_page(const struct request *request, const struct table_place *p
                       const struct table_question *question, struct arena *arena,
                       struct table_page *page, struct err *err)
 {
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     const struct asked *asked = &question->asked;
     const struct table_request *table = question->table;
     struct table none = {.desc = asked->desc};

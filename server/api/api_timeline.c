@@ -7,7 +7,7 @@
 #include "ingest/base/log.h"
 #include "ingest/trace/timeline.h"
 #include "server/http/reply_room.h"
-#include "server/routes.h"
+#include "server/http/route.h"
 
 #include <stdlib.h>
 
@@ -337,7 +337,7 @@ static struct trace_file *open_trace(struct drawing *drawing, const struct trace
     char *id = arena_strdup(request->arena, trace->id, err);
     if (!id)
         return NULL;
-    blob_trace_path(request->services->intake.blobs, id, path);
+    blob_trace_path(request->services->intake->blobs, id, path);
     struct trace_file *file = trace_file_open(path, err);
     if (!file)
         explain_unreadable(drawing, err);
@@ -374,7 +374,7 @@ static bool find_steps(struct drawing *drawing, const struct trace_row *trace, s
         return false;
     *report = (struct report){.arena = drawing->request->arena};
     const struct table_desc *const only[] = {&table_steps, NULL};
-    if (!store_load_trace_tables(drawing->request->services->intake.store, trace->id, only, report,
+    if (!store_load_trace_tables(drawing->request->services->intake->store, trace->id, only, report,
                                  err))
         return false;
     drawing->steps = report_find(report, table_steps.name);
@@ -417,7 +417,7 @@ bool api_get_timeline(struct request *request, struct response *response, struct
         response->fix = STR("wait until a trace of the run is analysed");
         return err_set(err, ERR_NOT_FOUND, "found no analysed trace of the run");
     }
-    if (!store_find_rank(request->services->intake.store, run.id, asked->rank, request->arena,
+    if (!store_find_rank(request->services->intake->store, run.id, asked->rank, request->arena,
                          &trace, err))
         return false;
     api_locate_run(request, response, &run, "/timeline");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens over HTTP: made, listed, revoked.
-#include "server/access/token.h"
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
+#include "server/base/token.h"
 #include "server/http/json_body.h"
 #include "server/store/access_tables.h"
 #include "server/store/store_access.h"
@@ -16,7 +16,7 @@ bool api_list_tokens(struct request *request, struct response *response, struct 
     struct table_request asked;
     struct table table;
     return table_request_parse(request, &table_tokens, NULL, &asked, err) &&
-           store_list_tokens(request->services->intake.store, STR(""), request->arena, &table,
+           store_list_tokens(request->services->intake->store, STR(""), request->arena, &table,
                              err) &&
            table_reply_rows(request, response, &asked, &table, err);
 }
@@ -101,7 +101,7 @@ static bool reply_new(struct request *request, struct response *response, struct
                       const char *secret, struct err *err)
 {
     struct table table;
-    if (!store_list_tokens(request->services->intake.store, id, request->arena, &table, err))
+    if (!store_list_tokens(request->services->intake->store, id, request->arena, &table, err))
         return false;
     response->status = 201;
     response->cache = CACHE_NEVER;
@@ -120,7 +120,7 @@ static bool make(struct request *request, struct response *response,
     char secret[TOKEN_SIZE], hash[TOKEN_HASH_SIZE];
     struct str id;
     return token_make(TOKEN_PREFIX, secret, err) && token_hash(str_of(secret), hash, err) &&
-           store_add_token(request->services->intake.store, wanted, hash, request->arena, &id,
+           store_add_token(request->services->intake->store, wanted, hash, request->arena, &id,
                            err) &&
            name_object(request, id, err) && reply_new(request, response, id, secret, err);
 }
@@ -141,7 +141,7 @@ bool api_revoke_token(struct request *request, struct response *response, struct
 {
     struct str id;
     if (!query_allow(&request->query, no_parameters, err) ||
-        !store_revoke_token(request->services->intake.store, request->captures[0], request->arena,
+        !store_revoke_token(request->services->intake->store, request->captures[0], request->arena,
                             &id, err) ||
         !name_object(request, id, err))
         return false;

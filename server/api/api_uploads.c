@@ -63,7 +63,7 @@ static bool reply_table(struct request *request, struct response *response,
 bool api_get_upload(struct request *request, struct response *response, struct err *err)
 {
     static const char *const of_object[] = {"fields", "format", NULL};
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     struct table_request asked;
     struct upload upload;
     struct run run;
@@ -123,10 +123,11 @@ static bool may_have(struct request *request, struct response *response,
 
 bool api_get_trace(struct request *request, struct response *response, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct run run;
     struct trace_row trace;
     int64_t rank = -1;
+    request->is_download = true;
     if (!query_allow(&request->query, no_parameters, err) ||
         !api_find_run(request, response, request->captures[0], &run, err))
         return false;

@@ -2,7 +2,8 @@
 // Pages and streams of tables in parts.
 #include "server/api/table_parts.h"
 
-#include "server/services.h"
+#include "server/base/services.h"
+#include "server/care/intake.h"
 
 #define STREAM_HELD_BYTES ((uint64_t)4 << 20) // a part as cells and as text, and what packs it
 #define KEEP_ROWS         ((uint64_t)4096)    // beyond a page, before what is not on it goes
@@ -243,7 +244,7 @@ bool table_parts_stream(struct request *request, struct response *response,
     if (!stream)
         return false;
     *stream = (struct table_stream){
-        .store = request->services->intake.store, .place = *place, .table = *table};
+        .store = request->services->intake->store, .place = *place, .table = *table};
     response->stream = (struct response_stream){
         .next = table->format == TABLE_COLUMNS ? put_next_values : put_next_rows,
         .context = stream,

@@ -2,8 +2,8 @@
 // stepscope backup and restore: a copy of a data folder, and a data folder of a copy.
 #include "server/cli/cmd.h"
 
+#include "server/care/backup.h"
 #include "server/cli/options.h"
-#include "server/files/backup.h"
 
 #include <stddef.h>
 #include <sys/stat.h>

@@ -2,8 +2,8 @@
 // stepscope check: whether what is stored is sound.
 #include "server/cli/cmd.h"
 
+#include "server/care/backup.h"
 #include "server/cli/options.h"
-#include "server/files/backup.h"
 #include "server/store/store_care.h"
 
 #include <stddef.h>

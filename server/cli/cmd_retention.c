@@ -2,10 +2,10 @@
 // stepscope retention: which runs such rules would delete, and why; it deletes nothing.
 #include "server/cli/cmd.h"
 
+#include "server/care/retention_plan.h"
+#include "server/care/stored_runs.h"
 #include "server/cli/options.h"
 #include "server/cli/shown.h"
-#include "server/files/retention_plan.h"
-#include "server/files/stored_runs.h"
 
 #include "ingest/base/clock.h"
 #include "server/cli/retention_options.h"

@@ -2,14 +2,15 @@
 // stepscope serve: starts the store, the jobs and the web server, and stops them in order.
 #include "server/cli/cmd.h"
 
+#include "server/base/metrics.h"
+#include "server/care/care.h"
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
-#include "server/files/care.h"
 #include "server/files/data_folder.h"
 #include "server/http/http.h"
-#include "server/http/metrics.h"
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/job_check.h"
+#include "server/routes.h"
 
 #include "analysis/names/peaks.h"
 #include "ingest/base/log.h"
@@ -152,32 +153,41 @@ static unsigned thread_count(int64_t connections)
     return (unsigned)(least < MOST ? least : MOST);
 }
 
+static struct services services_of(const struct service *service)
+{
+    const struct serve_options *chosen = &service->options;
+    return (struct services){
+        .intake = &service->intake,
+        .metrics = service->metrics,
+        .access = service->guards.access,
+        .quota = service->guards.quota,
+        .audit = service->guards.audit,
+        .public_url = chosen->public_url,
+        .web_dir = chosen->web_dir,
+        .max_upload_bytes = chosen->max_upload_bytes,
+        .min_free_bytes = chosen->min_free_bytes,
+        .retention = &chosen->retention,
+        .uploads_in_flight =
+            chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
+        .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
+        .resume_ns =
+            (chosen->resume_hours < MAX_RESUME_HOURS ? chosen->resume_hours : MAX_RESUME_HOURS) *
+            INT64_C(3600000000000),
+    };
+}
+
 static bool start_http(struct service *service, struct err *err)
 {
     const struct serve_options *chosen = &service->options;
     struct http_config config = {
         .listen = chosen->listen,
-        .public_url = chosen->public_url,
         .allow_hosts = chosen->allow_hosts,
-        .web_dir = chosen->web_dir,
-        .max_upload_bytes = chosen->max_upload_bytes,
-        .min_free_bytes = chosen->min_free_bytes,
-        .retention = chosen->retention,
         .threads = thread_count(chosen->connections),
         .per_client = chosen->per_client > 0 && chosen->per_client < UINT_MAX
                           ? (unsigned)chosen->per_client
                           : 0,
-        .uploads_in_flight =
-            chosen->uploads_in_flight < UINT_MAX ? (unsigned)chosen->uploads_in_flight : UINT_MAX,
-        .resume_ns =
-            (chosen->resume_hours < MAX_RESUME_HOURS ? chosen->resume_hours : MAX_RESUME_HOURS) *
-            INT64_C(3600000000000),
-        .queue_limit = chosen->queue_limit > 0 ? (uint64_t)chosen->queue_limit : 0,
-        .metrics = service->metrics,
-        .access = service->guards.access,
-        .quota = service->guards.quota,
-        .audit = service->guards.audit,
-        .intake = service->intake,
+        .services = services_of(service),
+        .answer = routes_answer,
     };
     service->http = http_start(&config, err);
     return service->http != NULL;

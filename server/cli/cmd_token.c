@@ -3,7 +3,7 @@
 #include "server/cli/cmd.h"
 
 #include "server/access/audit.h"
-#include "server/access/token.h"
+#include "server/base/token.h"
 #include "server/cli/options.h"
 #include "server/files/data_folder.h"
 #include "server/store/access_tables.h"

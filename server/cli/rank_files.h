@@ -3,7 +3,7 @@
 #ifndef SERVER_RANK_FILES_H
 #define SERVER_RANK_FILES_H
 
-#include "server/pipeline.h"
+#include "server/base/pipeline.h"
 
 // How files are read.
 struct rank_files_options {

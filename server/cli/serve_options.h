@@ -3,8 +3,8 @@
 #ifndef SERVER_SERVE_OPTIONS_H
 #define SERVER_SERVE_OPTIONS_H
 
+#include "server/care/retention_plan.h"
 #include "server/cli/options.h"
-#include "server/files/retention_plan.h"
 
 struct serve_options {
     const char *allow_hosts, *log_format;

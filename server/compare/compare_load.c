@@ -28,7 +28,7 @@ bool compare_sides_rank(const struct request *request, const struct compared *co
 {
     struct table_page page;
     struct table_query query = {.limit = 1};
-    if (!store_read_table(request->services->intake.store,
+    if (!store_read_table(request->services->intake->store,
                           (struct run_table){run->id, &table_run_summary}, &query, request->arena,
                           &page, err))
         return false;
@@ -47,7 +47,7 @@ struct loading {
 static bool load_rank(const struct loading *loading, const struct run *run, int64_t rank,
                       struct report *report, struct err *err)
 {
-    struct store *store = loading->request->services->intake.store;
+    struct store *store = loading->request->services->intake->store;
     struct trace_row trace;
     return store_find_rank(store, run->id, rank, loading->request->arena, &trace, err) &&
            store_load_trace_tables(store, trace.id, compare_rank_tables, report, err);
@@ -90,7 +90,7 @@ static bool load_run(struct loading *loading, const struct run *run, struct comp
     *loaded =
         (struct compare_run){.id = run->id, .name = run->name, .run = reports, .rank = reports + 1};
     if (!take_meta(run, request->arena, loaded, err) ||
-        !store_load_run_tables(request->services->intake.store, run->id, compare_run_tables,
+        !store_load_run_tables(request->services->intake->store, run->id, compare_run_tables,
                                reports, err))
         return false;
     int64_t rank = rank_of(report_find(reports, table_run_summary.name), loading->slowest);

@@ -3,7 +3,7 @@
 #include "server/compare/compare_sides.h"
 
 #include "ingest/base/hash.h"
-#include "server/api/api.h"
+#include "server/api/api_parts.h"
 #include "server/store/store_tracking.h"
 
 const char *const compare_sides_parameters[] = {
@@ -74,7 +74,7 @@ static bool add_series(struct request *request, struct response *response, struc
     if (query.series.len == 0)
         return err_set(err, ERR_USAGE, "found '%.*s@*', expected the name of a series before @*",
                        shown_len(key), key.at);
-    if (!store_list_runs(request->services->intake.store, &query, request->arena, &list, err))
+    if (!store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
     for (size_t i = list.count; i-- > 0;) {
         if (!str_equal(list.runs[i].project, list.runs[0].project))
@@ -110,7 +110,7 @@ static bool is_one_name(struct request *request, struct str value)
     struct err ignored;
     struct run run;
     return str_find(value, STR(",")) != SIZE_MAX &&
-           store_find_run(request->services->intake.store, value, request->arena, &run, &ignored);
+           store_find_run(request->services->intake->store, value, request->arena, &run, &ignored);
 }
 
 static bool add_keys(struct request *request, struct response *response, struct str value,
@@ -260,7 +260,7 @@ static bool find_history(struct request *request, struct compared *compared, str
     struct run_list list;
     if (compared->options.slowest)
         return true;
-    if (!store_list_runs(request->services->intake.store, &query, request->arena, &list, err))
+    if (!store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
     compared->history = arena_array(request->arena, list.count + 1, sizeof *compared->history, err);
     for (size_t i = list.count; compared->history && i-- > 0;)
@@ -279,7 +279,7 @@ static bool find_series(struct request *request, struct compared *compared, stru
         const struct run *cand = &compared->sides[i].runs[0];
         if (compared->sides[i].count == 1 && str_equal(base->project, cand->project) &&
             str_equal(base->series, cand->series) &&
-            !store_judge_pair(request->services->intake.store, &key,
+            !store_judge_pair(request->services->intake->store, &key,
                               (const struct str[]){base->id, cand->id}, request->arena,
                               &compared->series[i], err))
             return false;

@@ -5,8 +5,9 @@
 #define SERVER_COMPARE_SIDES_H
 
 #include "analysis/compare/compare.h"
+#include "server/base/services.h"
+#include "server/care/intake.h"
 #include "server/http/response.h"
-#include "server/services.h"
 
 #define COMPARE_MAX_CANDIDATES 8
 #define COMPARE_SERIES_RUNS    32 // newest runs that NAME@* stands for, and that count as history

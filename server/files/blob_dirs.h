@@ -3,8 +3,8 @@
 #ifndef SERVER_BLOB_DIRS_H
 #define SERVER_BLOB_DIRS_H
 
+#include "server/base/disk_fault.h"
 #include "server/files/blob.h"
-#include "server/files/disk_fault.h"
 
 #include <pthread.h>
 

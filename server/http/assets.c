@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard's pages and files: as built in, or from a folder while developing.
-#include "server/api/api.h"
+#include "server/http/assets.h"
+
+#include "server/base/services.h"
 #include "server/http/assets_data.h"
 
 #include <fcntl.h>

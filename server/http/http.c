@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CivetWeb behind a narrow interface: every request goes through one callback, which reads headers,
-// checks them, lets routes.c answer, and sends the answer. Of the library's own features (files,
+// checks them, lets handlers answer, and sends the answer. Of the library's own features (files,
 // scripts, forms, TLS) none is used.
 #include "server/http/http.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 #include "ingest/base/secrets.h"
+#include "server/base/metrics.h"
 #include "server/http/connections.h"
 #include "server/http/http_head.h"
 #include "server/http/http_send.h"
@@ -15,8 +16,6 @@
 #include "server/http/problem.h"
 #include "server/http/reply_room.h"
 #include "server/http/request_log.h"
-#include "server/routes.h"
-#include "server/services.h"
 
 #include <civetweb.h>
 #include <netdb.h>
@@ -38,6 +37,7 @@
 #define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
 
 struct http {
+    void (*answer)(struct request *request, struct response *response);
     struct services services;
     struct precheck precheck;
     struct pace *pace;
@@ -173,7 +173,7 @@ static bool answer(struct http *http, const struct mg_request_info *info, struct
     struct err err = {0};
     bool ok = check(http, info, request, response, &err);
     if (ok)
-        routes_answer(request, response);
+        http->answer(request, response);
     else
         problem_write(request, response, &err);
     return ok;
@@ -440,25 +440,14 @@ static void init(struct http *http, const struct http_config *config)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&http->idle, &attributes);
     pthread_condattr_destroy(&attributes);
-    http->services = (struct services){.intake = config->intake,
-                                       .metrics = config->metrics,
-                                       .access = config->access,
-                                       .quota = config->quota,
-                                       .audit = config->audit,
-                                       .public_url = config->public_url,
-                                       .web_dir = config->web_dir,
-                                       .max_upload_bytes = config->max_upload_bytes,
-                                       .min_free_bytes = config->min_free_bytes,
-                                       .retention = config->retention,
-                                       .uploads_in_flight = config->uploads_in_flight,
-                                       .queue_limit = config->queue_limit,
-                                       .resume_ns = config->resume_ns,
-                                       .uploads = &http->uploads,
-                                       .draining = &http->draining,
-                                       .room = &http->room,
-                                       .comparing = &http->comparing};
-    http->precheck = (struct precheck){str_of(config->listen),
-                                       str_of(config->public_url ? config->public_url : ""),
+    http->answer = config->answer;
+    http->services = config->services;
+    http->services.uploads = &http->uploads;
+    http->services.draining = &http->draining;
+    http->services.room = &http->room;
+    http->services.comparing = &http->comparing;
+    const char *public_url = config->services.public_url;
+    http->precheck = (struct precheck){str_of(config->listen), str_of(public_url ? public_url : ""),
                                        str_of(config->allow_hosts ? config->allow_hosts : "")};
 }
 

@@ -2,7 +2,7 @@
 // Looking at a request's headers.
 #include "server/http/request.h"
 
-#include "server/services.h"
+#include "server/base/services.h"
 
 struct str request_header(const struct request *request, const char *name)
 {

@@ -4,7 +4,7 @@
 #define SERVER_REQUEST_H
 
 #include "ingest/base/arena.h"
-#include "server/access/access.h"
+#include "server/base/principal.h"
 #include "server/http/body.h"
 #include "server/http/query.h"
 
@@ -40,6 +40,8 @@ struct request {
     uint64_t quota_bytes;          // that came and are not in the store yet
     uint64_t quota_counted;        // bytes of the body that the store counted
     bool quota_stores_nothing;     // its upload is only compared with one that came before
+    bool is_piece;                 // of an upload; only the last one is for the audit log
+    bool is_download;              // of a raw file; for the audit log, though nothing changes
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };

@@ -2,8 +2,8 @@
 // The files and rows of a trace job. The process that reads the file sees descriptors only.
 #include "server/jobs/job_trace.h"
 
+#include "server/base/metrics.h"
 #include "server/files/scrub.h"
-#include "server/http/metrics.h"
 #include "server/jobs/sandbox.h"
 
 #include "ingest/base/clock.h"

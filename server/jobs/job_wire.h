@@ -4,7 +4,7 @@
 #ifndef SERVER_JOB_WIRE_H
 #define SERVER_JOB_WIRE_H
 
-#include "server/pipeline.h"
+#include "server/base/pipeline.h"
 
 #include "analysis/names/peaks.h"
 

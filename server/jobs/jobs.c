@@ -2,7 +2,7 @@
 // Takes jobs from the store's queue, runs them on libuv's pool and writes what they found.
 #include "server/jobs/jobs.h"
 
-#include "server/http/metrics.h"
+#include "server/base/metrics.h"
 #include "server/jobs/job_run.h"
 #include "server/store/store_tracking.h"
 

@@ -4,7 +4,7 @@
 #ifndef SERVER_STORE_ACCESS_H
 #define SERVER_STORE_ACCESS_H
 
-#include "server/access/access.h"
+#include "server/base/principal.h"
 #include "server/store/store.h"
 
 #define STORE_TOKEN_MAX_SECONDS  ((int64_t)10 * 366 * 86400)

@@ -4,7 +4,7 @@
 #ifndef SERVER_STORE_CARE_H
 #define SERVER_STORE_CARE_H
 
-#include "server/files/disk_fault.h"
+#include "server/base/disk_fault.h"
 #include "server/store/store.h"
 
 // --- the disk -----------------------------------------------------------------------------------

@@ -6,14 +6,15 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/hash.h"
 #include "ingest/base/log.h"
-#include "server/files/care.h"
+#include "server/care/care.h"
 #include "server/files/hasher.h"
 #include "server/files/pieces.h"
-#include "server/routes.h"
+#include "server/http/route.h"
 #include "server/uploads/tus_metadata.h"
 #include "server/uploads/upload_form.h"
 #include "server/uploads/upload_gate.h"
 #include "server/uploads/upload_key.h"
+#include "server/uploads/uploads.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -53,7 +54,7 @@ bool tus_show_result(struct request *request, struct response *response, struct 
                      struct err *err)
 {
     struct upload upload;
-    if (!store_find_upload(request->services->intake.store, upload_id, request->arena, &upload,
+    if (!store_find_upload(request->services->intake->store, upload_id, request->arena, &upload,
                            err))
         return false;
     response_header(response, request->arena, "Upload-Result", "/api/v1/uploads/%.*s",
@@ -117,7 +118,7 @@ struct upload_form *tus_form(struct request *request, struct str metadata, struc
     struct str name = STR("");
     bool ok = form && tus_metadata_parse(metadata, request->arena, parsed, err) &&
               set_fields(form, parsed, &name, err) &&
-              store_check_target(request->services->intake.store, &form->run, err) &&
+              store_check_target(request->services->intake->store, &form->run, err) &&
               upload_display_name(name, request->arena, filename, err);
     return ok ? form : NULL;
 }
@@ -185,7 +186,7 @@ static bool check_wanted(struct request *request, struct response *response,
 
 static bool forget(struct request *request, const struct resumable *found, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     return store_drop_resumable(intake->store, found->id, err) &&
            pieces_remove(intake->blobs, found->id.at, err);
 }
@@ -193,7 +194,7 @@ static bool forget(struct request *request, const struct resumable *found, struc
 static bool create(struct request *request, const struct resumable_request *wanted,
                    struct resumable *made, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     if (!store_add_resumable(intake->store, wanted, request->arena, made, err))
         return false;
     if (pieces_create(intake->blobs, made->id.at, err))
@@ -219,10 +220,10 @@ static bool check_same(const struct resumable *known, const struct resumable_req
 static bool find_known(struct request *request, const struct resumable_request *wanted,
                        struct resumable *known, struct err *err)
 {
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     if (!store_find_resumable_of_key(store, wanted->owner, wanted->key, request->arena, known, err))
         return false;
-    if (known->expires_ns >= care_clock_ns(request->services->intake.care))
+    if (known->expires_ns >= care_clock_ns(request->services->intake->care))
         return check_same(known, wanted, err);
     return forget(request, known, err) && err_set(err, ERR_NOT_FOUND, "the upload has expired");
 }
@@ -266,7 +267,7 @@ static bool has_same_bytes(struct request *request, struct response *response,
 {
     char sha256[HASHER_TEXT_SIZE];
     struct upload upload;
-    if (!store_find_upload(request->services->intake.store, made->upload_id, request->arena,
+    if (!store_find_upload(request->services->intake->store, made->upload_id, request->arena,
                            &upload, err) ||
         !upload_gate_enter_repeat(request, response, err))
         return false;
@@ -324,7 +325,7 @@ bool tus_post(struct request *request, struct response *response, struct err *er
 static bool find(struct request *request, struct response *response, struct resumable *found,
                  struct err *err)
 {
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     if (!store_find_resumable(store, request->captures[0], request->arena, found, err))
         return false;
     request->object = found->id; // for the audit log, until it is an upload
@@ -332,7 +333,7 @@ static bool find(struct request *request, struct response *response, struct resu
         return err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s", (int)found->id.len,
                        found->id.at);
     if (found->upload_id.len == 0 && found->refused.len == 0 &&
-        found->expires_ns < care_clock_ns(request->services->intake.care))
+        found->expires_ns < care_clock_ns(request->services->intake->care))
         return response_refuse(response, err, (struct refusal){410, "expired"},
                                "this upload has expired; begin another");
     return true;
@@ -376,6 +377,7 @@ bool tus_patch(struct request *request, struct response *response, struct err *e
 {
     struct resumable found;
     uint64_t offset = 0;
+    request->is_piece = true;
     if (!check_version(request, response, err) || !find_open(request, response, &found, err))
         return false;
     if (!request_has_type(request, "application/offset+octet-stream"))
@@ -402,17 +404,18 @@ bool tus_delete(struct request *request, struct response *response, struct err *
     return true;
 }
 
-bool tus_overrides(const struct request *request, const char *method)
+// Clients that cannot send PATCH or DELETE say in a header of a POST that they mean it.
+static bool overrides(const struct request *request, const char *method)
 {
     struct str meant = request_header(request, "X-HTTP-Method-Override");
-    return request->route->handle == tus_post_other && meant.at && str_equal(meant, str_of(method));
+    return meant.at && str_equal(meant, str_of(method));
 }
 
 bool tus_post_other(struct request *request, struct response *response, struct err *err)
 {
-    if (tus_overrides(request, "PATCH"))
+    if (overrides(request, "PATCH"))
         return tus_patch(request, response, err);
-    if (tus_overrides(request, "DELETE"))
+    if (overrides(request, "DELETE"))
         return tus_delete(request, response, err);
     return response_refuse(response, err, (struct refusal){405, "method"},
                            "found POST without X-HTTP-Method-Override, expected PATCH or DELETE");
@@ -440,7 +443,7 @@ static bool head(struct request *request, struct response *response, struct err 
 static bool write_result(struct request *request, const struct resumable *found, struct buf *out,
                          struct err *err)
 {
-    struct store *store = request->services->intake.store;
+    struct store *store = request->services->intake->store;
     struct upload upload;
     struct run run;
     if (!store_find_upload(store, found->upload_id, request->arena, &upload, err) ||

@@ -3,7 +3,7 @@
 #ifndef SERVER_TUS_H
 #define SERVER_TUS_H
 
-#include "server/api/api.h"
+#include "server/api/api_parts.h"
 #include "server/store/store_resumable.h"
 
 #define TUS_PATH         "/api/v1/tus"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the bodies of requests to one file, and from the complete file to an upload.
 #include "server/access/audit.h"
+#include "server/base/metrics.h"
 #include "server/uploads/tus.h"
 
 #include "ingest/base/clock.h"
@@ -28,7 +29,7 @@ struct turn {
 static bool look_again(struct turn *turn, struct err *err)
 {
     struct resumable *now = &turn->resumable;
-    if (!store_find_resumable(turn->request->services->intake.store, now->id, turn->request->arena,
+    if (!store_find_resumable(turn->request->services->intake->store, now->id, turn->request->arena,
                               now, err))
         return false;
     if (now->upload_id.len == 0 && now->refused.len == 0)
@@ -39,7 +40,7 @@ static bool look_again(struct turn *turn, struct err *err)
 
 static bool open_pieces(struct turn *turn, struct err *err)
 {
-    struct blobs *blobs = turn->request->services->intake.blobs;
+    struct blobs *blobs = turn->request->services->intake->blobs;
     turn->pieces = pieces_open(blobs, turn->resumable.id.at, turn->resumable.bytes, err);
     struct err why = *err;
     if (!turn->pieces && why.code != ERR_NOT_FOUND) {
@@ -61,7 +62,7 @@ static bool open_pieces(struct turn *turn, struct err *err)
 // Nothing that is sent later can mend it. The reason stays for whoever asks.
 static void refuse(struct turn *turn, const struct err *err)
 {
-    const struct intake *intake = &turn->request->services->intake;
+    const struct intake *intake = turn->request->services->intake;
     struct err ignored;
     if (!store_refuse_resumable(intake->store, turn->resumable.id, err->msg, &ignored) ||
         !pieces_remove(intake->blobs, turn->resumable.id.at, &ignored))
@@ -86,7 +87,7 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
                                     .owner = turn->resumable.owner,
                                     .resumable_id = turn->resumable.id};
     wanted.run.owner = turn->resumable.owner;
-    const struct intake *intake = &turn->request->services->intake;
+    const struct intake *intake = turn->request->services->intake;
     if (intake_accept(intake, &wanted, turn->request->arena, upload, err))
         return true;
     if (err->code == ERR_DENIED)
@@ -126,7 +127,7 @@ static bool accept(struct turn *turn, struct err *err)
     metrics_add(services->metrics, METRIC_UPLOADS, 1);
     if (turn->begin > 0)
         metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
-    if (!pieces_remove(services->intake.blobs, turn->resumable.id.at, &ignored))
+    if (!pieces_remove(services->intake->blobs, turn->resumable.id.at, &ignored))
         log_warn("the file of an accepted upload remains: %s", ignored.msg);
     audit_name_upload(turn->request, &upload);
     return tus_show_result(turn->request, turn->response, upload.id, err);
@@ -143,7 +144,7 @@ static bool keep(struct turn *turn, struct err *err)
     if (offset != resumable->flushed) {
         expires_ns = tus_expiry(turn->request);
         if (!pieces_flush(turn->pieces, err) ||
-            !store_extend_resumable(turn->request->services->intake.store, resumable->id, offset,
+            !store_extend_resumable(turn->request->services->intake->store, resumable->id, offset,
                                     expires_ns, err))
             return false;
         if (offset > turn->begin) // what a request before this one left behind is not of its body
@@ -200,7 +201,7 @@ static bool prolong(struct turn *turn, struct err *err)
     if (resumable->expires_ns - clock_wall_ns() > services->resume_ns / 2)
         return true;
     resumable->expires_ns = tus_expiry(turn->request);
-    return store_extend_resumable(services->intake.store, resumable->id, resumable->flushed,
+    return store_extend_resumable(services->intake->store, resumable->id, resumable->flushed,
                                   resumable->expires_ns, err);
 }
 

@@ -3,10 +3,12 @@
 // is acknowledged before it is durable.
 #include "server/access/audit.h"
 #include "server/access/quota.h"
+#include "server/base/metrics.h"
 #include "server/store/store_resumable.h"
 #include "server/uploads/upload_form.h"
 #include "server/uploads/upload_gate.h"
 #include "server/uploads/upload_key.h"
+#include "server/uploads/uploads.h"
 
 static const char *const own_parameters[] = {"wait", NULL};
 
@@ -46,7 +48,7 @@ static bool refuse_failed(struct request *request, struct response *response,
 static bool reply(struct request *request, struct response *response,
                   const struct upload_form *form, struct upload *upload, struct err *err)
 {
-    const struct intake *intake = &request->services->intake;
+    const struct intake *intake = request->services->intake;
     struct run run;
     int64_t seconds = 0;
     struct query_int wait = {"wait", 0, 0, MAX_WAIT_SECONDS};
@@ -101,8 +103,8 @@ static bool repeat(struct request *request, struct response *response,
 {
     struct keyed_upload before;
     struct str owner = request->who.key;
-    if (!store_find_upload_of_key(request->services->intake.store, owner, key->text, request->arena,
-                                  &before, err))
+    if (!store_find_upload_of_key(request->services->intake->store, owner, key->text,
+                                  request->arena, &before, err))
         return err->code == ERR_NOT_FOUND
                    ? err_set(err, ERR_BUSY,
                              "what this Idempotency-Key brought was deleted while "
@@ -122,7 +124,7 @@ static bool find_key(struct request *request, const struct upload_key *key, bool
     *used = false;
     if (key->text.len == 0)
         return true;
-    *used = store_find_upload_of_key(request->services->intake.store, request->who.key, key->text,
+    *used = store_find_upload_of_key(request->services->intake->store, request->who.key, key->text,
                                      request->arena, &before, err);
     return *used || err->code == ERR_NOT_FOUND;
 }
@@ -173,7 +175,7 @@ static bool accept_form(struct request *request, struct response *response,
     wanted.key.request = upload_key_hash(form);
     if (form->is_repeat)
         return repeat(request, response, form, &wanted.key, err);
-    if (intake_accept(&request->services->intake, &wanted, request->arena, &upload, err))
+    if (intake_accept(request->services->intake, &wanted, request->arena, &upload, err))
         return acknowledge(request, response, form, &upload, err);
     if (err->code == ERR_DENIED)
         upload_form_explain_denial(response);
@@ -233,7 +235,7 @@ static bool name_run(struct request *request, struct upload_form *form, struct e
     struct run run;
     struct str key = request->captures[0];
     form->run.name = key;
-    if (!store_find_run(request->services->intake.store, key, request->arena, &run, err))
+    if (!store_find_run(request->services->intake->store, key, request->arena, &run, err))
         return err->code == ERR_NOT_FOUND;
     form->run.name = str_equal(key, run.id) ? run.id : run.name;
     form->run.project = run.project;
@@ -291,7 +293,7 @@ static bool take_raw(struct request *request, struct response *response, struct 
     char *filename = arena_printf(request->arena, err, "rank%lld", (long long)rank);
     if (!filename || !read_replace(request, form, err) || !read_meta(request, form, err) ||
         !name_run(request, form, err) ||
-        !store_check_target(request->services->intake.store, &form->run, err) ||
+        !store_check_target(request->services->intake->store, &form->run, err) ||
         !upload_form_read_raw(request, form, str_of(filename), err))
         return false;
     form->parts[0].rank = rank;

@@ -140,7 +140,7 @@ static bool receive(struct request *request, struct upload_form *form, struct bl
     if (form->coding.len && !sniff_is_coded((struct str){head, head_len}, form->coding))
         return err_set(err, ERR_FORMAT, "found bytes that are not %.*s, as Content-Encoding says",
                        (int)form->coding.len, form->coding.at);
-    struct blobs *blobs = request->services->intake.blobs;
+    struct blobs *blobs = request->services->intake->blobs;
     struct spool *spool = form->is_repeat ? blob_spool_open_unkept(blobs, err)
                                           : blob_spool_open(blobs, blocks->expected_bytes, err);
     if (!spool)
@@ -169,7 +169,7 @@ static bool read_file(struct request *request, struct upload_form *form,
     struct blocks blocks = {next_of_part, multipart, 0};
     struct str name;
     bool refused = false;
-    if (!store_check_target(request->services->intake.store, &form->run, err))
+    if (!store_check_target(request->services->intake->store, &form->run, err))
         return false; // before the long part of the body
     if (form->part_count + form->refused_count == UPLOAD_MAX_FILES)
         return err_set(err, ERR_LIMIT, "found more than %zu files in one upload", UPLOAD_MAX_FILES);

@@ -3,7 +3,7 @@
 #ifndef SERVER_UPLOAD_FORM_H
 #define SERVER_UPLOAD_FORM_H
 
-#include "server/api/api.h"
+#include "server/api/api_parts.h"
 
 #define UPLOAD_MAX_FILES ((size_t)64)
 #define UPLOAD_MAX_TAGS  ((size_t)32)

@@ -4,7 +4,8 @@
 #include "server/uploads/upload_gate.h"
 
 #include "server/access/quota.h"
-#include "server/services.h"
+#include "server/base/services.h"
+#include "server/care/intake.h"
 
 #define SPACE_STEP_BYTES ((uint64_t)16 << 20)
 
@@ -20,7 +21,7 @@ static bool check_size(struct request *request, uint64_t announced_bytes, struct
 static bool check_space(const struct services *services, uint64_t announced_bytes, struct err *err)
 {
     uint64_t free_bytes = 0;
-    if (!blob_free_bytes(services->intake.blobs, &free_bytes, err))
+    if (!blob_free_bytes(services->intake->blobs, &free_bytes, err))
         return false;
     return (free_bytes >= services->min_free_bytes &&
             free_bytes - services->min_free_bytes >= announced_bytes) ||
@@ -36,7 +37,7 @@ static bool check_queue(const struct services *services, struct response *respon
     uint64_t open = 0;
     if (services->queue_limit == 0)
         return true;
-    if (!store_count_jobs(services->intake.store, &open, err))
+    if (!store_count_jobs(services->intake->store, &open, err))
         return false;
     if (open < services->queue_limit)
         return true;
@@ -50,7 +51,7 @@ static bool check(struct request *request, struct response *response, uint64_t a
 {
     const struct services *services = request->services;
     return check_size(request, announced_bytes, err) &&
-           blob_check_writable(services->intake.blobs, err) &&
+           blob_check_writable(services->intake->blobs, err) &&
            check_space(services, announced_bytes, err) && check_queue(services, response, err);
 }
 
@@ -118,7 +119,7 @@ static bool enter(struct request *request, struct response *response, enum purpo
                   struct err *err)
 {
     if (!count_body(request, response, purpose, err) ||
-        !blob_check_writable(request->services->intake.blobs, err) ||
+        !blob_check_writable(request->services->intake->blobs, err) ||
         !take_place(request, response, err))
         return false;
     if (purpose == REPEAT ? quota_admit_repeat(request, response, err)

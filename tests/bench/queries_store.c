@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a data directory with many runs of many ranks, through the store's own functions: one
 // trace is analysed, its report varied for each rank and its kernels made more.
-#include "server/pipeline.h"
+#include "server/base/pipeline.h"
 #include "server/store/store_tracking.h"
 
 #include "analysis/report/report_parts.h"

@@ -4,7 +4,7 @@
 // differ. Afterwards tells how long the job took and how well the clocks were found.
 #include "analysis/report/report_parts.h"
 #include "analysis/report/tables.h"
-#include "server/pipeline.h"
+#include "server/base/pipeline.h"
 #include "server/store/store.h"
 
 #include <errno.h>

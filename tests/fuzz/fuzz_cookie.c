@@ -2,7 +2,7 @@
 // Any lines as Cookie and Authorization headers: what is found lies in them and has the form of a
 // secret, and a second cookie of the name hides the first.
 #include "server/access/credentials.h"
-#include "server/access/token.h"
+#include "server/base/token.h"
 
 #include <stdlib.h>
 

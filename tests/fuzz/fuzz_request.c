@@ -2,7 +2,7 @@
 // Any head of a request, one header per line, through all checks that come before a handler: what
 // passes has one known Host, one honest length and clean texts.
 #include "server/access/peers.h"
-#include "server/access/token.h"
+#include "server/base/token.h"
 #include "server/http/precheck.h"
 #include "server/routes.h"
 

@@ -29,25 +29,31 @@ function bad_lines(lines, refuses, what) {
 
 // --- layers -------------------------------------------------------------------------------------
 
-// Layers and the rooms of analysis/ from the ground up; a path is of the first that it starts with.
+// Folders, and files that stand alone, from the ground up. Every C file is of one of them and
+// includes none above its own, so folders cannot include each other in a circle.
 const LAYERS = [
   "ingest/base/", "ingest/trace/", "ingest/",
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
     "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),
-  "server/",
+  ...["base/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/", "compare/",
+    "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
 ];
 
+/** The first layer that a path starts with; -1 for one that LAYERS does not name. */
 function layer_of(path) {
-  return LAYERS.findIndex((prefix) => path.startsWith(prefix));
+  const ends = (prefix) => !path.slice(prefix.length).includes("/");
+  return LAYERS.findIndex((prefix) => path.startsWith(prefix) && ends(prefix));
 }
 
 function check_layers({ path, uncommented }) {
   const own = layer_of(path);
+  if (own < 0) return [{ line: 1, what: "found a folder that is not in LAYERS" }];
   return [...uncommented.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"]*)"/gm)].flatMap((m) => {
     const line = line_of(uncommented, m.index);
     const other = layer_of(m[1]);
     if (!m[1].includes("/"))
       return [{ line, what: `found include "${m[1]}", expected a path from the source root` }];
+    if (other < 0) return [{ line, what: `"${m[1]}" is in no folder of LAYERS` }];
     if (other <= own) return [];
     return [{ line, what: `${LAYERS[own]} must not include ${LAYERS[other]} (arrows point down)` }];
   });
@@ -295,8 +301,15 @@ export const rules = [
       ["analysis/stats/a.c", '#include "analysis/report/report.h"\n'],
       ["analysis/a.h", '#include "server/store/store.h"\n'],
       ["analysis/a.h", '#include "report.h"\n'],
+      ["server/http/a.h", '#include "server/store/store.h"\n'],
+      ["server/cli/a.c", '#include "server/other/a.h"\n'],
+      ["server/other/a.c", "int f(void);\n"],
     ],
-    good: [["analysis/a.c", '#include "ingest/trace/trace.h"\n#include "analysis/a.h"\n']],
+    good: [
+      ["analysis/a.c", '#include "ingest/trace/trace.h"\n#include "analysis/a.h"\n'],
+      ["server/routes.c", '#include "server/api/api.h"\n#include "server/routes.h"\n'],
+      ["server/cli/a.c", '#include "server/routes.h"\n'],
+    ],
   },
   {
     name: "library-fences",

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_JOBS_FIXTURE_H
 #define TESTS_UNIT_JOBS_FIXTURE_H
 
-#include "server/files/intake.h"
+#include "server/care/intake.h"
 #include "tests/unit/folder.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets in: by which setting, token, session or proxy; and who does not.
 #include "server/access/access.h"
-#include "server/access/token.h"
+#include "server/base/services.h"
+#include "server/base/token.h"
 #include "server/routes.h"
-#include "server/services.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"

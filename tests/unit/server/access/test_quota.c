@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads over a quota are refused before their body, also when several come at once.
 #include "server/access/quota.h"
-#include "server/services.h"
+#include "server/base/services.h"
 #include "server/store/store_access.h"
 #include "server/store/store_resumable.h"
 

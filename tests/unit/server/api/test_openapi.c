@@ -5,7 +5,7 @@
 // schema/openapi.json.
 #include "analysis/analysis.h"
 #include "analysis/compare/compare.h"
-#include "server/access/token.h"
+#include "server/base/token.h"
 #include "server/http/response.h"
 #include "server/routes.h"
 #include "server/store/access_tables.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blobs and intake: files come and go with their rows, and nothing else stays.
-#include "server/files/intake.h"
+#include "server/care/intake.h"
 #include "tests/unit/folder.h"
 
 #include <errno.h>

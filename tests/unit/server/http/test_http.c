@@ -4,6 +4,10 @@
 // labels: threads
 #include "server/http/http.h"
 
+#include "server/care/intake.h"
+#include "server/care/retention_plan.h"
+#include "server/routes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +24,8 @@ struct server {
     char folder[32];
     struct blobs *blobs;
     struct store *store;
+    struct intake intake;
+    struct retention_rules retention;
     struct http *http;
 };
 
@@ -32,11 +38,14 @@ static void start(struct server *server, unsigned uploads_in_flight)
     snprintf(path, sizeof(path), "%s/stepscope.db", server->folder);
     server->blobs = blob_open(server->folder, &err);
     server->store = server->blobs ? store_open(path, &err) : NULL;
+    server->intake = (struct intake){.store = server->store, .blobs = server->blobs};
     struct http_config config = {.listen = "127.0.0.1:0",
-                                 .max_upload_bytes = 1 << 20,
-                                 .uploads_in_flight = uploads_in_flight,
                                  .threads = 8,
-                                 .intake = {.store = server->store, .blobs = server->blobs}};
+                                 .services = {.intake = &server->intake,
+                                              .max_upload_bytes = 1 << 20,
+                                              .uploads_in_flight = uploads_in_flight,
+                                              .retention = &server->retention},
+                                 .answer = routes_answer};
     server->http = server->store ? http_start(&config, &err) : NULL;
     if (!server->http)
         fail_msg("%s", err.msg);

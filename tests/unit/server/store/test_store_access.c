@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens, sessions, quotas and the audit log as they are stored.
-#include "server/access/token.h"
+#include "server/base/token.h"
 #include "server/store/access_tables.h"
 #include "server/store/store_access.h"
 #include "server/store/store_resumable.h"

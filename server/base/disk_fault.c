@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Remembers the first flush that failed.
-#include "server/files/disk_fault.h"
+#include "server/base/disk_fault.h"
 
 #include "ingest/base/log.h"
 

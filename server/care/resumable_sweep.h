@@ -3,7 +3,7 @@
 #ifndef SERVER_RESUMABLE_SWEEP_H
 #define SERVER_RESUMABLE_SWEEP_H
 
-#include "server/files/intake.h"
+#include "server/care/intake.h"
 
 // Drops what has expired, and its files. Cheap when there is nothing.
 MUST_CHECK bool resumable_sweep(const struct intake *intake, struct err *err);

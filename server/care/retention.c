@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the clock that people and servers set with the one that nobody does.
-#include "server/files/retention.h"
+#include "server/care/retention.h"
 
 #include "ingest/base/log.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backups of a data folder: what they hold, when they refuse, what damage they tell; the looks at
 // single files, and the ballast.
-#include "server/files/backup.h"
-#include "server/files/ballast.h"
+#include "server/care/backup.h"
+#include "server/care/ballast.h"
+#include "server/care/intake.h"
 #include "server/files/file_copy.h"
-#include "server/files/intake.h"
 #include "server/files/scrub.h"
 #include "tests/unit/folder.h"
 

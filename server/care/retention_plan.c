@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which runs go for their age or size. A run that stays for its series stays by the calendar, not
 // by counting: every tenth of what is left would be others after each deletion.
-#include "server/files/retention_plan.h"
+#include "server/care/retention_plan.h"
 
 #include <stdlib.h>
 

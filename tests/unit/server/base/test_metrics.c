@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is counted comes out as Prometheus text, from many threads at once.
-#include "server/http/metrics.h"
+#include "server/base/metrics.h"
 
 #include <pthread.h>
 #include <setjmp.h>

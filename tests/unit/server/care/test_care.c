@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that looks after what is stored: what it does, and how often.
-#include "server/files/care.h"
-#include "server/http/metrics.h"
+#include "server/base/metrics.h"
+#include "server/care/care.h"
 #include "tests/unit/folder.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file per folder, one row, at most once a second.
-#include "server/files/write_probe.h"
+#include "server/care/write_probe.h"
 
 #include "ingest/base/clock.h"
 #include "server/store/store_watch.h"

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers may use of the service.
+// What a request can reach of the service. Only names stand here: whoever uses one of these
+// includes its header, which is in a room above this one.
 #ifndef SERVER_SERVICES_H
 #define SERVER_SERVICES_H
 
-#include "server/files/intake.h"
-#include "server/files/retention_plan.h"
-#include "server/http/metrics.h"
-
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
+struct access;
+struct audit;
 struct connections;
+struct intake;
+struct metrics;
+struct quota;
 struct reply_room;
+struct retention_rules;
 
 struct services {
-    struct intake intake;
+    const struct intake *intake;
     struct metrics *metrics; // NULL: nothing is counted
     struct access *access;   // NULL: nobody is asked who they are
     struct quota *quota;     // NULL: no limits
@@ -23,13 +27,15 @@ struct services {
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes; // with less disk space uploads are refused and we are not ready
-    struct retention_rules retention;
+    const struct retention_rules *retention;
     unsigned uploads_in_flight; // at most
     uint64_t queue_limit;       // with so many jobs that wait or work uploads are refused; 0 any
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte
-    atomic_uint *uploads;       // in flight now
-    atomic_bool *draining;      // the service is about to stop
-    struct reply_room *room;    // of large answers
+
+    // The HTTP server's own:
+    atomic_uint *uploads;    // in flight now
+    atomic_bool *draining;   // the service is about to stop
+    struct reply_room *room; // of large answers
     struct connections *connections;
     sem_t *comparing; // turns to compare runs, which takes memory for all their tables
 };

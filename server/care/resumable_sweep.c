@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows go first: a file without a row is found again, a row without its file would be a promise
 // that nobody keeps.
-#include "server/files/resumable_sweep.h"
+#include "server/care/resumable_sweep.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"

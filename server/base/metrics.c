@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters and histograms of atomics, and their text.
-#include "server/http/metrics.h"
+#include "server/base/metrics.h"
 
 #include "ingest/base/clock.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets are random, known by their form, and kept as hashes; scopes are words.
-#include "server/access/token.h"
+#include "server/base/token.h"
 
 #include "server/access/access.h"
 

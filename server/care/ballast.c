@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reserves disk space in a file, and removes it.
-#include "server/files/ballast.h"
+#include "server/care/ballast.h"
 
 #include "ingest/base/log.h"
 

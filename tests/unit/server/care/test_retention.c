@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock that leaps deletes nothing at once.
-#include "server/files/retention.h"
+#include "server/care/retention.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of tokens and sessions.
-#include "server/access/token.h"
+#include "server/base/token.h"
 
-#include "server/access/access.h"
+#include "server/base/principal.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

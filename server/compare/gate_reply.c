@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gate for jobs that must not let a slower step through: its status is the answer.
-#include "server/api/api.h"
+#include "server/compare/compare_reply.h"
 
+#include "server/api/api_parts.h"
 #include "server/compare/compare_sides.h"
 #include "server/compare/gate.h"
 
@@ -157,7 +158,7 @@ static bool reply(struct request *request, struct response *response,
     return ok && buf_ok(&response->body, err);
 }
 
-bool api_get_gate(struct request *request, struct response *response, struct err *err)
+bool compare_get_gate(struct request *request, struct response *response, struct err *err)
 {
     struct gate_request gate = {0};
     struct comparison comparison;

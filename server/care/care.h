@@ -4,8 +4,8 @@
 #ifndef SERVER_CARE_H
 #define SERVER_CARE_H
 
-#include "server/files/intake.h"
-#include "server/files/retention_plan.h"
+#include "server/care/intake.h"
+#include "server/care/retention_plan.h"
 #include "server/store/store_care.h"
 
 struct audit;

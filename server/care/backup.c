@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies what a database names from one folder to another and reads it there again.
-#include "server/files/backup.h"
+#include "server/care/backup.h"
 
 #include "server/access/audit.h"
 #include "server/files/blob.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading /proc/self.
-#include "server/http/process_state.h"
+#include "server/base/process_state.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which runs the rules of retention take.
-#include "server/files/retention_plan.h"
+#include "server/care/retention_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

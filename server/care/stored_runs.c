@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored runs with all that their files take: uploads and the traces made of them.
-#include "server/files/stored_runs.h"
+#include "server/care/stored_runs.h"
 
 #include "server/files/blob.h"
 

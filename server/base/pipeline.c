@@ -14,7 +14,7 @@
 // that can do nothing else: jobs.c takes a job, job_trace.c opens its files, job_child.c starts the
 // process and watches it, cmd_job.c is what runs in there. pipeline_run joins few ranks in the
 // service and many in such a process (job_run.c).
-#include "server/pipeline.h"
+#include "server/base/pipeline.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/crew.h"

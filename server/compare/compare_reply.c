@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs beside each other: the overview of a comparison, and its tables.
-#include "server/api/api.h"
+#include "server/compare/compare_reply.h"
 
 #include "analysis/analysis.h"
 #include "analysis/report/tables.h"
+#include "server/api/api_parts.h"
 #include "server/api/table_reply.h"
 #include "server/compare/compare_sides.h"
 #include "server/compare/gate.h"
-#include "server/routes.h"
+#include "server/http/route.h"
 
 // One request: which runs, which table of their comparison, in which form.
 struct asked {
@@ -76,7 +77,7 @@ static bool find(struct request *request, struct response *response, struct aske
     return query_get_int(&request->query, only, &asked->only, err);
 }
 
-bool api_get_compare_table(struct request *request, struct response *response, struct err *err)
+bool compare_get_table(struct request *request, struct response *response, struct err *err)
 {
     struct asked asked = {0};
     struct comparison comparison;
@@ -114,7 +115,7 @@ static bool read_steps(const struct request *request, const struct run *run, int
         .filters = {{STR("rank"), str_of(value)}, {STR("steady"), STR("true")}},
         .filter_count = 2,
         .limit = TABLE_QUERY_NO_LIMIT};
-    return value && store_read_table(request->services->intake.store,
+    return value && store_read_table(request->services->intake->store,
                                      (struct run_table){run->id, &table_run_steps}, &query,
                                      request->arena, page, err);
 }
@@ -214,7 +215,7 @@ static bool reply_json(struct request *request, struct response *response,
     return buf_ok(out, err);
 }
 
-bool api_get_compare(struct request *request, struct response *response, struct err *err)
+bool compare_get(struct request *request, struct response *response, struct err *err)
 {
     struct asked asked = {0};
     struct comparison comparison;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders what happens to files and rows so that a crash at any point loses nothing acknowledged.
-#include "server/files/care.h"
+#include "server/care/care.h"
 
 #include "ingest/base/log.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" choose the folder
-#include "server/files/disk_fault.h"
-#include "server/files/resumable_sweep.h"
+#include "server/base/disk_fault.h"
+#include "server/care/resumable_sweep.h"
 
 // --- removing files that no row names -----------------------------------------------------------
 

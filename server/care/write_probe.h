@@ -3,7 +3,7 @@
 #ifndef SERVER_WRITE_PROBE_H
 #define SERVER_WRITE_PROBE_H
 
-#include "server/files/intake.h"
+#include "server/care/intake.h"
 
 #include <pthread.h>
 

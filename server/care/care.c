@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that looks after what is stored: every few seconds it does what is due.
-#include "server/files/care.h"
+#include "server/care/care.h"
 
 #include "server/access/audit.h"
-#include "server/files/ballast.h"
-#include "server/files/write_probe.h"
-#include "server/files/resumable_sweep.h"
-#include "server/files/retention.h"
+#include "server/care/ballast.h"
+#include "server/care/write_probe.h"
+#include "server/care/resumable_sweep.h"
+#include "server/care/retention.h"
 #include "server/files/scrub.h"
-#include "server/files/stored_runs.h"
-#include "server/http/metrics.h"
+#include "server/care/stored_runs.h"
+#include "server/base/metrics.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever sends a request: who that is, what they may do and how much they may upload.
+#ifndef SERVER_PRINCIPAL_H
+#define SERVER_PRINCIPAL_H
+
+#include "ingest/base/str.h"
+
+// What a token, or a person behind a proxy, may do. A route names those of which any admits.
+enum scope {
+    SCOPE_OPEN = 0,        // of a route: everybody, known or not
+    SCOPE_READ = 1 << 0,   // look at everything but secrets
+    SCOPE_UPLOAD = 1 << 1, // send traces, and see what became of them
+    SCOPE_WRITE = 1 << 2,  // change what is said of runs
+    SCOPE_ADMIN = 1 << 3,  // delete runs, see raw files with secrets, manage tokens
+};
+#define SCOPE_ALL ((unsigned)(SCOPE_READ | SCOPE_UPLOAD | SCOPE_WRITE | SCOPE_ADMIN))
+
+enum principal_kind {
+    WHO_NOBODY, // unknown; only open routes serve them
+    WHO_LOCAL,  // everybody, where nobody is asked who they are
+    WHO_TOKEN,  // holds a token, or a session that a token began
+    WHO_USER,   // named by a proxy that is trusted
+};
+
+// How much somebody may upload. 0: no limit; of a token's own, -1: as the service says.
+struct quota_limits {
+    int64_t day_bytes;    // between two midnights, UTC
+    int64_t stored_bytes; // of traces that are still there
+    int64_t in_flight;    // uploads at a time
+};
+
+struct principal {
+    enum principal_kind kind;
+    bool by_session;  // a browser's cookie says so
+    struct str name;  // "local", "token k_7q2k9d0x (ci)", "user alice"; for the audit log
+    struct str key;   // what quotas are counted by: "k_7q2k9d0x", "user alice"; "" none
+    unsigned scopes;  // with those that they include
+    int64_t until_ns; // when the token expires, 0: never
+    struct quota_limits limits;
+};
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers of comparisons (compare_reply.c, gate_reply.c).
+#ifndef SERVER_COMPARE_REPLY_H
+#define SERVER_COMPARE_REPLY_H
+
+#include "server/http/response.h"
+
+// Runs beside each other, the row's table of a comparison, and a gate.
+bool compare_get(struct request *request, struct response *response, struct err *err);
+bool compare_get_table(struct request *request, struct response *response, struct err *err);
+bool compare_get_gate(struct request *request, struct response *response, struct err *err);
+
+#endif
