@@ -82,6 +82,19 @@ static bool use_trace(struct use *use, struct err *err)
     return crew_run(use->job->options.cores, tasks + !keeps, keeps ? 2 : 1, err);
 }
 
+// What is done with a trace that took until now to be read; frees it.
+static bool use_up(struct use *use, struct trace *trace, int64_t begin_ns, struct err *err)
+{
+    int64_t parsed_ns = clock_mono_ns();
+    use->trace = trace;
+    bool ok = use_trace(use, err);
+    use->result->parse_ns = parsed_ns - begin_ns;
+    use->result->analyse_ns = clock_mono_ns() - parsed_ns;
+    use->result->peak_bytes = use->report->arena->budget->peak;
+    trace_free(trace);
+    return ok;
+}
+
 static void close_unused(int fd)
 {
     if (fd >= 0)
@@ -100,17 +113,20 @@ bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_jo
     bool keeps = trace && !kept;
     if (!keeps)
         close_unused(files->keep);
-    if (!trace)
-        return false;
+    struct use use = {
+        .job = job, .keep_fd = keeps ? files->keep : -1, .report = report, .result = result};
+    return trace && use_up(&use, trace, begin_ns, err);
+}
 
-    int64_t parsed_ns = clock_mono_ns();
-    struct use use = {job, trace, keeps ? files->keep : -1, report, result};
-    bool ok = use_trace(&use, err);
-    result->parse_ns = parsed_ns - begin_ns;
-    result->analyse_ns = clock_mono_ns() - parsed_ns;
-    result->peak_bytes = budget->peak;
-    trace_free(trace);
-    return ok;
+bool pipeline_opened(struct source *source, const struct format_found *found,
+                     const struct pipeline_job *job, struct report *report,
+                     struct pipeline_result *result, struct err *err)
+{
+    *result = (struct pipeline_result){0};
+    int64_t begin_ns = clock_mono_ns();
+    struct trace *trace = ingest_opened(source, found, report->arena->budget, job->progress, err);
+    struct use use = {.job = job, .keep_fd = -1, .report = report, .result = result};
+    return trace && use_up(&use, trace, begin_ns, err);
 }
 
 bool pipeline_file(const char *path, const struct pipeline_job *job, struct report *report,

@@ -44,12 +44,24 @@ static const struct option table[] = {
     {"--threads", "STEPSCOPE_THREADS", "0", "N", "threads to work with; 0: one per core", NULL,
      OPTION_INT, AT(threads)},
 };
-static const struct option_set options = {
-    "analyze",
-    "Analyses PyTorch profiler traces (.json, .json.gz, .json.zst). Several files are the ranks of "
-    "one run. Ends with 0 when all were read, else as the first that was not: 1 by a fault of our "
-    "own, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
-    "FILE...", table, sizeof table / sizeof *table};
+static const struct option_set options = {"analyze", NULL, "FILE...", table,
+                                          sizeof table / sizeof *table};
+
+static void show_help(void)
+{
+    char traces[FORMAT_ENDINGS_BYTES], archives[FORMAT_ENDINGS_BYTES], summary[1024];
+    format_endings(1u << FORMAT_TRACE, traces);
+    format_endings(1u << FORMAT_ARCHIVE, archives);
+    snprintf(
+        summary, sizeof summary,
+        "Analyses PyTorch profiler traces (%s). Several files are the ranks of one run, and so "
+        "are the traces in an archive (%s). Ends with 0 when all were read, else as the first "
+        "that was not: 1 by a fault of our own, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
+        traces, archives);
+    struct option_set shown = options;
+    shown.summary = summary;
+    options_help(&shown, stdout);
+}
 
 // What is printed of one file, with its report.
 typedef bool print_file(const struct rank_file *file, const struct report *report, struct buf *out,
@@ -201,7 +213,7 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
     if (!options_parse(&options, argc, argv, &chosen, &args, err))
         return false;
     if (args.help) {
-        options_help(&options, stdout);
+        show_help();
         return true;
     }
     if (!choose_steps(&chosen, err))

@@ -51,8 +51,9 @@ static const struct option table[] = {
 static const struct option_set options = {
     "compare",
     "Compares two runs of PyTorch profiler traces and says whether steps became slower. Each side "
-    "is a trace file, a folder whose files are the ranks of one run, or repeats of these joined by "
-    "commas. Ends with 0 when the candidate passes, 1 when it fails, 2 when too little is known, "
+    "is a trace file, a folder or an archive whose files are the ranks of one run, or repeats of "
+    "these joined by commas. Ends with 0 when the candidate passes, 1 when it fails, 2 when too "
+    "little is known, "
     "64 for a wrong command line, 70 by a fault of our own, " CMD_SHARED_EXIT_CODES,
     "BASE CANDIDATE", table, sizeof table / sizeof *table};
 

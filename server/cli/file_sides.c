@@ -34,18 +34,6 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool is_trace_name(const char *name)
-{
-    static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
-    size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (len > end && strcmp(name + len - end, ends[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 // Calls take with each entry of a folder that is not hidden.
 typedef bool take_entry(const char *path, const char *name, struct paths *paths, struct err *err);
 
@@ -66,7 +54,8 @@ static bool each_entry(const char *folder, take_entry *take, struct paths *paths
 
 static bool take_file(const char *path, const char *name, struct paths *paths, struct err *err)
 {
-    return is_folder(path) || !is_trace_name(name) || add_path(paths, path, err);
+    return is_folder(path) || !format_has_ending(1u << FORMAT_TRACE, str_of(name)) ||
+           add_path(paths, path, err);
 }
 
 // A job may keep a folder for each rank; deeper ones are none of its own.
@@ -99,9 +88,10 @@ static bool list_folder(const char *folder, struct paths *paths, struct err *err
     if (!each_entry(folder, take_any, paths, err))
         return false;
     keep_ranks(paths, strlen(folder));
+    char endings[FORMAT_ENDINGS_BYTES];
+    format_endings(1u << FORMAT_TRACE, endings);
     if (paths->count == 0)
-        return err_set(err, ERR_NOT_FOUND, "%s: found no .json, .json.gz or .json.zst in it",
-                       folder);
+        return err_set(err, ERR_NOT_FOUND, "%s: found no %s in it", folder, endings);
     qsort(paths->at, paths->count, sizeof *paths->at, by_name);
     return true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A side of a comparison read from trace files: its runs, each a file or a folder of ranks.
+// A side of a comparison read from trace files: its runs, each a file, or an archive or a folder of
+// ranks.
 #ifndef SERVER_FILE_SIDES_H
 #define SERVER_FILE_SIDES_H
 
@@ -27,11 +28,12 @@ struct file_side_options {
     int64_t tokens_per_step; // of each run, 0: not known
 };
 
-// Reads an operand: a trace file, a folder, or several of these joined by commas, which are repeats
-// (an operand that exists as a whole is not taken apart). Of a folder and its folders the files
-// named .json, .json.gz or .json.zst are the ranks; where some names tell a rank, the others are
-// left out. A run's tables of other ranks are let go before the next is read. Fails with the code
-// of the first file that cannot be read. file_side_free is due even when it fails.
+// Reads an operand: a trace file, an archive of traces, a folder, or several of these joined by
+// commas, which are repeats (an operand that exists as a whole is not taken apart). Of a folder and
+// its folders the files named .json, .json.gz or .json.zst are the ranks; where some names tell a
+// rank, the others are left out. A run's tables of other ranks are let go before the next is read.
+// Fails with the code of the first file that cannot be read. file_side_free is due even when it
+// fails.
 MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                const struct file_side_options *options, struct arena *arena,
                                struct err *err);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads trace files one after the other, gives each its rank and joins them.
+// Reads trace files, and those in archives, one after the other, gives each its rank and joins
+// them.
 #include "server/cli/rank_files.h"
 
 #include "analysis/stats/groups.h"
+#include "ingest/file_parts.h"
 #include "server/store/rank_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <uv.h>
 
 // What is needed while files are read.
@@ -66,38 +69,180 @@ static bool identify(struct reading *reading, struct rank_file *file, int64_t sa
     return true;
 }
 
-static bool analyse_file(struct reading *reading, struct rank_file *file, struct err *err)
+// --- a trace ------------------------------------------------------------------------------------
+
+// How a file is gone through.
+struct walk {
+    struct reading *reading;
+    const char *path;
+    bool repeats; // once more, for traces that were too large to be read with helpers
+    bool can_repeat;
+    struct buf again; // of each part 1 when it is one of these
+    size_t part;      // the one at hand, from 1 on
+    size_t traces;
+};
+
+static bool analyse_part(struct walk *walk, struct file_part *part, struct rank_file *file,
+                         struct budget *budget, struct err *err)
 {
-    const struct rank_files_options *options = reading->options;
+    const struct rank_files_options *options = walk->reading->options;
     struct pipeline_job job = {.options = options->analysis, .progress = options->progress};
     struct pipeline_result result;
-    struct budget budget = {.limit = options->job_memory_bytes};
     struct arena arena;
-    arena_init(&arena, &budget);
+    arena_init(&arena, budget);
     struct report report = {.arena = &arena};
-    bool ok = pipeline_file(file->path, &job, &report, &result, err) &&
+    bool ok = pipeline_opened(part->source, &part->found, &job, &report, &result, err) &&
               report_save(&report, &file->saved, err) &&
-              identify(reading, file, result.identity.rank, err);
+              identify(walk->reading, file, result.identity.rank, err);
     arena_free(&arena);
     return ok;
 }
 
-// Reads one file; one that cannot be read is told of and left out.
-static void read_file(struct reading *reading, const char *path)
+// One that cannot be read is told of and left out.
+static void leave_out(struct walk *walk, const char *path, const struct err *err)
 {
-    struct rank_files *files = reading->files;
+    struct rank_files *files = walk->reading->files;
+    tell(walk->reading, path, err);
+    if (files->unread.code == ERR_NONE)
+        files->unread.code = err->code;
+}
+
+static bool make_room(struct rank_files *files, struct err *err)
+{
+    if (files->count < files->room)
+        return true;
+    size_t room = files->room ? 2 * files->room : 16;
+    struct rank_file *at = realloc(files->at, room * sizeof *at);
+    if (!at)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    files->at = at;
+    files->room = room;
+    return true;
+}
+
+// Whether a failure that has nothing to do with the file is worth another try.
+static bool wants_helpers_gone(const struct walk *walk, const struct budget *budget)
+{
+    const struct progress *progress = walk->reading->options->progress;
+    return budget->refused && !walk->repeats && walk->can_repeat && progress && progress->cores;
+}
+
+// Fails where no other file could be read either.
+static bool read_part(struct walk *walk, struct file_part *part, const char *path, struct err *err)
+{
+    struct rank_files *files = walk->reading->files;
+    struct budget budget = {.limit = walk->reading->options->job_memory_bytes};
+    struct err why = {.pos = ERR_NO_POS};
+    // What is JSON and perhaps something else is no trace that is missing.
+    bool sure = !part->name || format_like(part->found.format, part->found.head,
+                                           str_of(part->name)) == FORMAT_SURE;
+    if (!make_room(files, err)) {
+        source_close(part->source);
+        return false;
+    }
     struct rank_file *file = &files->at[files->count];
-    struct err err = {.pos = ERR_NO_POS};
     *file = (struct rank_file){.path = path};
-    if (analyse_file(reading, file, &err)) {
+    if (analyse_part(walk, part, file, &budget, &why)) {
         files->count++;
-        return;
+        walk->traces++;
+        return true;
     }
     buf_free(&file->saved);
-    tell(reading, path, &err);
-    if (files->unread.code == ERR_NONE)
-        files->unread.code = err.code;
+    bool again = wants_helpers_gone(walk, &budget);
+    walk->traces += sure || again;
+    if (again)
+        walk->again.at[walk->part - 1] = 1;
+    else if (sure || why.code != ERR_FORMAT)
+        leave_out(walk, path, &why);
+    return true;
 }
+
+// --- a file -------------------------------------------------------------------------------------
+
+static bool is_taken(const struct walk *walk)
+{
+    return !walk->repeats || (walk->part <= walk->again.len && walk->again.at[walk->part - 1]);
+}
+
+// A member that is not read may be a rank that is missing.
+static bool leave_member(struct walk *walk, const struct file_part *part, const char *path)
+{
+    source_close(part->source);
+    if (part->problem.code != ERR_NONE && format_has_ending(1u << FORMAT_TRACE, str_of(part->name)))
+        leave_out(walk, path, &part->problem);
+    return true;
+}
+
+static bool take_part_of(void *context, struct file_part *part, struct err *err)
+{
+    struct walk *walk = context;
+    walk->part++;
+    if (!walk->repeats)
+        buf_putc(&walk->again, '\0');
+    const char *path = walk->path;
+    if (part->name)
+        path = arena_printf(&walk->reading->files->arena, err, "%s/%s", path, part->name);
+    if (!path || !buf_ok(&walk->again, err) || !is_taken(walk)) {
+        source_close(part->source);
+        return path && !walk->again.failed;
+    }
+    bool is_trace = part->source && part->found.format && part->found.format->read;
+    if (part->name && !is_trace)
+        return leave_member(walk, part, path);
+    return read_part(walk, part, path, err);
+}
+
+// Goes through a file from where its descriptor stands.
+static bool go_through(struct walk *walk, int fd, struct err *err)
+{
+    struct file_parts parts = {.filename = str_of(walk->path), .limits = &unpack_limits};
+    walk->part = 0;
+    parts.source = source_fd_open(fd, err);
+    if (!parts.source || !file_parts_each(&parts, take_part_of, walk, err))
+        return false;
+    return walk->traces ||
+           err_set(err, ERR_FORMAT, "found %s without a trace in it", parts.found.format->what);
+}
+
+// Helpers hold pieces and tables of their own: which cores are free must not decide whether a file
+// can be read.
+static bool repeat(struct walk *walk, int fd, struct err *err)
+{
+    struct progress *progress = walk->reading->options->progress;
+    if (!walk->again.len || !memchr(walk->again.at, 1, walk->again.len))
+        return true;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return err_set_errno(err, "reading it again");
+    struct cores *cores = progress->cores;
+    walk->repeats = true;
+    progress->cores = NULL;
+    bool ok = go_through(walk, fd, err);
+    progress->cores = cores;
+    return ok;
+}
+
+static void read_file(struct reading *reading, const char *path)
+{
+    int fd;
+    struct err err = {.pos = ERR_NO_POS};
+    struct walk walk = {.reading = reading, .path = path};
+    bool ok = source_open_path(path, &fd, &err);
+    if (ok) {
+        walk.can_repeat = lseek(fd, 0, SEEK_CUR) == 0;
+        ok = go_through(&walk, fd, &err);
+        struct err again = {.pos = ERR_NO_POS};
+        if (!repeat(&walk, fd, &again) && ok) {
+            ok = false;
+            err = again;
+        }
+        close(fd);
+    }
+    if (!ok)
+        leave_out(&walk, path, &err);
+    buf_free(&walk.again);
+}
+
+// --- all files ----------------------------------------------------------------------------------
 
 static int by_rank(const void *left, const void *right)
 {
@@ -123,7 +268,8 @@ static bool join(struct rank_files *files, struct cores *cores, struct err *err)
     int64_t *ranks = arena_array(&files->arena, files->count + 1, sizeof *ranks, err);
     if (!ranks)
         return false;
-    qsort(files->at, files->count, sizeof *files->at, by_rank);
+    if (files->count)
+        qsort(files->at, files->count, sizeof *files->at, by_rank);
     for (size_t i = 0; i < files->count; i++)
         ranks[i] = files->at[i].rank;
     files->report.arena = &files->arena;
@@ -139,9 +285,6 @@ bool rank_files_read(struct rank_files *files, const char *const *paths, size_t 
     struct reading reading = {.files = files, .options = options};
     *files = (struct rank_files){.unread = {.pos = ERR_NO_POS}};
     arena_init(&files->arena, NULL);
-    files->at = arena_array(&files->arena, count + 1, sizeof *files->at, err);
-    if (!files->at)
-        return false;
     groups_init(&reading.taken, &uncounted);
     for (size_t i = 0; i < count; i++)
         read_file(&reading, paths[i]);
@@ -159,6 +302,7 @@ void rank_files_keep_only(struct rank_files *files, size_t index)
 void rank_files_free(struct rank_files *files)
 {
     rank_files_keep_only(files, SIZE_MAX);
+    free(files->at);
     arena_free(&files->arena);
     *files = (struct rank_files){0};
 }

@@ -13,24 +13,25 @@ struct rank_files_options {
     struct progress *progress;
 };
 
-// One file that could be read. Its report is kept as it is saved, which takes a tenth of its
-// tables.
+// One file, or member of an archive, that could be read. Its report is kept as it is saved, which
+// takes a tenth of its tables.
 struct rank_file {
-    const char *path; // borrowed
+    const char *path; // borrowed; of a member behind the archive's: "job.tar.zst/rank0.json"
     int64_t rank;
     struct buf saved;
 };
 
 struct rank_files {
     struct rank_file *at; // by rank
-    size_t count;
+    size_t count, room;
     struct arena arena;   // of the list and of the run's report
     struct report report; // of the run; no tables when no file could be read
     struct err unread;    // of the first file that could not be read, already told; ERR_NONE: none
 };
 
-// Reads files one by one and joins them. Their ranks are what they say, else what their names say,
-// else the first that are free. A file that cannot be read is told of on stderr and left out.
+// Reads files one by one, of archives the traces in them, and joins them. Their ranks are what they
+// say, else what their names say, else the first that are free. A file that cannot be read is told
+// of on stderr and left out. Of an archive, members that are no traces are left out silently.
 // rank_files_free is due even when it fails.
 MUST_CHECK bool rank_files_read(struct rank_files *files, const char *const *paths, size_t count,
                                 const struct rank_files_options *options, struct err *err);

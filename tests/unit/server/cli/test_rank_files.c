@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The traces in an archive are ranks of a run as files by themselves are.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "server/cli/rank_files.h"
+#include "tests/unit/archive_bytes.h"
+#include "tests/unit/folder.h"
+
+#include <unistd.h>
+
+#define KERNEL(ts)                                                                   \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts \
+    ",\"dur\":5,\"args\":{\"device\":0,\"stream\":7,\"correlation\":1}}"
+#define RANK_1 "{\"distributedInfo\":{\"rank\":1},\"traceEvents\":[" KERNEL("10") "]}"
+#define RANK_0 "{\"traceEvents\":[" KERNEL("20") "," KERNEL("30") "]}"
+#define CUT    "{\"traceEvents\":["
+
+static void read_files(struct rank_files *files, const char *const *paths, size_t count)
+{
+    struct err err = {0};
+    struct cores cores;
+    struct progress progress = {.cores = &cores};
+    rank_files_share_cores(&cores, 1);
+    struct rank_files_options how = {.command = "test",
+                                     .analysis = {.warmup_steps = -1, .cores = &cores},
+                                     .job_memory_bytes = (uint64_t)1 << 30,
+                                     .progress = &progress};
+    if (!rank_files_read(files, paths, count, &how, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void write_file(const char *path, const void *bytes, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    fclose(file);
+}
+
+static void an_archive_is_as_good_as_its_files(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, gzip = {0}, zstd = {0}, apart = {0}, together = {0};
+    struct rank_files files;
+    add_gzip(&gzip, STR(RANK_1), 6);
+    put_tar(&tar, "run/other.json.gz", '0', compress_text(&gzip));
+    put_tar_file(&tar, "run/train.log", "step 1, loss 2.3\n");
+    put_tar_file(&tar, "run/config.json", "{\"lr\": 0.1}");
+    put_tar_file(&tar, "run/rank0.json", RANK_0);
+    put_tar_end(&tar);
+    add_zstd(&zstd, compress_text(&tar));
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    write_file("job.tar.zst", zstd.at, zstd.len);
+    write_file("rank0.json", RANK_0, strlen(RANK_0));
+    write_file("other.json.gz", gzip.at, gzip.len);
+
+    read_files(&files, (const char *const[]){"other.json.gz", "rank0.json"}, 2);
+    assert_int_equal(files.count, 2);
+    report_json(&files.report, &apart);
+    rank_files_free(&files);
+
+    read_files(&files, (const char *const[]){"job.tar.zst"}, 1);
+    assert_int_equal(files.count, 2);
+    assert_int_equal(files.unread.code, ERR_NONE);
+    assert_int_equal(files.at[0].rank, 0);
+    assert_string_equal(files.at[0].path, "job.tar.zst/run/rank0.json");
+    assert_int_equal(files.at[1].rank, 1);
+    assert_string_equal(files.at[1].path, "job.tar.zst/run/other.json.gz");
+    report_json(&files.report, &together);
+    assert_string_equal(apart.at, together.at);
+    rank_files_free(&files);
+
+    assert_int_equal(chdir("/"), 0);
+    folder_remove(folder);
+    buf_free(&tar);
+    buf_free(&gzip);
+    buf_free(&zstd);
+    buf_free(&apart);
+    buf_free(&together);
+}
+
+// What one archive of these bytes gives: ranks that were read, and the code of what was not.
+static void assert_archive(const struct buf *tar, size_t ranks, enum err_code unread)
+{
+    struct rank_files files;
+    char path[] = "/tmp/stepscope-rank-files-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    write_file(path, tar->at, tar->len);
+    read_files(&files, (const char *const[]){path}, 1);
+    assert_int_equal(files.count, ranks);
+    assert_int_equal(files.unread.code, unread);
+    rank_files_free(&files);
+    unlink(path);
+}
+
+static void a_trace_that_is_missing_from_an_archive_is_said(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "rank0.json", RANK_0);
+    put_tar(&tar, "latest", '2', STR(""));
+    put_tar_file(&tar, "metrics.json", "[{\"step\": 1}]");
+    assert_archive(&tar, 1, ERR_NONE);
+    put_tar_file(&tar, "rank1.json", CUT);
+    assert_archive(&tar, 1, ERR_FORMAT); // it was to be a trace
+    tar.len -= 2 * TAR_BLOCK;
+    put_tar(&tar, "rank1.json", '2', STR(""));
+    assert_archive(&tar, 1, ERR_UNSUPPORTED);
+    buf_free(&tar);
+}
+
+static void an_archive_without_a_trace_or_an_end_is_said(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "train.log", "step 1, loss 2.3\n");
+    assert_archive(&tar, 0, ERR_FORMAT);
+    put_tar_file(&tar, "rank0.json", RANK_0);
+    put_tar_file(&tar, "rank1.json", RANK_1);
+    tar.len -= TAR_BLOCK;
+    assert_archive(&tar, 1, ERR_FORMAT);
+    buf_free(&tar);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_archive_is_as_good_as_its_files),
+        cmocka_unit_test(a_trace_that_is_missing_from_an_archive_is_said),
+        cmocka_unit_test(an_archive_without_a_trace_or_an_end_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
