@@ -72,7 +72,7 @@ function use_page(page) {
 function Failure({ children }) {
   return html`<h1 tabindex="-1">This page could not be shown</h1>
     <${Notice} kind="error" role="alert">${children}
-      <p><button type="button" onClick=${() => location.reload()}>Load it again</button></p><//>`;
+      <p><button type="button" onClick=${() => location.reload()}>Reload</button></p><//>`;
 }
 
 function Page({ route }) {

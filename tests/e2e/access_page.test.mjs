@@ -94,7 +94,7 @@ test("the address to go on to is one of ours", async () => {
 
 test("an administrator makes a token, which works once copied, and revokes it", async () => {
   await as("admin", "/settings/tokens", async (page) => {
-    await page.getByLabel("What it is for").fill("ci-upload");
+    await page.getByLabel("Token name").fill("ci-upload");
     await page.getByRole("checkbox", { name: /^Upload/ }).check();
     await page.getByRole("button", { name: "Make token" }).click();
     const text = await page.getByRole("status").locator("code").textContent();
@@ -103,7 +103,7 @@ test("an administrator makes a token, which works once copied, and revokes it", 
     const ask = (token) => server.request("/api/v1/session",
       { headers: { Authorization: `Bearer ${token}` } });
     assert.deepEqual((await ask(text)).json.scopes, ["read", "upload"]);
-    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     assert.ok(!(await page.content()).includes(text), "the token is seen once");
     await page.getByRole("button", { name: "Revoke ci-upload" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
@@ -241,7 +241,7 @@ test("without a need for tokens nothing of this shows", async () => {
     assert.equal(await page.getByRole("link", { name: "Access" }).count(), 0);
     await page.getByRole("navigation").getByRole("link", { name: "Upload" }).waitFor();
     await visit(page, "/settings/tokens");
-    await page.getByText("Nobody is asked for a token now").waitFor();
+    await page.getByText("Tokens are not required at present").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   });
   await open.stop();
@@ -280,7 +280,7 @@ test("a file that holds secrets has no link for those who may not have it", asyn
   const link = (page) => page.getByRole("table", { name: "Files" })
     .getByRole("link", { name: file });
   await as("read", "/runs/leaky/data", async (page) => {
-    await page.getByText("No download: the file holds what looks like secrets").waitFor();
+    await page.getByText("No download: the file seems to contain secrets").waitFor();
     assert.equal(await link(page).count(), 0);
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, "/runs/first/data");

@@ -223,7 +223,7 @@ test("changes are shown by any level, filtered, opened, and hidden ones on deman
     await changes.getByRole("searchbox").fill("addmm");
     await page.waitForURL(/q=addmm/);
     await rows.first().getByRole("button").click();
-    assert.match(await changes.innerText(), /Because of more or fewer calls/);
+    assert.match(await changes.innerText(), /From the number of calls/);
     await changes.getByRole("searchbox").fill("no such operator");
     await changes.getByText("No change matches").waitFor();
   }));
@@ -277,7 +277,7 @@ test("the gate's line is what the service answers", () =>
     const address_of = async () => /'(http[^']+)'/.exec(await gate.locator("pre").innerText())[1];
     const ask = async () => server.request((await address_of()).slice(server.base.length));
     assert.equal((await ask()).status, 409, "a regression");
-    await gate.getByLabel("Steps may become slower by").selectOption("0.1");
+    await gate.getByLabel("Allowed slowdown per step").selectOption("0.1");
     await page.waitForURL(/limit=0.1/);
     const reply = await ask();
     assert.match(await address_of(), /max_regression=0.1/);

@@ -64,10 +64,10 @@ test("the verdict's waiting and transfer add up to the exposed communication of 
 test("the late rank is named with its share and its reason, and links to its own pages", () =>
   on_page({}, async (page) => {
     await visit(page, url("late", "collectives"));
-    const named = page.locator(".verdict p", { hasText: `Rank ${LATE} begins last in` });
+    const named = page.locator(".verdict p", { hasText: `Rank ${LATE} starts last in` });
     assert.match(await named.innerText(), /causes \d+\.\d\s% of all waiting: .* ms per step/);
     assert.match(await named.innerText(), /The same kernels take longer on it/);
-    assert.equal(await page.locator(".verdict p", { hasText: "begins last in" }).count(), 1);
+    assert.equal(await page.locator(".verdict p", { hasText: "starts last in" }).count(), 1);
     const first = page.getByRole("group", { name: "Late ranks" }).locator("tbody tr").first();
     assert.match(await first.innerText(), new RegExp(`^${LATE}\\s.*Compute slower`, "s"));
     await named.getByRole("link", { name: "Its timeline" }).click();
@@ -107,7 +107,7 @@ test("a lone rank's page says what it cannot know", () =>
     await visit(page, url("lone", "collectives"));
     const verdict = page.locator(".verdict");
     assert.match(await verdict.innerText(), /Exposed communication|No communication is exposed/);
-    assert.match(await verdict.innerText(), /only one of 2 has come.*is not known/s);
+    assert.match(await verdict.innerText(), /only one of 2 was uploaded.*is unknown/s);
     assert.equal(await page.getByRole("heading", { name: "Who is late" }).count(), 0);
     await visit(page, url("lone", "ranks"));
     assert.match(await page.locator("main").innerText(), /1 rank of 2 not recorded: 1\./);
@@ -118,7 +118,7 @@ test("ranks whose collectives say nothing of themselves are not compared", async
   return on_page({}, async (page) => {
     await visit(page, url("pair", "collectives"));
     const text = await page.locator(".verdict").innerText();
-    assert.match(text, /No collective of one rank could be matched/);
+    assert.match(text, /No collective could be matched across ranks/);
     assert.doesNotMatch(text, /waiting for late ranks/);
     await visit(page, url("pair", "ranks"));
     assert.match(await page.locator("main").innerText(), /126 ranks of 128 not recorded/);
@@ -170,7 +170,7 @@ test("figures and layouts of the heatmap are in the address, and there is a tabl
     await page.waitForURL(/by=steps/);
     await settle(page);
     await page.getByRole("button", { name: "Table", exact: true }).first().click();
-    const table = page.getByRole("group", { name: "Figures of the picture" });
+    const table = page.getByRole("group", { name: "Heatmap values" });
     const { items } = await server.get(`/runs/${ids.late}/rank_steps`);
     assert.equal(await table.locator("tbody tr:not(.spacer)").count(), items.length);
   }));
@@ -215,7 +215,7 @@ test("a finding is dismissed with a reason, stays so, costs no more, and comes b
     await page.getByRole("button", { name: /^Dismiss: / }).first().click();
     const submit = page.getByRole("button", { name: "Dismiss", exact: true });
     assert.ok(await submit.isDisabled(), "a reason is needed");
-    await page.getByLabel("Why is it no concern here?").fill(`known ${HOSTILE}`);
+    await page.getByLabel("Why does it not matter here?").fill(`known ${HOSTILE}`);
     await submit.click();
     const fold = page.getByText("1 dismissed finding");
     await fold.waitFor();
@@ -239,10 +239,10 @@ test("a dismissal that fails says so and keeps what was written", async () => {
   await page.route(/dismissals\//, (route) => route.abort());
   await visit(page, url("late", "findings"));
   await page.getByRole("button", { name: /^Dismiss: / }).first().click();
-  await page.getByLabel("Why is it no concern here?").fill("known");
+  await page.getByLabel("Why does it not matter here?").fill("known");
   await page.getByRole("button", { name: "Dismiss", exact: true }).click();
-  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
-  assert.equal(await page.getByLabel("Why is it no concern here?").inputValue(), "known");
+  await page.getByRole("alert").filter({ hasText: "The server is not responding" }).waitFor();
+  assert.equal(await page.getByLabel("Why does it not matter here?").inputValue(), "known");
   await close();
 });
 

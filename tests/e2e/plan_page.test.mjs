@@ -123,7 +123,7 @@ test("the page shows setups side by side and says which fit", () =>
     await page.getByText("fits, 59.1 GB free").waitFor();
     assert.equal(await page.locator(".plan-bars > li").count(), 4);
     assert.match(await page.locator("main").innerText(), /16 bytes per parameter.*112 GB/);
-    assert.match(await page.locator(".plan-bars").innerText(), /does not fit: 52.9 GB too much/);
+    assert.match(await page.locator(".plan-bars").innerText(), /does not fit: 52.9 GB over/);
     assert.deepEqual(await axe_faults(page), []);
   }));
 
@@ -134,7 +134,7 @@ test("what is typed and chosen is in the address, which opens the same page", ()
     await page.waitForURL(/parameters=175e9/);
     await page.getByLabel("GPU of setup 1").selectOption("B200");
     await page.getByLabel("Sharding of setup 1").selectOption("zero3");
-    const dp = page.getByLabel("GPUs that share data, setup 1");
+    const dp = page.getByLabel("Data-parallel GPUs, setup 1");
     await dp.fill("64");
     await dp.press("Enter");
     await page.waitForURL(/on=B200%2Czero3%2C64%2C1%2C1/);
@@ -155,7 +155,7 @@ test("setups are added and removed, and one is always left", () =>
     await visit(page, "/plan?on=H200,ddp,1,1,1");
     await page.locator(".plan-bars > li").waitFor();
     assert.equal(await page.getByRole("button", { name: /^Remove setup/ }).count(), 0);
-    await page.getByRole("button", { name: "Add one" }).click();
+    await page.getByRole("button", { name: "Add setup" }).click();
     await page.locator(".plan-bars > li").nth(1).waitFor();
     await page.getByRole("button", { name: "Remove setup 1" }).click();
     await page.locator(".plan-bars > li").nth(1).waitFor({ state: "detached" });

@@ -168,7 +168,7 @@ test("the memory chart answers to keys and what was alive sums to the peak", () 
     await page.keyboard.press("End");
     await page.keyboard.press("ArrowLeft");
     assert.match(await page.locator(".memory-line .readout").innerText(), /allocated, .* reserved/);
-    const peak = page.locator("table", { hasText: "Of the peak" });
+    const peak = page.locator("table", { hasText: "Share of peak" });
     const titles = await peak.locator('td[title$="bytes"]').evaluateAll((cells) =>
       cells.map((cell) => Number(cell.title.replace(/,| bytes$/g, ""))));
     const more = page.getByRole("button", { name: /^Show all/ });
@@ -208,7 +208,7 @@ test("a rank that is not there is told as a problem, not as an empty table", asy
   const { page, close } = await open_page(browser, server.base);
   await visit(page, run_url("rich", "operators?rank=77"));
   await page.getByRole("alert").waitFor();
-  assert.match(await page.getByRole("alert").innerText(), /no figures of rank 77/);
+  assert.match(await page.getByRole("alert").innerText(), /no figures for rank 77/);
   assert.equal(await page.getByRole("alert").count(), 1, "it is told once");
   await page.getByRole("button", { name: "the headline rank" }).click();
   await page.locator("table").waitFor();
@@ -323,7 +323,7 @@ test("where a recording lacks something the page says what, and how to record it
     const table = page.getByRole("group", { name: "Recording" });
     assert.match(await table.innerText(), /missing/);
     assert.match(await table.innerText(), /profile_memory/);
-    await page.getByRole("link", { name: "How to record a trace that tells more" }).click();
+    await page.getByRole("link", { name: "How to record a more complete trace" }).click();
     await page.waitForURL("**/docs/recording");
     await settle(page);
   }));
@@ -376,7 +376,7 @@ test("the tag of tokens and the mark of a step are set on the page, and the figu
     await visit(page, run_url("bare", "data"));
     await page.getByLabel("Tags, as key=value").fill("tokens_per_step=4096");
     await page.getByLabel("Annotation that marks a step").fill("train*");
-    await page.getByLabel("Steps to leave out first").fill("0");
+    await page.getByLabel("Leading steps to exclude").fill("0");
     await page.getByRole("button", { name: "Save" }).click();
     const own = await until("the run has the change", async () => {
       const run = await server.get(`/runs/${ids.bare}`);

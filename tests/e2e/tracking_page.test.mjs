@@ -130,7 +130,7 @@ test("the keyboard walks the chart, chooses two runs to compare, and opens one",
     await page.keyboard.press("Home");
     await says(readout(page), /^llama@1, commit/);
     await page.keyboard.press("ArrowRight");
-    await says(readout(page), /^llama@2, .*than the run before|as before/);
+    await says(readout(page), /^llama@2, .*than the previous run|as before/);
     await page.keyboard.press("Space");
     await page.waitForURL(new RegExp(`pick=${ids[1]}`));
     await says(page.locator(".pick-bar"), /choose one more/);

@@ -63,8 +63,8 @@ test("an upload goes on after lost connections and a restart of the service", as
   await visit(page, "/upload");
   Object.assign(line, { sent: 0, cut_at: 6 * MIB });
   const panel = await choose(page, "cut", file.path);
-  await panel.getByText("halted", { exact: true }).waitFor();
-  await panel.getByText(/Going on in \d+ s/).waitFor();
+  await panel.getByText("paused", { exact: true }).waitFor();
+  await panel.getByText(/Resuming in \d+ s/).waitFor();
   Object.assign(line, { cut_at: line.sent + 10 * MIB });
   line.mend();
   await until("the line is cut again", () => !line.up);
@@ -82,7 +82,7 @@ test("the same file, chosen again after a reload, goes on where it stopped", asy
   await visit(page, "/upload");
   Object.assign(line, { sent: 0, cut_at: 15 * MIB });
   const panel = await choose(page, "reload", file.path);
-  await panel.getByText("halted", { exact: true }).waitFor();
+  await panel.getByText("paused", { exact: true }).waitFor();
   line.mend();
   page.on("dialog", (dialog) => dialog.accept());
   await page.reload();
@@ -104,7 +104,7 @@ test("an upload that is stopped leaves nothing behind", async () => {
   await visit(page, "/upload");
   Object.assign(line, { sent: 0, cut_at: 12 * MIB });
   const panel = await choose(page, "stop", file.path);
-  await panel.getByText("halted", { exact: true }).waitFor();
+  await panel.getByText("paused", { exact: true }).waitFor();
   line.mend();
   await panel.getByRole("button", { name: "Stop" }).click();
   await panel.getByText("stopped").waitFor();

@@ -248,6 +248,17 @@ function check_web_rooms({ path, uncommented }) {
   });
 }
 
+// Turns of phrase that the texts of the pages once had, across line ends and joined strings, too.
+const STRANGE = ["the begin of", "begins? last", "(had|not yet) begun", "ha(s|ve)( not)? come",
+  "point at", "told (apart|from)", "of its own", "held against", "the run before", "the one above",
+  "worked out", "goes for good", "stands for", "what costs", "nobody knows"].join("|");
+
+function check_words({ uncommented }) {
+  const joined = uncommented.replace(/"\n\s*\+ "/g, (s) => s.replace(/["+]/g, " "));
+  const pattern = new RegExp(`\\b(${STRANGE.replaceAll(" ", "\\s+")})\\b`, "gi");
+  return matches(joined, pattern, (m) => `"${m[0].replace(/\s+/g, " ")}", expected plainer words`);
+}
+
 function check_html({ text }) {
   const inline = /<script(?![^>]*\bsrc=)[^>]*>|<style\b|\sstyle=|\son[a-z]+=/g;
   return [
@@ -445,6 +456,17 @@ export const rules = [
       ["web/views/trends/a.mjs", 'import "../run/b.mjs";\nimport "./c.mjs";\n'],
       ["web/charts/a.mjs", '/** @type {import("../widgets/b.mjs").B} */\n'],
     ],
+  },
+  {
+    name: "web-words",
+    files: /^web\/.*\.(mjs|html)$/,
+    check: check_words,
+    bad: [
+      ["web/a.mjs", 'help: "Since the begin of the trace",\n'],
+      ["web/a.mjs", 'help: "later runs are held "\n  + "against it",\n'],
+      ["web/a.mjs", "html`<p>Point\n  at a mark</p>`\n"],
+    ],
+    good: [["web/a.mjs", '// the begin of it\nhelp: "Since the start of the trace",\n']],
   },
   {
     name: "page-policy",

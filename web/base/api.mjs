@@ -18,9 +18,9 @@ export class Problem extends Error {
 }
 
 const UNREACHABLE = {
-  title: "The server does not answer",
-  detail: "The request could not be sent, or its answer was cut short.",
-  fix: "Check that stepscope is running and that this address still reaches it.",
+  title: "The server is not responding",
+  detail: "The request could not be sent, or the response was cut short.",
+  fix: "Check that stepscope is running and reachable at this address.",
 };
 
 /** A session that has ended, or a token that was revoked: whoever it was signs in again. */
@@ -34,7 +34,7 @@ function leave_for_login() {
 const SIGNED_OUT = {
   title: "You are signed out",
   detail: "The session has ended, and nothing was changed.",
-  fix: "Sign in on another page, then do this again.",
+  fix: "Sign in on another page, then try again.",
 };
 
 /** @param {Response} response */

@@ -13,19 +13,20 @@ export const PARTS = [
     key: "gemm",
     label: "GEMM / matmul",
     short: "GEMM",
-    help: "Matrix multiplications. Compute owns an instant before communication and memory do.",
+    help: "Matrix multiplications. Where work overlaps, compute counts before communication and "
+      + "copies.",
   },
   {
     key: "attention",
     label: "Attention",
     short: "Attention",
-    help: "Fused attention kernels and the parts of unfused ones that are recognized.",
+    help: "Fused attention kernels and the recognized parts of unfused attention.",
   },
   {
     key: "other_compute",
     label: "Other compute",
     short: "Other",
-    help: "All other kernels: normalization, elementwise, reductions, optimizer and so on.",
+    help: "All other kernels: normalization, elementwise, reductions, optimizer, etc.",
   },
   {
     key: "exposed_comm",
@@ -52,8 +53,8 @@ export const PARTS = [
     label: "Idle: other",
     short: "Idle",
     idle: true,
-    help: "Nothing ran on the device: between events, within a graph, behind a wait, or nobody "
-      + "knows why.",
+    help: "Nothing ran on the device: between kernels, within a graph, after a wait, or for no "
+      + "known reason.",
   },
   {
     key: "unrecorded",
@@ -61,8 +62,8 @@ export const PARTS = [
     short: "Unrecorded",
     idle: true,
     lacking: true,
-    help: "The device ran work that the recording lacks: launches were pending and nothing "
-      + "recorded held them back. Neither idle nor busy; shares of busy time leave it out.",
+    help: "The device ran work missing from the recording: launches were pending and nothing "
+      + "recorded held them back. Counted neither as idle nor as busy.",
   },
 ].map((part) => ({ ...part, column: `${part.key}_ns` }));
 

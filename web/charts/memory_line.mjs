@@ -115,6 +115,7 @@ export function MemoryLine({ points, capacity_bytes, peak_label, caption, action
         capacity_bytes=${capacity_bytes} peak_label=${peak_label} at=${at} width=${width} />`}
     </svg>
     <p class="readout">${at >= 0 ? point_text(points[at])
-      : "Milliseconds since the begin of the recording. Point at the chart for figures."}</p></div>
+      : "Milliseconds since the start of the recording. Hover over the chart for "
+        + "values."}</p></div>
   <//>`;
 }

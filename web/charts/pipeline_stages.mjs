@@ -23,7 +23,7 @@ export function pipeline_sentence(stages) {
   const batches = most.micro_batches ? `, ${plural(most.micro_batches, "micro-batch",
     "micro-batches")} per step` : "";
   const worst = most.bubble_share - mean < TOLD_FROM ? ""
-    : `; most, ${percent(most.bubble_share)}, on stage ${most.stage}`;
+    : `; worst ${percent(most.bubble_share)} on stage ${most.stage}`;
   return `${plural(stages.length, "stage")}${batches}: bubble ${percent(mean)} on average${ideal}${
     worst}`;
 }
@@ -51,9 +51,9 @@ function stages_table(stages) {
 
 /** @param {{stages: Stage[]}} props at least one */
 export function PipelineStages({ stages }) {
-  const legend = html`<ul class="legend"><li><span class="swatch bar-gemm"></span>Computes</li>
+  const legend = html`<ul class="legend"><li><span class="swatch bar-gemm"></span>Compute</li>
     <li><span class="swatch bar-idle_other"></span>Bubble</li>
-    <li><span class="stage-ideal-key"></span>Where the ideal bubble begins</li></ul>`;
+    <li><span class="stage-ideal-key"></span>Start of the ideal bubble</li></ul>`;
   return html`<${ChartFigure} caption=${pipeline_sentence(stages)} legend=${legend}
       table=${() => stages_table(stages)}>
     <ul class="stages">${stages.map((row) => html`<${StageBar} key=${row.stage} row=${row} />`)}

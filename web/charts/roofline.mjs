@@ -26,12 +26,12 @@ function point_text(row) {
   const efficiency = row.efficiency === null ? "" : `, ${percent(row.efficiency)} of the roofline`;
   return `${row.op} ${row.problem || ""} ${row.precision || ""}: ${number(row.tflops)} TFLOP/s at ${
     number(row.intensity)} FLOP/B${efficiency}, ${ms_unit(row.busy_ns)}, ${
-    row.bound ? `${row.bound} bound` : "bound not known"}`;
+    row.bound ? `${row.bound} bound` : "bound unknown"}`;
 }
 
 function points_table(points) {
   const head = ["Operator", "Precision", "FLOP/B", "TFLOP/s", "Of roofline", "Time"];
-  return html`<${PlainTable} label="Points of the roofline" head=${head} rows=${points.map((row) =>
+  return html`<${PlainTable} label="Roofline points" head=${head} rows=${points.map((row) =>
     [`${row.op} ${row.problem || ""}`, row.precision || "–", number(row.intensity),
       number(row.tflops), percent(row.efficiency), ms_unit(row.busy_ns)])} />`;
 }
@@ -86,13 +86,13 @@ function Legend({ points }) {
   return html`<ul class="legend">${[...kinds].map(([label, { shape, part }]) => html`<li
     key=${label}><svg class="key-shape" width="14" height="14" viewBox="-7 -7 14 14"
       aria-hidden="true"><path class="fill-${part}" d=${SHAPES[shape](5)} /></svg>${label}</li>`)}
-    <li class="faint">Area is time.</li></ul>`;
+    <li class="faint">Area shows time.</li></ul>`;
 }
 
 function notes({ left_out, without }) {
   const parts = [];
-  if (left_out > 0) parts.push(`${plural(left_out, "row")} with hardly any time`);
-  if (without > 0) parts.push(`${plural(without, "row")} whose operations are not known`);
+  if (left_out > 0) parts.push(`${plural(left_out, "row")} with negligible time`);
+  if (without > 0) parts.push(`${plural(without, "row")} with unknown FLOPs`);
   return parts.length > 0 ? `Not drawn: ${parts.join(" and ")}.` : "";
 }
 
@@ -134,6 +134,6 @@ export function Roofline({ rows, caption }) {
         <${Points} points=${points} place=${place} chosen=${at} choose=${set_at} />`}
     </svg>
     <p class="readout">${chosen ? point_text(chosen)
-      : `Point at a mark, or use the arrow keys, for its figures. ${notes(found)}`}</p></div>
+      : `Hover over a mark or use the arrow keys for its values. ${notes(found)}`}</p></div>
   <//>`;
 }

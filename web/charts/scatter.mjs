@@ -56,7 +56,7 @@ function Legend({ kinds, shape_of }) {
   return html`<ul class="legend">${kinds.map((name) => html`<li key=${name}>
     <svg class="key-shape" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
       <path class="scatter-dot" d=${shape_of(name)(4.5)} /></svg>${name}</li>`)}
-    <li class="faint">Area is the number of calls.</li></ul>`;
+    <li class="faint">Area shows the number of calls.</li></ul>`;
 }
 
 function AxisNames({ width }) {
@@ -100,6 +100,6 @@ export function Scatter({ rows, caption }) {
           most=${Math.max(1, ...points.map((row) => row.calls))} choose=${set_at} />`}
     </svg>
     <p class="readout">${points[at] ? point_text(points[at])
-      : "Point at a mark, or use the arrow keys, for its figures."}</p></div>
+      : "Hover over a mark or use the arrow keys for its values."}</p></div>
   <//>`;
 }

@@ -55,7 +55,7 @@ function PartsTable({ parts, total, unit_ns }) {
   return html`<div class="table-region" role="group" tabindex="0" aria-label="Parts of a step">
     <table><thead><tr><th scope="col">Part</th><th scope="col" class="num">Time
       <span class="unit">ms</span></th><th scope="col" class="num">Share</th>
-      <th scope="col">What it is</th></tr></thead>
+      <th scope="col">Description</th></tr></thead>
     <tbody>${parts.map(({ part, ns }) => html`<tr key=${part.key}>
       <th scope="row"><span class="swatch bar-${part.key}"></span>${part.label}</th>
       <td class="num">${ms(unit_ns(ns))}</td><td class="num">${percent(ns / total)}</td>

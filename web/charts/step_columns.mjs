@@ -115,7 +115,7 @@ export function StepColumns({ steps, onopen }) {
     </svg>
     <p class="readout">${chosen
       ? step_text(chosen)
-      : `Milliseconds per step; pale columns are not among the steady steps.${
+      : `Milliseconds per step; pale columns are not steady steps.${
         onopen ? " Click one to see it in the timeline." : ""}`}</p>
   </div>`;
 }

@@ -59,7 +59,7 @@ function Axes({ place, points, name_of }) {
     <${TimeAxis} ticks=${upper} y=${y} width=${width} />
     <${TimeAxis} ticks=${lower} y=${stack_y} width=${width} />
     <text class="axis-name" x=${LEFT} y=${place.top - 6}>median step, ms</text>
-    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>where a step goes, ms</text>
+    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>step breakdown, ms</text>
     ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
       y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
     </text>`)}</g>`;
@@ -183,7 +183,7 @@ export function TrendLine(props) {
         ${width > 0 && html`<${Drawing} ...${props} place=${place} levels=${levels} id=${id}
           labels=${labels} at=${at} />`}
       </svg>
-      <p class="readout">${at >= 0 ? text_of(at) : `The upper axis does not begin at zero. Click
+      <p class="readout">${at >= 0 ? text_of(at) : `The upper axis does not start at zero. Click
         a run to open it, drag from one to another to compare them.`}</p>
     </div><//>`;
 }

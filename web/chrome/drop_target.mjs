@@ -64,8 +64,8 @@ function UploadDialog({ files, onclose }) {
     <input name=${name} autocomplete="off" spellcheck=${false} ...${more} /></label>`;
   return html`<${Dialog} title="Upload ${plural(files.length, "file")}" onclose=${onclose}>
     <form class="form" onSubmit=${submit}>
-      <p class="faint">${bytes(total)}, as ranks of one run. A run of that name that exists
-        already receives them as further ranks.</p>
+      <p class="faint">${bytes(total)}, as ranks of one run. If a run of that name exists, they
+        are added to it.</p>
       ${field("run", "Run", {
         required: true, autofocus: true, value: guess_run_name(files.map((f) => f.path)) })}
       ${field("project", "Project (optional)", {})}

@@ -7,12 +7,12 @@ import { set_shortcuts, shortcuts_on } from "./shortcuts.mjs";
 
 const KEYS = [
   ["?", "this help"],
-  ["/", "go to the search field"],
+  ["/", "focus the search field"],
   ["← →", "move between the points of a chart; close and open a row of a tree"],
   ["↑ ↓", "move between the rows of a tree"],
   ["w a s d", "zoom and move in the timeline; its page lists all its keys"],
-  ["Space", "choose a run of a trend, to compare it with another"],
-  ["Enter", "open the parts of a waterfall column"],
+  ["Space", "select a run in a trend to compare it with another"],
+  ["Enter", "break down a waterfall column"],
   ["Esc", "back up in the waterfall, close a dialog"],
 ];
 
@@ -35,15 +35,15 @@ export function HelpDialog({ onclose }) {
     </div>`)}
     </dl>
     <h3>Which step, which rank</h3>
-    <p>Figures of a run are those of its headline rank, the one with the lower-median step time,
-      over its steady steps. Warm-up steps are left out and listed with the reason. Lower times are
-      better everywhere; ▲ is slower, ▼ is faster.</p>
+    <p>A run's figures are those of its headline rank, the one with the lower-median step time,
+      over its steady steps. Warm-up steps are excluded and listed with the
+      reason. Lower times are better everywhere; ▲ is slower, ▼ is faster.</p>
     <h3>Exact numbers</h3>
-    <p>Times are kept as whole nanoseconds and shown in milliseconds. Point at a figure for the
-      exact value, or take a table as CSV or JSON.</p>
+    <p>Times are kept as whole nanoseconds and shown in milliseconds. Hover over a figure for the
+      exact value, or export a table as CSV or JSON.</p>
     <h3>Recording</h3>
-    <p><a href="/docs/recording">How to record a trace</a>, what each option of the profiler tells
-      and what it costs. The page Data of a run says what its traces lack.</p>
+    <p><a href="/docs/recording">How to record a trace</a>, what each profiler option records and
+      what it costs. A run's Data page lists what its traces lack.</p>
     <h3>Keys</h3>
     <dl class="keys-list">${KEYS.map(([key, text]) => html`<div key=${key}>
       <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>

@@ -6,8 +6,8 @@ import { Empty } from "../widgets/widgets.mjs";
 
 export default function NotFound() {
   use_title("Not found");
-  return html`<header class="page-head"><h1 tabindex="-1">Nothing is here</h1></header>
-    <${Empty} title="No page has the address ${location.pathname}">
+  return html`<header class="page-head"><h1 tabindex="-1">Page not found</h1></header>
+    <${Empty} title="There is no page at ${location.pathname}">
       <p><a href="/">All runs</a> · <a href="/upload">Upload</a> · <a href="/docs/api">API</a></p>
     <//>`;
 }

@@ -11,7 +11,7 @@ export default function Refused({ scope }) {
   use_title("Not allowed");
   const { who, scopes } = use_session();
   return html`<header class="page-head"><h1 tabindex="-1">Not allowed</h1></header>
-    <${Empty} title="This page needs the scope ${scope}">
+    <${Empty} title="This page requires the scope ${scope}">
       <p class="faint">${capital(who ?? "nobody")} has ${scopes.join(", ") || "no scope"}. Ask an
         administrator, or sign in with another token.</p>
       <p>${may("read") && html`<a href="/">All runs</a>`}

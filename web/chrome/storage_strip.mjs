@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells on every page that what is stored is damaged, and what to do; nothing while it is sound.
+// Says on every page that stored data is damaged, and what to do; nothing while it is sound.
 import { html } from "../base/ui.mjs";
 import { storage, use_api } from "../base/api.mjs";
 import { run_path } from "../base/address.mjs";
@@ -10,12 +10,12 @@ import { Notice } from "../widgets/widgets.mjs";
 
 const POLL_MS = 30000; // only while something is damaged
 const FILES_SHOWN = 3;
-const FILES_FIX = "upload the same files again: they take the place of the damaged ones. Figures " +
-  "that were worked out before still hold";
+const FILES_FIX = "upload the same files again: they replace the damaged ones. Figures computed " +
+  "earlier remain valid";
 
 function Disk({ why }) {
   return html`<${Notice} kind="error" title="The server's disk failed: nothing more is saved"
-      fix="look at the disk, then restart stepscope, which finds what is really there">
+      fix="check the disk, then restart stepscope, which checks what was saved">
     ${why && html`<p>${sentence(why)}</p>`}<//>`;
 }
 
@@ -27,8 +27,8 @@ function Database({ damage }) {
 }
 
 const File = ({ filename, run }) => (run
-  ? html`<li><a href=${run_path(run, "data")}>${filename || "a file without a name"}</a></li>`
-  : html`<li>${filename || "a file of no run"}</li>`);
+  ? html`<li><a href=${run_path(run, "data")}>${filename || "an unnamed file"}</a></li>`
+  : html`<li>${filename || "a file that belongs to no run"}</li>`);
 
 function Files({ files }) {
   const shown = files.slice(0, FILES_SHOWN);

@@ -20,7 +20,7 @@ function use_leave_guard(busy) {
 
 function state_text(upload) {
   const { state, sent, file, halted_until } = upload;
-  if (halted_until !== null) return "halted";
+  if (halted_until !== null) return "paused";
   if (state === "sending") return `${bytes(sent)} of ${bytes(file.size)}`;
   if (state === "waiting") return "waiting";
   if (state === "stopped") return "stopped";
@@ -37,8 +37,8 @@ function Halt({ until_ms }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(1, Math.ceil((until_ms - now_ms) / 1000));
-  return html`<p class="upload-note faint">The server cannot be reached or is busy; what it has
-    is kept. Going on in ${seconds} s.</p>`;
+  return html`<p class="upload-note faint">The server is unreachable or busy; uploaded data is
+    kept. Resuming in ${seconds} s.</p>`;
 }
 
 function Item({ upload }) {

@@ -22,7 +22,7 @@ const KEEPING = new Set([401, 403, 507]);
 /** Going to the page to sign in would lose the files that were chosen. */
 const SIGNED_OUT = {
   detail: "You are signed out.",
-  fix: "Sign in on another page of this browser, then try again; what the server has is kept.",
+  fix: "Sign in on another page, then try again; data already uploaded is kept.",
 };
 
 function json_of(text) {

@@ -83,6 +83,6 @@ export function Combobox({ label, text, value, options, placeholder, onsearch, o
     ${open && options.length > 0 && html`<${Options} id=${id} label=${label} options=${options}
       at=${at} value=${value} onpick=${(option) => take(option.value)} />`}
     ${open && options.length === 0 && html`<div class="combo-list" id="${id}-list" role="status">
-      <p class="combo-none">No run of this name. Enter takes the text as a key.</p></div>`}
+      <p class="combo-none">No run of this name. Enter uses the text as typed.</p></div>`}
   </div>`;
 }

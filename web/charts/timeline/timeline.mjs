@@ -94,7 +94,7 @@ function Tooltip({ at, width }) {
     <p class="tl-tip-name mono">${slice.name}</p>
     <p><strong>${length_text(slice.dur_ns)}</strong> at ${exact_ms(slice.begin_ns)}</p>
     <p class="faint"><span class="swatch tint-${slice.tint}"></span>${slice.class_name}</p>
-    ${slice.count > 1 && html`<p>${merged_text(slice)}; the longest is named</p>`}</div>`;
+    ${slice.count > 1 && html`<p>${merged_text(slice)}; named after the longest</p>`}</div>`;
 }
 
 /** What the keyboard does to the slice under the cursor. */

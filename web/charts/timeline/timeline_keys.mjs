@@ -20,14 +20,14 @@ const ACTIONS = {
 export const TIMELINE_KEYS = [
   ["w s, + −", "zoom in and out"],
   ["a d, Page", "move in time"],
-  ["0", "the whole trace"],
-  ["← →", "the slice before and after"],
-  ["↑ ↓", "the row above and below"],
-  ["Enter", "details of the slice"],
+  ["0", "show the whole trace"],
+  ["← →", "previous or next slice"],
+  ["↑ ↓", "row above or below"],
+  ["Enter", "show details of the slice"],
   ["f", "zoom to the slice or selection"],
-  ["m", "select the slice's time"],
-  ["[ ]", "the rank before and after"],
-  ["Esc", "close details, drop the selection"],
+  ["m", "select the slice's time range"],
+  ["[ ]", "previous or next rank"],
+  ["Esc", "close details, clear the selection"],
 ];
 
 /** What a key press asks for, null when it is not ours. @returns {Action|null} */

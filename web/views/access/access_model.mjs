@@ -2,9 +2,9 @@
 // Words and checks of the pages of tokens and of the audit log.
 
 export const SCOPES = [
-  ["read", "Read", "look at runs, comparisons and alerts, and take raw traces"],
-  ["upload", "Upload", "send traces, and see what became of them"],
-  ["write", "Write", "change names, notes, baselines and alerts; reads, too"],
+  ["read", "Read", "view runs, comparisons and alerts, and download raw traces"],
+  ["upload", "Upload", "upload traces and follow their status"],
+  ["write", "Write", "edit names, notes, baselines and alerts; includes Read"],
   ["admin", "Admin", "everything: delete runs, manage tokens, read the audit log"],
 ];
 

@@ -34,7 +34,7 @@ function columns_of(frame, now) {
     { key: "at", label: "When", width_px: 96, cell: (row) => html`<time datetime=${at(row).at}
       title=${when(at(row).at)}>${ago(at(row).at, now)}</time>` },
     { key: "who", label: "Who", width_px: 230, className: "audit-cell", cell: text("who") },
-    { key: "action", label: "What", width_px: 320, className: "audit-cell",
+    { key: "action", label: "Action", width_px: 320, className: "audit-cell",
       cell: (row) => html`<span title=${at(row).action}>${
         deed_of(at(row), outcome(row))}</span>` },
     { key: "object", label: "Request", width_px: 240, className: "audit-cell faint mono",

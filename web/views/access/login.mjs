@@ -15,7 +15,7 @@ function go_on() {
 function Known() {
   const { required, who, session } = use_session();
   return html`<p>${required ? html`You are signed in as <strong>${who}</strong>.`
-    : "This service asks nobody who they are."}</p>
+    : "This service does not require signing in."}</p>
     <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Go on</button>
       ${session && html`<button type="button" onClick=${sign_out}>Sign out</button>`}</p>`;
 }
@@ -52,8 +52,8 @@ export default function Login() {
   return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
     ${kind === "nobody" ? html`<${Card} title="With a token"><${Form} /><//>`
       : html`<${Card} title="Done"><${Known} /><//>`}
-    <details class="fold"><summary>Where tokens come from</summary>
-      <p>An administrator makes them under Access, or on the server:</p>
+    <details class="fold"><summary>How to get a token</summary>
+      <p>An administrator creates one under Access, or on the server:</p>
       <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />
       <p class="faint">The session ends when you sign out, after 12 hours without use, or with the
         token.</p></details></div>`;

@@ -39,7 +39,7 @@ function NewToken({ oncreated }) {
     }
   };
   return html`<${Card} title="New token"><form class="form new-token" onSubmit=${submit}>
-    <label class="field"><span>What it is for</span><input name="name" value=${name} required
+    <label class="field"><span>Token name</span><input name="name" value=${name} required
       maxlength="64" autocomplete="off" spellcheck=${false} placeholder="ci-upload"
       aria-invalid=${is_wrong} aria-describedby=${id}
       onInput=${(event) => set_name(event.target.value)} /></label>
@@ -56,9 +56,9 @@ function NewToken({ oncreated }) {
 /** The only time that the secret is seen. */
 function Secret({ made, onclose }) {
   return html`<${Notice} title="Token ${made.name}" role="status">
-    <p>Copy it now: only its hash is kept, and it is not shown again.</p>
+    <p>Copy it now: it is not shown again, as only its hash is stored.</p>
     <${Command} text=${made.token} />
-    <p><button type="button" onClick=${onclose}>I have it</button></p><//>`;
+    <p><button type="button" onClick=${onclose}>Done</button></p><//>`;
 }
 
 function Revoke({ token, onclose }) {
@@ -73,7 +73,7 @@ function Revoke({ token, onclose }) {
     }
   };
   return html`<${Dialog} title="Revoke ${token.name}?" onclose=${onclose}>
-    <p>Whoever uses it is refused from now on, and signed out.</p>
+    <p>Anyone using it is signed out and refused from now on.</p>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
     <p class="form-actions"><button type="button" class="danger" onClick=${revoke}>Revoke</button>
       <button type="button" onClick=${onclose}>Keep</button></p><//>`;
@@ -115,10 +115,11 @@ export default function Tokens() {
   const resource = use_api("/tokens?limit=all");
   const { required } = use_session();
   const [made, set_made] = useState(null);
-  return html`<${AccessHead} page="tokens" note="by which the service knows programs and people" />
-    ${!required && html`<${Notice} title="Nobody is asked for a token now">
-      <p>This service is reached from its own machine alone. It asks for tokens when started
-        with <code>--auth required</code>, or when it listens elsewhere.</p><//>`}
+  return html`<${AccessHead} page="tokens" note="credentials of people and programs" />
+    ${!required && html`<${Notice} title="Tokens are not required at present">
+      <p>This service accepts connections only from its own machine. It requires tokens when
+        started with <code>--auth required</code>, or when it listens on another
+        address.</p><//>`}
     ${made && html`<${Secret} made=${made} onclose=${() => set_made(null)} />`}
     <${Loaded} resource=${resource}>${(reply) => html`<${List} reply=${reply} />`}<//>
     <${NewToken} oncreated=${set_made} />`;

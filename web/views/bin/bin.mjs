@@ -14,7 +14,7 @@ import { DeedNotice } from "./deed_notice.mjs";
 
 const day = (time) => when(time).slice(0, 10);
 
-const deleter = (who) => (who === "retention" ? "rules of the service" : short_name({ who }));
+const deleter = (who) => (who === "retention" ? "retention rules" : short_name({ who }));
 
 function columns_of(frame, now, onpurge) {
   const at = (row) => row_at(frame, row);
@@ -26,7 +26,7 @@ function columns_of(frame, now, onpurge) {
         class="only-narrow">${ago(at(row).deleted, now)}</span></span></span>` },
     { key: "deleted", label: "Deleted", priority: 2, cell: time("deleted", ago) },
     { key: "deleted_by", label: "By", priority: 3, cell: (row) => deleter(at(row).deleted_by) },
-    { key: "goes", label: "Goes for good", priority: 2, cell: time("goes", day) },
+    { key: "goes", label: "Deleted for good", priority: 2, cell: time("goes", day) },
     { key: "bytes", label: "Disk", kind: "bytes" },
     may("admin") && { key: "actions", sort: false,
       label: html`<span class="visually-hidden">Restore or delete</span>`,
@@ -54,7 +54,7 @@ function PurgeDialog({ what, onclose, children }) {
     }
   };
   return html`<${Dialog} title=${what.title} onclose=${onclose}>
-    <p>${children} Nothing brings it back.</p>
+    <p>${children} This cannot be undone.</p>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
     <p class="form-actions"><button type="button" class="danger" disabled=${busy}
       onClick=${purge}>Delete for good</button>
@@ -77,19 +77,18 @@ function List({ reply }) {
     <${Table} caption="Deleted runs" frame=${frame}
       columns=${columns_of(frame, now, set_purging)} />
     ${purging === "all" && html`<${PurgeDialog} what=${purge_of_all} onclose=${close}>
-      ${plural(reply.runs, "run")} with all traces and results would go, and free ${
+      ${plural(reply.runs, "run")} with all traces and results will be deleted, freeing ${
         bytes(reply.bytes)}.<//>`}
     ${purging?.id && html`<${PurgeDialog} what=${purge_of_run(purging)} onclose=${close}>
-      The run, its traces and all that was computed from them would go, and free ${
+      The run, its traces and all results will be deleted, freeing ${
         bytes(purging.bytes)}.<//>`}<//>`;
 }
 
 function Rules({ days }) {
   return html`<p class="faint bin-note">${days > 0
-    ? html`A deleted run stays for ${plural(days, "day")}, then it goes for good; earlier when the
-      disk runs short. Its name is free meanwhile, and its files count against the quota of
-      whoever sent them.`
-    : "This service has no bin: what is deleted goes at once."}</p>`;
+    ? html`A deleted run is kept for ${plural(days, "day")}, less when the disk runs short.
+      Meanwhile its name can be used again, and its files count towards the uploader's quota.`
+    : "This service has no bin: runs are deleted immediately."}</p>`;
 }
 
 export default function Bin() {

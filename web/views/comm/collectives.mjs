@@ -96,14 +96,14 @@ function Content({ data, run }) {
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
   return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
     ? html`<${Empty} title="No communication was recorded">
-      <p>The ranks that have come run no collective kernels in this window.</p><//>`
+      <p>The uploaded ranks ran no collective kernels in this window.</p><//>`
     : html`<${Whole} tables=${tables} data=${data} run=${run} />
       <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
         what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
-      <p class="footnote">Bus bandwidth is the algorithm's scaled by what each link has to carry, so
+      <p class="footnote">Bus bandwidth is algorithm bandwidth scaled by the traffic per link, so
         that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
-        (n−1)/n. Waiting is the time from a rank's begin of a collective to the begin of the last
-        one; transfer is the rest.</p>`)}<//>`;
+        (n−1)/n. Waiting is the time from a rank's start of a collective to the last rank's;
+        transfer is the rest.</p>`)}<//>`;
 }
 
 export default function Collectives({ route }) {

@@ -30,7 +30,7 @@ const TOLD_FROM = 0.005; // of the exposed communication
 export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }) {
   if (exposed_ns === 0) return "No communication is exposed: compute hides all of it.";
   const rest = rest_ns > TOLD_FROM * exposed_ns
-    ? ` + ${ms_unit(rest_ns)} that could not be parted` : "";
+    ? ` + ${ms_unit(rest_ns)} that could not be split` : "";
   return `Exposed communication ${ms_unit(exposed_ns)} per step (${percent(share)}) = ${
     ms_unit(wait_ns)} waiting for late ranks + ${ms_unit(transfer_ns)} transfer${rest}`;
 }
@@ -39,11 +39,11 @@ export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, shar
 export function split_segments({ wait_ns, transfer_ns, rest_ns, exposed_ns }) {
   return [
     { key: "wait", label: "Waiting for late ranks", value: wait_ns, part: "exposed_wait",
-      help: "The collective had begun here, but not yet on the last of its ranks." },
+      help: "The collective had started here, but not yet on its last rank." },
     { key: "transfer", label: "Transfer", value: transfer_ns, part: "exposed_transfer",
-      help: "All ranks of the collective had begun." },
+      help: "All ranks of the collective had started." },
     { key: "rest", label: "Not parted", value: rest_ns > TOLD_FROM * exposed_ns ? rest_ns : 0,
-      part: "exposed_rest", help: "Collectives that match none of another rank." },
+      part: "exposed_rest", help: "Collectives without a match on another rank." },
   ];
 }
 
@@ -139,7 +139,7 @@ function clocks_apart(clocks) {
   const shown = parts.slice(0, MOST_PARTS).map((ranks) => `${ranks_text(ranks, 4)}`).join(" | ");
   const more = parts.length > MOST_PARTS ? ` | ${count(parts.length - MOST_PARTS)} more` : "";
   return [`The clocks of ranks ${shown}${more} cannot be compared: no collective joins them. `
-    + "Across them nothing is said of waiting."];
+    + "Waiting across them is unknown."];
 }
 
 /**
@@ -149,27 +149,27 @@ function clocks_apart(clocks) {
 export function unknowns({ ranks, world, waits, clocks, has_comm }) {
   if (!has_comm) return [];
   if (ranks < 2) {
-    return [`Who waits for whom needs the recordings of several ranks, and ${
-      world > 1 ? `only one of ${count(world)} has` : "only one has"} come: how much of the `
-      + "exposed communication is waiting is not known."];
+    return [`Separating waiting from transfer takes recordings of several ranks, and ${
+      world > 1 ? `only one of ${count(world)} was` : "only one was"} uploaded: how much of the `
+      + "exposed communication is waiting is unknown."];
   }
   const unmatched = sum_of(waits, "unmatched_calls");
   if (matched_calls(waits) === 0) {
-    return ["No collective of one rank could be matched with one of another, so that waiting "
-      + `and transfer cannot be separated${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
-      }. Process groups and sizes in the recording make it possible.`];
+    return ["No collective could be matched across ranks, so waiting and transfer cannot be "
+      + `separated${unmatched > 0 ? ` (${plural(unmatched, "call")})` : ""
+      }. Recordings with process groups and sizes make it possible.`];
   }
   const unnamed = waits.filter(({ process_group }) => !process_group).length;
   const unsized = waits.filter(({ bytes }) => !is_figure(bytes)).length;
   return [
-    ...(world > ranks ? [`${count(world - ranks)} of ${count(world)} ranks have not come: waiting `
+    ...(world > ranks ? [`${count(world - ranks)} of ${count(world)} ranks are missing: waiting `
       + "for them counts as transfer."] : []),
-    ...(unnamed > 0 ? [`${plural(unnamed, "row")} without a process group: the recording does not `
-      + "name it, and calls are matched by their order alone."] : []),
-    ...(unsized > 0 ? [`${plural(unsized, "row")} without a size: no bandwidth is known.`]
+    ...(unnamed > 0 ? [`${plural(unnamed, "row")} without a process group: the recording names `
+      + "none, so calls are matched by their order alone."] : []),
+    ...(unsized > 0 ? [`${plural(unsized, "row")} without a size: their bandwidth is unknown.`]
       : []),
     ...(unmatched > 0 ? [`${plural(unmatched, "call")} of single ranks match no call of another `
-      + "rank and are left out of waiting and transfer."] : []),
+      + "rank and are excluded from waiting and transfer."] : []),
     ...clocks_apart(clocks),
   ];
 }

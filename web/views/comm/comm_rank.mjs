@@ -59,10 +59,10 @@ const SIZES = {
 /** @param {{run: string, rank: string}} props */
 export function CommOfRank({ run, rank }) {
   const empty = html`<${Lacks} run=${run} rank=${rank} items=${["collectives", "distributed"]}
-    title="The kernels of this rank say nothing of groups and sizes" />`;
+    title="The kernels of this rank record no groups or sizes" />`;
   return html`<${RankTableCard} run=${run} rank=${rank} name="process_groups" title="Process groups"
-      note="exposed: no compute hid it" view=${{ ...GROUPS, empty }} />
+      note="exposed: not hidden by compute" view=${{ ...GROUPS, empty }} />
     <${RankTableCard} run=${run} rank=${rank} name="comm_sizes" title="Message sizes"
-      note="classes of a power of two; bandwidths are medians over the calls"
+      note="power-of-two size classes; bandwidths are medians over the calls"
       view=${{ ...SIZES, empty }} />`;
 }

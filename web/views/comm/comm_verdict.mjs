@@ -15,19 +15,20 @@ const MOST_NAMED = 3;
 function LateRank({ run, row, ranks }) {
   return html`<p>${late_sentence(row, ranks)}
     ${" "}<a href=${address(run_path(run, "timeline"), { rank: row.rank })}>Its timeline</a>
-    ${" · "}<a href=${address(run_path(run, "ranks"), { rank: row.rank })}>among the ranks</a></p>`;
+    ${" · "}<a href=${address(run_path(run, "ranks"), { rank: row.rank })}>
+      compare with other ranks</a></p>`;
 }
 
 /** Ranks that wait far longer than the others, when nobody is late. */
 function Early({ run, ranks, step_ns }) {
   const early = outliers(ranks, "exposed_wait_ns", step_ns)
     .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
-  if (early.length === 0) return html`<p>No rank stands out: the ranks come late in turn.</p>`;
-  return early.map(({ row, value }) => html`<p key=${row}>Nobody is late, but rank ${
-    ranks[row].rank} is early: it waits ${ms_unit(value)} per step, where half of the ranks wait no
-    more than ${ms_unit(early[0].value - early[0].away_ns)}. It has less to do.
+  if (early.length === 0) return html`<p>No rank stands out: ranks take turns being late.</p>`;
+  return early.map(({ row, value }) => html`<p key=${row}>No rank is late, but rank ${
+    ranks[row].rank} is early: it waits ${ms_unit(value)} per step, while half of the ranks wait
+    ${ms_unit(early[0].value - early[0].away_ns)} or less. It has less work.
     ${" "}<a href=${address(run_path(run, "ranks"), { rank: ranks[row].rank, metric: "compute" })}
-      >Its compute among the ranks</a></p>`);
+      >Compare its compute with other ranks</a></p>`);
 }
 
 function Late({ run, late, wait_ns, ranks, step_ns, has_pipeline }) {
@@ -65,7 +66,7 @@ export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }
   const parts = waits_by_dimension(waits, ranks.length, steps);
   const late = late_ranks(lateness, { steps, step_ns });
   const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
-  return html`<section class="verdict" aria-label="What communication costs">
+  return html`<section class="verdict" aria-label="Cost of communication">
     ${split ? html`<p class="verdict-line">${split_sentence(split)}</p>
         <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${ranks}
           step_ns=${step_ns} has_pipeline=${parts[0]?.dimension === "pipeline"} />
@@ -75,7 +76,7 @@ export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }
       items=${split_segments(split)} head="Exposed communication" bare=${true}
       caption=${`Mean of ${plural(split.ranks, "rank")}, per steady step. ${
         clocks_sentence(clocks)}`} /></div>`}
-    ${notes.length > 0 && html`<ul class="notes" aria-label="What is not known">${
+    ${notes.length > 0 && html`<ul class="notes" aria-label="Unknowns">${
       notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}
   </section>`;
 }
@@ -92,13 +93,13 @@ export function CommFigures({ data, waits }) {
     <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
       help="Time per step in which any communication ran, hidden or not">per step, headline rank<//>
     <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
-      help="The part during which no compute kernel ran: what the step pays for">
+      help="Communication while no compute kernel ran: the part that adds to the step">
       ${percent(data.summary?.exposed_comm_share)} of the step, headline rank<//>
     <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
       help="Share of communication time during which compute ran">of communication time<//>
     ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"
-      help="From the first to the last rank's begin of a collective, 95th percentile, of the row of
-        the table below in which it is largest">${worst.kind ?? "collective"}${
+      help="Time from the first to the last rank's start of a collective, 95th percentile; the
+        largest in the table below">${worst.kind ?? "collective"}${
         worst.process_group ? ` in group ${worst.process_group}` : ""}<//>`}
   </dl>`;
 }

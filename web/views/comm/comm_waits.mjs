@@ -54,8 +54,8 @@ function columns_of(frame) {
     { key: "span", label: "Span", priority: 5, width_px: 96 },
     { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 3 },
     { key: "exposed_per_rank_ns", label: "Exposed", kind: "ms", className: "wait-column num",
-      width_px: 190, help: "Exposed communication per step and rank of the group: waiting, which "
-        + "is hatched, and transfer.", cell: (row) => html`<${WaitBar}
+      width_px: 190, help: "Exposed communication per step and rank of the group: waiting "
+        + "(hatched) and transfer.", cell: (row) => html`<${WaitBar}
         wait_ns=${at("exposed_wait_per_rank_ns", row)}
         transfer_ns=${at("exposed_transfer_per_rank_ns", row)} scale_ns=${widest} />` },
     { key: "wait_per_rank_ns", label: "Wait", kind: "ms", priority: 2,
@@ -65,7 +65,7 @@ function columns_of(frame) {
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
     { key: "latest_rank", label: "Last rank", kind: "text", priority: 4,
-      help: "The rank that most often begins last, and how often.", cell: (row) =>
+      help: "The rank that most often starts last, and how often.", cell: (row) =>
         (at("latest_rank", row) === null ? "–" : html`${at("latest_rank", row)}${" "}<span
           class="faint">${percent(at("latest_share", row))}</span>`) },
   ];

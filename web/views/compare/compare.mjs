@@ -28,7 +28,7 @@ function Toggles({ query, change }) {
   return html`<div class="compare-toggles">
     <${Segments} label="Normalize" value=${query.per} options=${PER}
       onchange=${(per) => change({ per })} />
-    <${Segments} label="Rank that stands for a run" value=${query.rank} options=${RANK}
+    <${Segments} label="Representative rank of a run" value=${query.rank} options=${RANK}
       onchange=${(rank) => change({ rank })} />
     ${query.per === "token" && html`<span class="faint">scaled to the base's tokens per
       step</span>`}</div>`;

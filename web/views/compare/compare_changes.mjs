@@ -48,8 +48,8 @@ function facts_of(change) {
   const tested = change.p_value !== null && change.p_value !== undefined;
   const has_calls = change.base_calls + change.cand_calls > 0;
   const calls = [
-    ["Because of more or fewer calls", ms_unit(change.calls_effect_ns)],
-    ["Because calls take longer or shorter", ms_unit(change.per_call_effect_ns)],
+    ["From the number of calls", ms_unit(change.calls_effect_ns)],
+    ["From the time per call", ms_unit(change.per_call_effect_ns)],
     ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
     ["Time per call",
       pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), ms_unit)],
@@ -84,7 +84,7 @@ function name_columns(frame, { opened, toggle, level }) {
   const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
     onopen=${() => toggle(row)} />`;
   const match = { key: "how", label: "Match", priority: 3, width_px: 150,
-    help: "What both sides have in common: the weakest rung among the row's parts" };
+    help: "How closely both sides match: the weakest level among the row's parts" };
   if (level === "kernel") {
     return [{ key: "name", label: "Kernels", className: "kernel-cell kernel-pair", width_px: 480,
       cell: name }, match,
@@ -102,14 +102,14 @@ function columns_of(frame, view) {
   return [
     ...name_columns(frame, view),
     { key: "base_ns", label: "Base", kind: "ms", priority: 2,
-      help: "Time per step that the row has in the base" },
+      help: "Time per step in the base" },
     { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2,
-      help: "Time per step that the row has in the candidate" },
+      help: "Time per step in the candidate" },
     ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
-      help: "Chance of such a difference between equal sides, corrected for all rows",
+      help: "Chance of such a difference between equal sides, corrected for the number of rows",
       cell: (row) => p_text(value_at(frame, "q_value", row)) }] : []),
     { key: "size_ns", label: "Difference", kind: "ms", width_px: 230,
-      help: "Candidate minus base; sorted by its size, whatever its sign", cell: (row) =>
+      help: "Candidate minus base; sorted by magnitude", cell: (row) =>
       html`<${DeltaCell} ns=${value_at(frame, "delta_ns", row)} scale_ns=${scale_ns} />` },
   ];
 }
@@ -160,7 +160,7 @@ function Controls({ query, change, found, floor_text }) {
     <${LevelPick} query=${query} change=${change} />
     <label class="check"><input type="checkbox" checked=${!all}
       onChange=${() => change({ noise: all ? "" : "yes" })} />
-      Hide noise and trifles (${told || "none"})</label></div>`;
+      Hide noise and small changes (${told || "none"})</label></div>`;
 }
 
 function NoChange({ found, floor_text, query, change }) {

@@ -21,11 +21,11 @@ export function Gate({ query }) {
   const command = gate_command({ base, cand: cand[0], limit: view.limit,
     undecided: view.undecided, per: per === "step" ? null : per,
     rank: rank === "headline" ? null : rank }, location.origin);
-  return html`<${Card} title="Gate for CI" note="answers 200 or 409, with three lines that say why">
+  return html`<${Card} title="Gate for CI" note="returns 200 or 409 and three lines that say why">
     <div class="filter-bar">
-      <${Pick} label="Steps may become slower by" value=${view.limit} options=${LIMITS}
+      <${Pick} label="Allowed slowdown per step" value=${view.limit} options=${LIMITS}
         onpick=${(limit) => change({ limit })} />
-      <${Pick} label="When runs are too few to tell" value=${view.undecided}
+      <${Pick} label="With too few runs to tell" value=${view.undecided}
         options=${[["pass", "pass with a warning"], ["fail", "fail"]]}
         onpick=${(undecided) => change({ undecided })} /></div>
     <${Command} text=${command} />

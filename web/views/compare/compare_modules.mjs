@@ -37,7 +37,7 @@ const columns_of = (scale_ns, floor_ns) => [
   { key: "delta_ns", label: "Difference", unit: "ms", num: true,
     cell: ({ delta_ns }) => html`<${DeltaCell} ns=${delta_ns} scale_ns=${scale_ns}
       floor_ns=${floor_ns} />` },
-  { key: "delta_self_ns", label: "Of its own", unit: "ms", num: true, priority: 3,
+  { key: "delta_self_ns", label: "Self", unit: "ms", num: true, priority: 3,
     cell: ({ delta_self_ns }) => html`<${Delta} ns=${delta_self_ns}
       floor_ns=${floor_ns} />` },
   { key: "base_calls", label: "Calls per step", num: true, priority: 4, cell: calls_text },
@@ -49,7 +49,7 @@ export function Modules({ query, floor_ns }) {
   const { resource, frame, rows, links } = use_compare_table(query, "modules");
   const tree = useMemo(() => module_tree(rows), [rows]);
   return html`<${Card} title="Modules" flush=${true} actions=${html`<${ExportLinks}
-      links=${links} />`} note="device time per step, with all modules below; largest change first">
+      links=${links} />`} note="device time per step, including submodules; largest change first">
     <${Loaded} resource=${resource}>${() => (tree ? html`<${Tree} root=${tree.root}
       first=${tree.first} known=${tree.known} base="" sort="" label="Modules of both sides"
       columns=${columns_of(scale_of(tree), floor_ns)} help=${frame.help}

@@ -12,7 +12,7 @@ function Value({ value, source }) {
   const mark = source_mark(source);
   if (value === null || value === "") return html`<span class="faint">not recorded</span>`;
   return html`<span title=${source === "trace" ? "from the trace" : undefined}>${value}</span>${
-    mark && html` <span class="given" title="given by people, with the upload or later">${mark}
+    mark && html` <span class="given" title="set by a person, with the upload or later">${mark}
     </span>`}`;
 }
 

@@ -97,7 +97,7 @@ export function Sides({ sides, runs_of, change, found, children }) {
     change(with_candidate(sides, at, value));
   };
   const remove = (at) => (at < cand.length ? pick(at, "") : set_adding(false));
-  return html`<section class="sides" aria-label="What is compared">
+  return html`<section class="sides" aria-label="Sides of the comparison">
     <${Side} label="Base" side=${base} runs=${runs_of(-1)} found=${found}
       onpick=${(value) => change({ base: value, cand })} />
     <button type="button" class="swap" onClick=${() => change(swapped(sides))}

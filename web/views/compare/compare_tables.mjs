@@ -58,7 +58,7 @@ function comm_columns(frame, floor_ns) {
 /** @param {{query: any}} props with the chosen candidate only */
 export const Communication = ({ query, floor_ns }) => html`<${PairCard} title="Communication"
   table="collectives" query=${query} sort="-size_ns" columns=${comm_columns} floor_ns=${floor_ns}
-  note="of the rank that stands for each run; exposed is what no compute hid"
+  note="of each run's representative rank; exposed is not hidden by compute"
   prepare=${(rows) => rows.map((row) => with_size(row, row.delta_exposed_ns))}
   empty="Neither side communicated." />`;
 
@@ -141,5 +141,5 @@ const StateCounts = (rows) => rows.length > 0 && html`<p class="card-line">${
 /** @param {{query: any}} props */
 export const Findings = ({ query }) => html`<${PairCard} title="Findings" table="findings"
   query=${query} sort="order" columns=${finding_columns} prepare=${ranked_findings}
-  head=${StateCounts} note="what the candidate fixes and what it brings"
+  head=${StateCounts} note="fixed and introduced by the candidate"
   empty="No rule found anything on either side." />`;

@@ -40,12 +40,12 @@ function MoreRepeats({ base, cand, summary }) {
   if (summary.verdict !== "noise unknown") return null;
   const [run] = base.length < cand.length ? base : cand;
   return html`<details class="fold"><summary>How to get repeats</summary>
-    <p>How much runs differ by themselves is not known from ${plural(base.length,
-      "run")} against ${cand.length}. Measure the same again and upload each under the
-      name of its series, which is all before the @:</p>
+    <p>How much runs vary on their own cannot be known from ${plural(base.length,
+      "run")} against ${cand.length}. Repeat the measurements and upload each under the name of
+      its series, the part before the @:</p>
     <${Command} text=${repeat_command(run, location.origin)} />
-    <p>Then choose the series above, as all its repeats. Eight or more earlier runs of the base's
-      series help as well: they show what is usual.</p></details>`;
+    <p>Then select the series above with all its repeats. Eight or more earlier runs of the base's
+      series also help: they show its usual spread.</p></details>`;
 }
 
 /**

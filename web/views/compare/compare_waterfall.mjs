@@ -61,7 +61,8 @@ function Level({ waterfall, names, summary }) {
   return html`<${Path} path=${path} go=${move} />
     ${is_late && html`<p class="loading ${columns.length > 0 ? "visually-hidden" : ""}"
       role="status">Loading…</p>`}
-    ${columns.length === 0 ? !is_late && html`<p class="empty-line">Nothing below this.</p>`
+    ${columns.length === 0 ? !is_late && html`<p class="empty-line">Nothing further to
+        break down.</p>`
       : html`<${Waterfall} level=${level} caption=${caption}
       names=${names} floor_ns=${summary.relevant_from_ns ?? 0} onopen=${move}
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
@@ -74,10 +75,10 @@ function Level({ waterfall, names, summary }) {
 export function WaterfallCard({ waterfall, names, summary }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
   return html`<${Card} title="Where the time went" actions=${links}
-      note="milliseconds per step; open a column for what it is made of">
+      note="milliseconds per step; open a column to break it down">
     <${Loaded} resource=${waterfall.resource}>${() =>
       html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
     <p class="chart-foot">Medians do not add up, so the parts are means over the steady steps of
-      the rank that stands for each run. “Odd steps” leads from the mean to the median step: what a
-      few unusual steps move in one but not in the other.</p><//>`;
+      each run's representative rank. “Odd steps” is the difference between the mean and the
+      median step, caused by a few unusual steps.</p><//>`;
 }

@@ -9,8 +9,8 @@ const METHODS = {
   mann_whitney: "exact Mann-Whitney test over runs",
   history: "spread of the base's earlier runs",
   series: "alerts of the series that both runs belong to",
-  equal: "both sides hold the very same times",
-  none: "none, for lack of runs",
+  equal: "both sides have identical times",
+  none: "none: too few runs",
 };
 
 const has = (value) => value !== null && value !== undefined;
@@ -62,27 +62,27 @@ export function evidence(summary, thresholds = {}) {
   const alpha = thresholds.alpha ?? 0.05;
   const facts = [
     ["Step", `${ms_unit(summary.base_step_ns, 4)} → ${ms_unit(summary.cand_step_ns, 4)}`,
-      "Median steady step; of repeats the lower median of their medians. The difference above is "
-        + "the median over all pairs of runs, one of each side."],
+      "Median steady step; for repeats, the lower median of their medians. The difference above "
+        + "is the median over all pairs of runs, one from each side."],
     [interval_label(summary.method, alpha), interval_text(summary),
       "Of the relative difference between the sides."],
     ["Method", METHODS[summary.method] ?? summary.method],
     ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant up to ${alpha})` : null,
-      "How often equal sides would differ at least this much."],
+      "How often equal sides would differ by at least this much."],
     ["Usual spread", has(summary.threshold_share)
       ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
-    "From relative differences of neighbouring earlier runs of the base's series."],
+    "From relative differences between consecutive earlier runs of the base's series."],
     ["Relevant from", has(summary.relevant_from_ns) ? ms_unit(summary.relevant_from_ns) : null,
-      "Smaller differences per step are not worth a look."],
+      "Smaller differences per step are too small to matter."],
     ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
     ["Same work", has(summary.same_work_share)
       ? `${percent(summary.same_work_share)} of device time` : null,
     "Device time in rows whose operator, shapes, types and calls per step match. Below 80 % the "
       + "sides did different work, unless their FLOPs per step agree."],
-    ["FLOPs known for", flops_text(summary), "Part of the time of matrix products, attention and "
-      + "convolutions that has its operations worked out: base and candidate."],
+    ["FLOPs known for", flops_text(summary), "Share of matrix product, attention and convolution "
+      + "time with known FLOPs: base and candidate."],
     ["Speedup", has(summary.speedup) ? `${summary.speedup.toFixed(3)}×` : null,
-      "Base by candidate; above 1 the candidate is faster."],
+      "Base divided by candidate; above 1 the candidate is faster."],
   ];
   return facts.filter(([, text]) => text);
 }

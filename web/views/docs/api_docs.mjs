@@ -47,7 +47,7 @@ function Responses({ api, responses }) {
 }
 
 function Refusals({ api }) {
-  return html`<${Card} title="refusals" note="What refused requests are answered with.">
+  return html`<${Card} title="refusals" note="Responses to refused requests.">
     <dl class="api-params">${refusals_of(api).map(({ status, description }) => html`
       <div key=${description}><dt><code>${status}</code></dt>
         <dd><${Prose} text=${description} /></dd></div>`)}</dl>
@@ -110,8 +110,8 @@ export default function ApiDocs() {
       <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a>
         <a href="/client/stepscope.py" download>stepscope.py</a>
         <a href="/client/example.ipynb" download>example.ipynb</a></span></div>
-    <p class="api-intro">From Python: <code>stepscope.py</code> is a client in one file that needs
-      nothing else, <code>example.ipynb</code> a notebook that uploads two runs, compares them and
+    <p class="api-intro">From Python: <code>stepscope.py</code> is a single-file client without
+      dependencies, <code>example.ipynb</code> a notebook that uploads two runs, compares them and
       lets a gate decide.</p>
     <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api}
       q=${query.q} />`}<//>`;

@@ -78,68 +78,69 @@ const TORCHTITAN = `--profiling.enable_profiling --profiling.profile_freq 100 \\
 
 /** Each option, what is known by it, what it costs. */
 const OPTIONS = [
-  ["ProfilerActivity.CUDA", "Kernels and copies: the breakdown and everything that stands on it. "
+  ["ProfilerActivity.CUDA", "Kernels and copies: the breakdown and everything built on it. "
     + "The name is the same on ROCm.", "540 to 830 bytes of JSON per kernel."],
   ["ProfilerActivity.CPU", "Operators and launches: which operator a kernel belongs to, why the "
     + "device idles, sizes and groups of collectives.",
-  "Host time for each operator and launch. 200 bytes per operator, as much per launch."],
-  ["schedule, prof.step()", "The marks of steps. Without a schedule PyTorch writes none.",
+  "Host time for each operator and launch. 200 bytes per operator and per launch."],
+  ["schedule, prof.step()", "Step marks. Without a schedule PyTorch writes none.",
     "Nothing."],
   ["record_shapes", "FLOPs, bytes, roofline, operators by shape.",
     "About 190 bytes per operator, 10 to 15 % of the file. A little host time. Inputs are kept "
-    + "alive a moment longer, which can raise the peak of memory."],
-  ["with_stack", "The line of Python that launches and idle time come from; time by nn.Module.",
-    "About 230 bytes per Python call, a fifth to half of the file. It slows Python down: idle time "
-    + "that waits for the host grows. Record it in a run of its own."],
-  ["with_modules", "Modules of TorchScript models. Modules of others come with with_stack.",
+    + "alive slightly longer, which can raise peak memory."],
+  ["with_stack", "The line of Python that launches and idle time come from; time per nn.Module.",
+    "About 230 bytes per Python call, a fifth to half of the file. It slows Python down, so idle "
+    + "time waiting for the host grows: record it in a separate run."],
+  ["with_modules", "Modules of TorchScript models; other models need with_stack.",
     "Little."],
   ["profile_memory", "Memory over time, the peak and what holds it, leaks.",
     "About 280 bytes per allocation and release, 10 to 13 % of the file, and host time for each."],
   ["enable_cuda_sync_events", "Which stream or event was waited for. CUDA only.",
     "An event per synchronization."],
-  ["with_flops", "Nothing here: FLOPs are worked out from shapes.", "Leave it off."],
+  ["with_flops", "Nothing here: FLOPs are computed from shapes.", "Leave it off."],
 ];
 
 function Options() {
   return html`<dl class="definitions">${OPTIONS.map(([name, tells, costs]) => html`
       <div key=${name}><dt><code>${name}</code></dt><dd>${tells} <em>Costs:</em> ${costs}</dd>
       </div>`)}</dl>
-    <p class="faint">Bytes are of uncompressed JSON, measured on traces of a bare and a distributed
-      training run and of inference, on H100 and MI300X; gzip and zstd take them to about a tenth.
-      Costs in host time were not measured here: they depend on how short the operators are. Compare
-      the step time with and without the profiler to know yours.</p>`;
+    <p class="faint">Sizes are of uncompressed JSON, measured on traces of a plain and a
+      distributed training run and of inference, on H100 and MI300X; gzip and zstd compress them
+      to about a tenth. Host time was not measured: it depends on how short the operators are.
+      Compare your step time with and without the profiler.</p>`;
 }
 
 function Schedule() {
   return html`<ul class="notes">
-    <li><code>wait</code> lets the job come to rest: allocator, autotuning, compilation, data
+    <li><code>wait</code> lets the job settle: allocator, autotuning, compilation, data
       loader.</li>
-    <li><code>warmup</code> runs the profiler and throws away what it sees. Starting it takes time,
-      and that time would otherwise be in the first step. Use one at least; two are safe.</li>
-    <li><code>active</code> is recorded: eight steps or more give a confidence interval after the
-      first is left out. A trace of a few seconds shows as much as one of minutes.</li>
-    <li><code>repeat=1</code> ends it. Without it the cycle begins again, and a file of the same
-      name is overwritten.</li>
+    <li><code>warmup</code> runs the profiler and discards what it records: starting it takes time
+      that would otherwise be in the first step. Use at least one; two are safe.</li>
+    <li><code>active</code> is recorded: eight or more steps give a confidence interval once the
+      first is excluded. A trace of a few seconds shows as much as one of several minutes.</li>
+    <li><code>repeat=1</code> stops after one cycle. Without it the cycle repeats and overwrites a
+      file of the same name.</li>
     <li>Call <code>prof.step()</code> once per optimizer step, after all micro-batches.</li>
   </ul>
   <p>No schedule? Name your own annotation, and give its name when
-    uploading: <code>step=train_step</code>, or <code>step=train*</code> for all that begin
+    uploading: <code>step=train_step</code>, or <code>step=train*</code> for all that start
     so.</p>
   <${Command} text=${OWN_STEPS} />
-  <p><code>warmup=N</code> leaves out the first N steps; without it those that differ from the later
-    ones. Both can be changed later on the run: it is analysed again.</p>`;
+  <p><code>warmup=N</code> excludes the first N steps; without it, those that differ from the
+    later ones. Both can be changed on the run later, which reanalyses it.</p>`;
 }
 
 function Ranks() {
   return html`<ul class="notes">
     <li>All ranks, when you look for stragglers, imbalance or waiting: one missing rank may be the
       one all others wait for.</li>
-    <li>Else a few: rank 0, its neighbour, one of another node, the last; with pipeline parallelism
-      one of each stage. Give the size of the job as <code>world_size=</code> when you upload.</li>
+    <li>Otherwise a few: rank 0, its neighbour, one on another node, and the last; with pipeline
+      parallelism, one per stage. Give the size of the job as <code>world_size=</code> when you
+      upload.</li>
     <li>All ranks that record must record the same steps. Ranks that do not record wait for the
       slower ones that do.</li>
-    <li>Begin the profiler after <code>init_process_group</code>: then the trace knows its rank, the
-      size of the job and its groups.</li>
+    <li>Start the profiler after <code>init_process_group</code>, so that the trace contains its
+      rank, the size of the job and its groups.</li>
   </ul><${Command} text=${SOME_RANKS} />`;
 }
 
@@ -153,8 +154,8 @@ function Files() {
       such as <code>rank3</code>, <code>rank-3</code> or <code>rank_3</code>.</li>
     <li>Writing takes a while and stops the rank. Plain <code>.json</code> to a local disk is
       fastest; <code>zstd rank3.json</code> afterwards makes the upload small.</li>
-    <li>A job that was killed leaves a file that ends in the middle. It can be uploaded: what is
-      there is read, and the trust report says where it ends.</li>
+    <li>A killed job leaves a truncated file. It can be uploaded: what is there is read, and the
+      trust report says where it ends.</li>
   </ul>
   <${Command} text=${`curl -F run=my-run -F world_size=8 \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
@@ -166,12 +167,12 @@ function Vendors() {
   return html`<ul class="notes">
     <li>The code is the same. PyTorch for ROCm calls its GPU <code>cuda</code>, its runtime
       calls <code>hip…</code> and RCCL's kernels <code>nccl…</code>.</li>
-    <li>NVIDIA: grid, block, registers, shared memory and occupancy come by themselves. Only one
+    <li>NVIDIA: grid, block, registers, shared memory and occupancy are always recorded. Only one
       profiler can hold the GPU: stop Nsight and DCGM's profiling counters first.</li>
     <li>AMD: grid and block only, and with older ROCm not even these for every kernel. Some
       durations overrun the next kernel; they are cut there, and the trust report counts them.</li>
-    <li>RCCL's kernels are often named <code>ncclDevKernel_Generic</code>. What they did stands with
-      the operator: record <code>ProfilerActivity.CPU</code>.</li>
+    <li>RCCL's kernels are often named <code>ncclDevKernel_Generic</code>. Their operation is
+      recorded with the operator: enable <code>ProfilerActivity.CPU</code>.</li>
     <li>CUDA and HIP graphs: the kernels of a graph belong to its one launch. To see operators,
       record once without graphs.</li>
   </ul>`;
@@ -184,17 +185,17 @@ function Frameworks() {
     <h3>Megatron-LM</h3><${Command} text=${MEGATRON} />
     <p class="faint">It records with stacks; look into its training loop to turn them off.</p>
     <h3>torchtitan</h3><${Command} text=${TORCHTITAN} />
-    <p class="faint">Names of options differ between versions: <code>--help</code> has yours. Traces
+    <p class="faint">Option names differ between versions: <code>--help</code> has yours. Traces
       taken for Holistic Trace Analysis, TraceLens, TensorBoard or Perfetto can be uploaded as they
       are.</p>`;
 }
 
 function Compare() {
   return html`<ul class="notes">
-    <li>Keep schedule, options of the profiler, batch size and number of ranks the same.</li>
+    <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
     <li>Record each side several times, as <code>name@1</code>, <code>name@2</code>: one run per
       side cannot tell a change from noise.</li>
-    <li>Fix the clocks, or let the GPU warm up for a minute; record nothing else beside it.</li>
+    <li>Lock the clocks, or warm the GPU up for a minute; run nothing else alongside.</li>
   </ul>`;
 }
 
@@ -205,14 +206,15 @@ export default function Recording() {
     <div class="columns-2 guide">
       <div><${Card} title="For timing"><${Command} text=${RECORD} />
           <p>This is enough for the breakdown, steps, kernels, operators, roofline, communication
-            and idle time. Upload it, and the page <em>Data</em> of the run says what it lacks.</p>
+            and idle time. After the upload, the run's <em>Data</em> page lists what is
+            missing.</p>
         <//><${Card} title="Schedule and steps"><${Schedule} /><//></div>
       <div><${Card} title="For causes"><${Command} text=${DEEP} />
-          <p>A second, shorter recording with stacks and memory says which line and which module.
-            Its times are longer: take no timing from it.</p><//>
+          <p>A second, shorter recording with stacks and memory shows which line and which module.
+            The profiler's overhead inflates its times: do not use it for timing.</p><//>
         <${Card} title="Which ranks"><${Ranks} /><//></div>
     </div>
-    <${Card} title="What each option tells and costs" className="guide"><${Options} /><//>
+    <${Card} title="What each option records and costs" className="guide"><${Options} /><//>
     <div class="columns-2 guide">
       <div><${Card} title="Files and upload"><${Files} /><//>
         <${Card} title="NVIDIA and AMD"><${Vendors} /><//>

@@ -25,7 +25,7 @@ const VIEW = {
     { key: "mean", label: "Mean", cell: of_unit("mean") },
     { key: "min", label: "Least", cell: of_unit("min"), priority: 2 },
     { key: "max", label: "Most", cell: of_unit("max") },
-    { key: "covered_share", label: "Of the steps", priority: 3 },
+    { key: "covered_share", label: "Share of steps", priority: 3 },
     { key: "spacing_ns", label: "Every", priority: 4 },
   ],
 };

@@ -83,7 +83,7 @@ const PEAK = {
     { key: "module", label: "Module", className: "mono clip", width_px: 260, priority: 2 },
     { key: "allocations", label: "Allocations", width_px: 100, priority: 3 },
     { key: "bytes", label: "Size" },
-    { key: "peak_share", label: "Of the peak", kind: "text", className: "share-column",
+    { key: "peak_share", label: "Share of peak", kind: "text", className: "share-column",
       width_px: 200, cell: (row, frame) =>
         html`<${ShareBar} share=${value_at(frame, "peak_share", row)} />` },
   ],
@@ -107,7 +107,7 @@ const COPIES = {
   sort: "-total_ns",
   opens: true,
   prose: true,
-  empty: html`<p class="empty-line">No copy and no memset was recorded.</p>`,
+  empty: html`<p class="empty-line">No copies or memsets were recorded.</p>`,
   columns: [
     { key: "direction", label: "Direction" },
     { key: "host_memory", label: "Host memory", priority: 3 },

@@ -50,7 +50,7 @@ export function Dismiss({ run, finding }) {
       aria-label="Dismiss: ${finding.title}">Dismiss…</button></p>`;
   }
   return html`<form class="dismiss" onSubmit=${submit}>
-    <label for=${id}>Why is it no concern here?</label>
+    <label for=${id}>Why does it not matter here?</label>
     <div class="dismiss-row"><input id=${id} value=${reason} maxlength=${LONGEST} required
         autocomplete="off" autofocus onInput=${(event) => set_reason(event.target.value)} />
       <button type="submit" class="primary" disabled=${reason.trim() === ""}>Dismiss</button>
@@ -64,7 +64,7 @@ export function Dismissed({ run, finding }) {
   const now = use_now();
   const [problem, change] = use_change();
   const { reason, created } = finding.dismissal;
-  const undo = () => change("Finding counts again", "DELETE", path_of(run, finding.id));
+  const undo = () => change("Finding restored", "DELETE", path_of(run, finding.id));
   return html`<div class="dismissed"><p><span class="faint">Dismissed ${
     ago(created, now)}: </span>${reason} ${
       may("write") && html`<button type="button" class="link"

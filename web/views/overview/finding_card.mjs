@@ -68,7 +68,7 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) 
     finding=${finding} /></div>`}</div>`;
 }
 
-const NOTHING = "No rule found anything worth fixing in what was recorded.";
+const NOTHING = "No rule found anything worth fixing in this recording.";
 
 /**
  * @param {{run: string, findings: any[], all?: any[], open_first?: boolean,

@@ -66,7 +66,7 @@ export function saving_of(findings) {
 
 /** "up to 8.00 ms per step (6.9 %)". */
 export function cost_text(finding) {
-  if (!finding.cost_ns) return "no cost of its own";
+  if (!finding.cost_ns) return "no separate cost";
   return `up to ${ms_unit(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
 }
 
@@ -84,8 +84,8 @@ export function overlap_text(finding, all) {
   const whose = other ? `“${other.title}”${other.dismissal ? ", which is dismissed" : ""}`
     : "costlier findings";
   return own_cost(finding) > 0
-    ? `${ms_unit(shared_ns)} of it is the same time as ${whose}`
-    : `all of it is the same time as ${whose}`;
+    ? `${ms_unit(shared_ns)} of it overlaps with ${whose}`
+    : `all of it overlaps with ${whose}`;
 }
 
 const listed = (word, text) =>

@@ -16,12 +16,11 @@ import { run_api, RunFrame } from "../run/run_frame.mjs";
 function Saving({ findings }) {
   const { ns, share } = saving_of(findings);
   if (ns === 0) return null;
-  return html`<section class="verdict" aria-label="What the findings come to">
+  return html`<section class="verdict" aria-label="Total cost of the findings">
     <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
       ms_unit(ns)} per step (${percent(share)})</p>
-    <p class="faint">Time that several findings explain counts once, for the costliest of them.
-      Every cost is an upper bound: what is gained where something else does not take its
-      place.</p></section>`;
+    <p class="faint">Time that several findings explain counts once, for the costliest. Every cost
+      is an upper bound: the gain if nothing else takes its place.</p></section>`;
 }
 
 function Fold({ label, ...props }) {
@@ -35,7 +34,7 @@ function Unjudged({ run }) {
   const { data } = use_rank_table(run, "recording", "");
   const gaps = unjudged(rows_of(frame_of(data)));
   if (gaps.length === 0) return null;
-  return html`<${Card} title="Not judged" note="what this recording lacks">
+  return html`<${Card} title="Not judged" note="missing from this recording">
     <ul class="notes">${gaps.map(({ item, lacks, how, partial, rules }) => html`<li key=${item}>${
       partial ? "Only some" : "No"} ${lacks}: ${rules.join(", ")} may stay silent. <span
       class="lacks-how">To record: ${how}</span></li>`)}</ul>
@@ -48,7 +47,7 @@ function AllFindings({ run, reply, dismissals, links }) {
     part_findings(rows_of(frame_of(reply)), items), [reply, items]);
   const all = [...large, ...small, ...dismissed];
   const of = { run, all, can_dismiss: true };
-  const nothing = all.length > 0 ? "Nothing more is worth fixing." : undefined;
+  const nothing = all.length > 0 ? "Nothing else is worth fixing." : undefined;
   return html`<${Saving} findings=${[...large, ...small]} />
     ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
       retry=${resource.reload} />`}

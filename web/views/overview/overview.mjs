@@ -48,7 +48,7 @@ function PeakFigure({ run }) {
   if (!row) return null;
   const [value, unit] = value_and_unit(row.peak_allocated_bytes, "bytes");
   return html`<${Figure} label="Peak memory" value=${value} unit=${unit}
-    help="Most memory that tensors of the headline rank held on its device at one time">
+    help="Peak memory held by tensors on the headline rank's device">
     ${row.capacity_bytes > 0
       ? `${percent(row.peak_allocated_bytes / row.capacity_bytes)} of ${bytes(row.capacity_bytes)}`
       : "capacity not recorded"}<//>`;
@@ -86,7 +86,7 @@ function Figures({ data, run, ranks }) {
         row?.overlap_share === null || row?.overlap_share === undefined
           ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
     <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
-      help="Time per step in which nothing ran on the device, without work the recording lacks">
+      help="Time per step in which nothing ran on the device, excluding unrecorded work">
       ${percent(summary.idle_share)} of ${whole}, ${
         ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
@@ -136,7 +136,7 @@ function WhereItGoes({ run, breakdown, summary }) {
     ms_unit(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
   const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
     value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
-  return html`<${Card} title="Where a step goes">
+  return html`<${Card} title="Step breakdown">
     <${StepStack} row=${row} steps=${row.steps} caption=${caption} actions=${actions} />
     <${StepsOfRank} run=${run} rank=${rank} /><//>`;
 }
@@ -153,9 +153,10 @@ function FixFirst({ run, findings, total }) {
   const { items, resource } = use_dismissals(run);
   const { large, small, dismissed } = part_findings(findings, items);
   const shown = [...large, ...small];
-  const nothing = dismissed.length === 0 ? undefined : "What costs most has been dismissed.";
+  const nothing = dismissed.length === 0 ? undefined : "The costliest findings have been "
+    + "dismissed.";
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
-    note=${total > shown.length ? `${shown.length} of ${total}, by what each costs` : ""}>
+    note=${total > shown.length ? `${shown.length} of ${total}, by cost` : ""}>
     ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
       nothing=${nothing} />`}<//>`;
 }
@@ -164,11 +165,11 @@ function FixFirst({ run, findings, total }) {
 function NoDevice({ quality, rank }) {
   if (ends_early(quality, rank)) {
     return html`<${Empty} title="The file ends early">
-      <p>What it holds up to its end has no device events, so there is no device time to divide.
-        Upload the whole file to see it.</p><//>`;
+      <p>The part before its end has no device events, so there is no device time to break down.
+        Upload the complete file.</p><//>`;
   }
   return html`<${Empty} title="No device activity was recorded">
-    <p>This trace has host events only, so there is no device time to divide. Record
+    <p>This trace has host events only, so there is no device time to break down. Record
       with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
 }
 

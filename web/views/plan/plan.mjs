@@ -38,7 +38,7 @@ function bar_of({ setup, plan }, i) {
 function Bars({ shown }) {
   const plans = shown.map(({ plan }) => plan);
   const fitting = plans.filter((plan) => plan.gpus[0].fits).length;
-  const caption = `Memory of the fullest GPU by what fills it: ${fitting} of ${
+  const caption = `Memory of the fullest GPU by use: ${fitting} of ${
     plans.length} setups fit. The line is the GPU's memory.`;
   const table = () => html`<${PlainTable} label="Memory of each setup"
     head=${["Setup", "Needs", "GPU's memory", "Free"]} rows=${shown.map(({ setup, plan }) =>
@@ -73,7 +73,7 @@ function PartTable({ shown }) {
         <span class="plan-formula wrap">${row.help}</span></th>
       ${row.cells.map((cell, i) => html`<${PartCell} key=${i} cell=${cell} />`)}
       <td class="wrap faint plan-source only-wide">${row.sources.join("; ")}</td></tr>`)}
-      <${SumRow} label="Sum of what is known" values=${plans.map((p) => bytes(p.total_bytes))} />
+      <${SumRow} label="Sum of known parts" values=${plans.map((p) => bytes(p.total_bytes))} />
       <${SumRow} label="The GPU's memory"
         values=${plans.map((p) => bytes(p.gpus[0].memory_bytes))} />
       <${SumRow} label="Free" values=${plans.map((p) => signed_bytes(p.gpus[0].headroom_bytes))} />
@@ -99,14 +99,14 @@ function Result({ shown, paths }) {
       <${Bars} shown=${shown} /><//>
     <${Card} title="Parts and formulas" flush
       note="P parameters, L layers, s tokens, b sequences, h hidden, a heads, v vocabulary; d, t, p
-        GPUs that share data, tensors, layers; f micro-batches in flight"
+        data-, tensor- and pipeline-parallel GPUs; f micro-batches in flight"
       actions=${html`<span class="exports" role="group" aria-label="These plans as data">${
         paths.map((path, i) => html`<a key=${path} href=${api_href(path)}>JSON ${i + 1}</a>`)}
       </span>`}>
       <${PartTable} shown=${shown} /><//>
-    <p class="footnote">The formulas are of GPT's layer and of layers that are alike; experts,
-      context parallelism and offloading are not in them. GPUs' sizes are those of data sheets, a GB
-      as 1e9 bytes. Once there is a run, its memory page shows what was really used.</p>`;
+    <p class="footnote">The formulas assume layers like GPT's; experts, context parallelism and
+      offloading are not covered. GPU sizes are from data sheets, with 1e9 bytes per GB. For a
+      recorded run, its Memory page shows the actual use.</p>`;
 }
 
 /** Those in the address, which may be ahead of what is shown. */
@@ -122,8 +122,8 @@ export default function Plan() {
   const shown = replies.filter(({ plan }) => plan);
   return html`<header class="page-head"><h1 tabindex="-1">Memory planner</h1>
       <${CopyButton} text=${location.href} label="Copy link" className="" /></header>
-    <p class="lead">Does it fit, on which GPU, shared out how? Worked out from counts alone, before
-      anything runs.</p>
+    <p class="lead">Does it fit, on which GPU, and with which parallelism? Computed from counts
+      alone, before anything runs.</p>
     <${PlanForm} query=${query} change=${change} />
     <${SetupTable} setups=${setups} gpus=${gpus}
       onchange=${(update) => change({ on: update(setups_now()).map(write_setup) })} />

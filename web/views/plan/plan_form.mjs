@@ -8,7 +8,7 @@ const WORDS = {
   precision: [["mixed_bf16", "bf16, fp32 master"], ["mixed_fp16", "fp16, fp32 master"],
     ["bf16", "bf16 alone"], ["fp8", "fp8 products, bf16 weights"],
     ["fp8_weights", "fp8 weights and products"], ["fp32", "fp32"]],
-  gradients: [["same", "as the weights"], ["fp32", "added up in fp32"]],
+  gradients: [["same", "as the weights"], ["fp32", "accumulated in fp32"]],
   optimizer: [["adamw", "AdamW"], ["adam", "Adam"], ["adam_8bit", "Adam, 8 bit"],
     ["lion", "Lion"], ["sgd_momentum", "SGD, momentum"], ["sgd", "SGD"],
     ["none", "none: weights only"]],
@@ -32,11 +32,12 @@ const TRAINING = [
   ["gradients", "Gradients", ""],
   ["optimizer", "Optimizer", ""],
   ["attention", "Attention", "Flash attention stores nothing for each pair of tokens"],
-  ["recompute", "Recomputed", "What the backward pass makes anew instead of keeping it"],
+  ["recompute", "Recomputed", "What the backward pass recomputes instead of storing"],
   ["sequence_parallel", "Split norms, too", "Sequence parallelism: norms and dropouts over tp"],
   ["interleave", "Chunks per stage", "Of an interleaved pipeline"],
-  ["micro_batches", "Micro-batches", "Of a step, where fewer than stages; empty: enough"],
-  ["overhead_gb", "Overhead, GB", "An allowance for contexts, collectives, workspaces, gaps"],
+  ["micro_batches", "Micro-batches", "Per step, if fewer than stages; empty: enough"],
+  ["overhead_gb", "Overhead, GB", "An allowance for contexts, collectives, workspaces, "
+    + "fragmentation"],
 ];
 
 function Choice({ value, options, onchange, label }) {
@@ -81,7 +82,7 @@ export function PlanForm({ query, change }) {
 }
 
 const STRATEGIES = ["ddp", "zero1", "zero2", "zero3"].map((name) => [name, strategy_label(name)]);
-const COUNTS = [["dp", "GPUs that share data"], ["tp", "GPUs that share tensors"],
+const COUNTS = [["dp", "Data-parallel GPUs"], ["tp", "Tensor-parallel GPUs"],
   ["pp", "Pipeline stages"]];
 
 function SetupRow({ setup, number, gpus, onchange, onremove }) {
@@ -109,7 +110,7 @@ export function SetupTable({ setups, gpus, onchange }) {
   const remove = (i) => setups.length > 1 && (() => onchange((now) => now.toSpliced(i, 1)));
   return html`<${Card} title="Setups" note="side by side" flush actions=${html`<button
       type="button" class="small" disabled=${setups.length >= 8}
-      onClick=${() => onchange((now) => [...now, now[now.length - 1]])}>Add one</button>`}>
+      onClick=${() => onchange((now) => [...now, now[now.length - 1]])}>Add setup</button>`}>
     <div class="table-region" role="group" tabindex="0" aria-label="Setups to compare">
     <table class="plan-setups"><thead><tr><th scope="col">GPU</th><th scope="col">Shared out</th>
       ${COUNTS.map(([name, help]) => html`<th scope="col" key=${name} title=${help}>${name}</th>`)}

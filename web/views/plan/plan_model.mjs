@@ -92,8 +92,8 @@ export const PARTS = {
 /** Whether the plan fits the GPU it was asked for, in words. @param {any} plan */
 export function verdict_of(plan) {
   const { fits, headroom_bytes: free } = plan.gpus[0];
-  if (fits === false) return { tone: "bad", text: `does not fit: ${bytes(-free)} too much` };
-  if (fits === null) return { tone: "warn", text: "not known: the layers are not given" };
+  if (fits === false) return { tone: "bad", text: `does not fit: ${bytes(-free)} over` };
+  if (fits === null) return { tone: "warn", text: "unknown: no layers given" };
   return { tone: "good", text: `fits, ${bytes(free)} free` };
 }
 

@@ -4,10 +4,10 @@
 // Parallel efficiency = load balance x communication efficiency; that = serialization x transfer.
 const ROLES = {
   parallel_efficiency: "load balance × communication",
-  load_balance: "mean by longest compute",
+  load_balance: "mean / longest compute",
   communication_efficiency: "serialization × transfer",
-  serialization_efficiency: "what waiting leaves",
-  transfer_efficiency: "what transfer leaves",
+  serialization_efficiency: "left after waiting",
+  transfer_efficiency: "left after transfer",
   offload_efficiency: "of one device",
 };
 

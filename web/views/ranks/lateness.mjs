@@ -30,12 +30,12 @@ function columns_of(frame) {
   return [
     { key: "rank", label: "Rank", kind: "text", className: "kernel-cell", width_px: 110 },
     { key: "late_share", label: "Last in", className: "share-column late-share", width_px: 200,
-      help: "Part of its matched collectives that it begins last, after all others.", cell: (row) =>
+      help: "Share of its matched collectives that it starts last.", cell: (row) =>
         html`<${ShareBar} share=${at("late_share", row)} />` },
     { key: "caused_per_rank_ns", label: "Others wait", kind: "ms",
       help: "How long each of the other ranks waits for it per step, on average." },
     { key: "lateness_per_step_ns", label: "Late by", kind: "ms", priority: 2,
-      help: "Its begin minus the median begin of the others, over its late collectives, per step."
+      help: "Its start minus the others' median start, over its late collectives, per step."
     },
     { key: "process_group", label: "Process group", className: "clip short", priority: 3 },
     { key: "reason", label: "Why", width_px: 190, className: "why-cell", cell: (row) => html`<span
@@ -52,7 +52,7 @@ function columns_of(frame) {
 
 function RankLinks({ run, rank }) {
   const pages = [["timeline", "Timeline"], ["kernels", "Kernels"], ["idle", "Idle"],
-    ["ranks", "Among the ranks"]];
+    ["ranks", "Compare ranks"]];
   return html`<p class="row-links">${pages.map(([page, label]) => html`<a key=${page}
     href=${address(run_path(run, page), { rank })}>${label}</a>`)}</p>`;
 }
@@ -68,9 +68,9 @@ export function Lateness({ run, frame, steps, links }) {
     opens: true, prose: true, limit: TOP, labels: LABELS, columns: columns_of(own),
     more: (_, row) => html`<${RankLinks} run=${run} rank=${value_at(own, "rank", row)} />` }),
   [own, run]);
-  return html`<${Card} title="Who is late" flush=${true} note="most waited for first"
+  return html`<${Card} title="Who is late" flush=${true} note="longest wait first"
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${RankTable} frame=${own} view=${view} />
-    <p class="table-foot">Read a collective's time the other way round: the late rank is the one
-      with the <em>shortest</em>, for it finds all others waiting.</p><//>`;
+    <p class="table-foot">The late rank has the <em>shortest</em> time in a collective, because
+      all others are already waiting.</p><//>`;
 }

@@ -11,7 +11,7 @@ const REASONS = {
   host: ["Host late", "its host holds the device up"],
   copies: ["Copies", "copies and fills hold it up"],
   communication: ["Kept waiting elsewhere", "another group keeps it waiting"],
-  unknown: ["Not known", "what held it up is not in the recording"],
+  unknown: ["Not known", "the recording does not show the cause"],
 };
 
 const reason_of = (reason) => (Object.hasOwn(REASONS, reason ?? "") ? REASONS[reason]
@@ -67,15 +67,15 @@ export function with_blame(ranks, lateness, steps) {
   return ranks.map((row) => ({ ...row, caused_ns: blame(of.get(row.rank)) }));
 }
 
-/** "Rank 5 begins last in 86.0 % of its collectives, ...". @param {any} row of late_ranks */
+/** "Rank 5 starts last in 86.0 % of its collectives, ...". @param {any} row of late_ranks */
 export function late_sentence(row, ranks) {
   const why = row.reason_share > 0 && row.reason !== "unknown"
     ? `${reason_words(row.reason)} (${percent(row.reason_share)} of its lateness)`
     : reason_words(row.reason);
   const others = ranks > 2 ? `each of the ${count(ranks - 1)} others` : "the other";
-  return `Rank ${row.rank} begins last in ${percent(row.late_calls / (row.calls || 1))} of its ${
+  return `Rank ${row.rank} starts last in ${percent(row.late_calls / (row.calls || 1))} of its ${
     plural(row.calls ?? 0, "collective")} and causes ${percent(row.blame)} of all waiting: ${
-    ms_unit(row.each_ns)} per step on ${others}, hidden or not. ${capital(why)}.`;
+    ms_unit(row.each_ns)} per step for ${others}, hidden or not. ${capital(why)}.`;
 }
 
 const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];

@@ -16,14 +16,14 @@ import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 
 const VIEWS = [["places", "Nodes × GPUs"], ["steps", "Ranks × steps"]];
-const HINT = "Point at a cell, or use the arrow keys, for its figures; click, or press Enter, to "
-  + "choose its rank.";
+const HINT = "Hover over a cell or use the arrow keys for its values; click or press Enter to "
+  + "select its rank.";
 
-/** "lateness 9.60 ms, +9.51 ms against the median". */
+/** "lateness 9.60 ms, +9.51 ms from the median". */
 function value_text(metric, value, scale) {
   if (!is_figure(value)) return `no figure of ${metric.label.toLowerCase()}`;
   return `${metric.label.toLowerCase()} ${ms_unit(value)}, ${
-    ms_signed(value - scale.median)} ms against the median`;
+    ms_signed(value - scale.median)} ms from the median`;
 }
 
 export function place_text({ node, local_rank }) {
@@ -68,7 +68,7 @@ const has_holes = (grid, values) =>
 
 /** The figures of the picture as a table. */
 function FiguresTable({ frame, columns, sort }) {
-  return html`<${Table} caption="Figures of the picture" frame=${frame} columns=${columns}
+  return html`<${Table} caption="Heatmap values" frame=${frame} columns=${columns}
     sort=${sort} />`;
 }
 
@@ -107,7 +107,7 @@ function StepsMap({ frame, ranks, metric, step_ns, actions, query, onrank }) {
   const caption = caption_of(metric, scale, most, ({ item }) =>
     `on rank ${rank[item]} in step ${step[item]}`);
   const hint = steady.every(Boolean) ? HINT
-    : `${HINT} Steps that are not steady set no colours and are no maximum.`;
+    : `${HINT} Steps that are not steady are left out of the colour scale and the maximum.`;
   const table = () => html`<${FiguresTable} frame=${frame} columns=${[
     { key: "rank", label: "Rank", kind: "plain" }, { key: "step", label: "Step", kind: "plain" },
     { key: "steady", label: "Steady", kind: "flag" },
@@ -123,7 +123,7 @@ function StepsOfRanks({ run, ...props }) {
     { fields: `rank,step,steady,${props.metric.step_column}` });
   return html`<${Loaded} resource=${resource}>${() => (frame.length === 0
     ? html`<div class="view-bar">${props.actions}</div><p class="empty-line">There are no figures
-      of single steps over all ranks.</p>`
+      of each step over all ranks.</p>`
     : html`<${StepsMap} frame=${frame} ...${props} />`)}<//>`;
 }
 
@@ -152,7 +152,8 @@ function ChosenRank({ run, row, step, late, onclose }) {
     <h3>${rank_text(row)}<button type="button" class="small" onClick=${onclose}>Close</button></h3>
     <dl class="facts">${facts.map(([key, label]) => html`<div key=${key}><dt>${label}</dt>
       <dd>${ms_unit(row[key])}</dd></div>`)}</dl>
-    ${late?.late_calls > 0 && html`<p>It begins last in ${plural(late.late_calls, "collective")}: ${
+    ${late?.late_calls > 0 && html`<p>It starts last in ${
+      plural(late.late_calls, "collective")}: ${
       reason_words(late.reason)}.</p>`}
     <p class="row-links">${step !== "" && html`<${StepLink} run=${run} rank=${row.rank}
         step=${step} />`}

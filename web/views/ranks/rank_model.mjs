@@ -12,8 +12,8 @@ import { empty_grid, heat_distance, heat_scale, HOLE, turned } from "../../chart
 /** @type {Metric[]} */
 export const METRICS = [
   { key: "lateness", label: "Lateness", column: "lateness_ns", step_column: "lateness_ns",
-    help: "How much later than the others the rank began the collectives that it began last: "
-      + "what the others wait for." },
+    help: "How much later than the others the rank started the collectives that it started "
+      + "last." },
   { key: "caused", label: "Wait it causes", column: "caused_ns", step_column: "",
     help: "How long each of the other ranks waits for it per step. A rank that is late only "
       + "because another group kept it waiting causes none." },
@@ -25,7 +25,7 @@ export const METRICS = [
     step_column: "exposed_comm_ns",
     help: "Communication that no compute hid. The late rank has the least of it." },
   { key: "wait", label: "Exposed wait", column: "exposed_wait_ns", step_column: "exposed_wait_ns",
-    help: "Of this, waiting for ranks that came later. The late rank waits least." },
+    help: "The part spent waiting for later ranks. The late rank waits least." },
   { key: "idle", label: "Idle", column: "idle_ns", step_column: "idle_ns",
     help: "Time in which nothing ran on the device." },
 ];

@@ -45,8 +45,8 @@ function columns_of(frame, run, metric) {
       html`<span class=${at("stands_out", row) ? tone_of(at("away_ns", row)) : ""}>${
         ms_signed(at("away_ns", row))}</span>` },
     { key: "distance", label: "Distance", kind: "number", priority: 2, help: "How far from the "
-      + "median, in robust standard deviations: 1.4826 times the median absolute deviation. From "
-      + "3.5 on, and with half a percent of the step, a rank stands out.",
+      + "median, in robust standard deviations: 1.4826 times the median absolute deviation. A "
+      + "rank stands out at 3.5 or more and half a percent of the step.",
       cell: (row) => (at("distance", row) === null ? "–"
         : `${at("distance", row) > FAR ? ">99" : number(at("distance", row), 2)} σ`) },
     { key: "step_median_ns", label: "Step p50", kind: "ms", priority: 3 },

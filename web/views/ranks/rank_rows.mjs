@@ -38,7 +38,7 @@ function brief_columns(frame, slowest, scale_ns, median_ns) {
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
       width_px: 120, cell: (row) => html`<${Away} of_ns=${median_ns}
         step_ns=${value_at(frame, "step_median_ns", row)} />` },
-    { key: "parts", label: "Where a step goes", className: "stack-cell", sort: false,
+    { key: "parts", label: "Step breakdown", className: "stack-cell", sort: false,
       width_px: 260, cell: (row) => html`<${MiniStack} row=${row_at(frame, row)}
         scale_ns=${scale_ns} />` },
   ];

@@ -22,12 +22,12 @@ export function Efficiency({ rows }) {
 }
 
 const COLUMNS = [
-  { key: "dimension", label: "Spread", cell: (row, frame) =>
+  { key: "dimension", label: "Kind", cell: (row, frame) =>
     capital(label_of(frame.columns.dimension[row] ?? "–")) },
   { key: "variant", label: "How", priority: 2 },
   { key: "degree", label: "Degree", kind: "count" },
   { key: "groups", label: "Groups", kind: "count", priority: 4 },
-  { key: "evidence", label: "Told from", className: "wrap" },
+  { key: "evidence", label: "Evidence", className: "wrap" },
   { key: "confidence", label: "Confidence", priority: 2 },
 ];
 
@@ -36,11 +36,11 @@ export function Strategy({ rows }) {
   const overall = rows.find(({ dimension }) => dimension === "overall");
   const rest = rows.filter(({ dimension }) => dimension !== "overall");
   if (rows.length === 0) return null;
-  return html`<${Card} title="How the job is spread" flush=${true}>
+  return html`<${Card} title="Parallelism" flush=${true}>
     ${overall && html`<p class="strategy-words">${overall.variant ?? overall.evidence}${
       overall.degree > 1 && html` <span class="faint">over ${count(overall.degree)} ranks</span>`}
     </p>`}
-    ${rest.length > 0 && html`<${Table} caption="How the job is spread" frame=${frame_of(rest)}
+    ${rest.length > 0 && html`<${Table} caption="Parallelism" frame=${frame_of(rest)}
       columns=${COLUMNS} />`}<//>`;
 }
 

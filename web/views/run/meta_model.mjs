@@ -15,7 +15,7 @@ export const KNOWN_META = [
   { key: "data", help: "real or synthetic", example: "synthetic" },
   { key: "gpu", help: "Device, where the trace does not name it", example: "MI300X" },
   { key: "driver", help: "Version of the GPU driver", example: "570.86" },
-  { key: "framework", help: "What runs the model, with its version", example: "torch 2.9.1" },
+  { key: "framework", help: "Framework and version", example: "torch 2.9.1" },
 ];
 
 const ORDER = new Map(KNOWN_META.map(({ key }, i) => [key, i]));

@@ -51,7 +51,7 @@ function RankPick({ ranks, summary, rank, onchange, what }) {
       <option value="">headline${known}</option>
       ${ranks.map((one) => html`<option key=${one} value=${String(one)}>${one}</option>`)}
       ${missing && html`<option value=${rank}>${rank}</option>`}</select></label>
-    <span class="faint">${what}: of this rank alone.</span>
+    <span class="faint">${what}: this rank only.</span>
   </div>`;
 }
 
@@ -66,7 +66,7 @@ export function OfRank({ run, summary, rank, onchange, what = "Everything on thi
   const ranks = ranks_of(data);
   const is_known = rank === "" || ranks.length === 0 || ranks.includes(Number(rank));
   const content = is_known ? children : html`<${Notice} kind="error" role="alert"
-    title="There are no figures of rank ${rank}"><p>The run has figures of ${
+    title="There are no figures for rank ${rank}"><p>The run has figures for ${
       plural(ranks.length, "rank")}: choose one of them, or <button type="button" class="link"
       onClick=${() => onchange("")}>the headline rank</button>.</p><//>`;
   return html`<${RankPick} ranks=${ranks} summary=${summary} rank=${rank} onchange=${onchange}

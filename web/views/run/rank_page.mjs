@@ -13,7 +13,7 @@ export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   return html`<${Empty} title="No figures yet">
     <p>${run.status === "empty" ? "Nothing has been uploaded to this run."
-      : "No rank is analysed."}</p><//>`;
+      : "No rank has been analysed."}</p><//>`;
 }
 
 function Content({ data, run, rank, change, title, needs_device, children }) {

@@ -22,5 +22,5 @@ export function by_state(rows) {
 /** "8 of 11 things that a recording can hold are there". @param {any[]} rows */
 export function recording_sentence(rows) {
   const whole = rows.filter(({ state }) => state === "present").length;
-  return `${whole} of ${rows.length} things that a recording can hold are there in full`;
+  return `${whole} of ${rows.length} kinds of data are recorded in full`;
 }

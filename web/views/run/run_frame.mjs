@@ -118,13 +118,13 @@ function TrustStrip({ run, quality, partial }) {
 
 function PartialStrip({ run, partial }) {
   if (is_moving(run)) {
-    return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks are done.
+    return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks finish.
       ${" "}<${Status} status=${run.status} progress=${run.progress} /></p>
       <${RunAction} run=${run} action="cancel" /><//>`;
   }
   if (!partial) return null;
   return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
-    count(partial.world_size)} ranks have come. </strong>Everything here covers only these.</p>
+    count(partial.world_size)} ranks are here. </strong>Everything below covers only these.</p>
   <//>`;
 }
 
@@ -159,8 +159,8 @@ function DamagedNotice({ run, files, page }) {
   return html`<${Notice} kind="warning" title="${plural(files, "file")} of this run ${
       files === 1 ? "is" : "are"} damaged on the server's disk"
       fix="upload the same ${files === 1 ? "file" : "files"} again">
-    <p>What was worked out before still holds.${page !== "data" && html`${" "}<a
-      href=${run_path(run, "data")}>Which it is</a>`}</p><//>`;
+    <p>Figures computed earlier remain valid.${page !== "data" && html`${" "}<a
+      href=${run_path(run, "data")}>Show the file</a>`}</p><//>`;
 }
 
 /**

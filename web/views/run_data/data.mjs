@@ -21,7 +21,7 @@ const BUSY_POLL_MS = 1500;
 function Quality({ run, analysed }) {
   const resource = use_api(address(run_api(run, "quality"), { format: "columns" }));
   return html`<${Card} title="Trust report" flush=${true}
-      note="what was odd in the recordings and what it does to the numbers">
+      note="irregularities in the recordings and their effect on the numbers">
     <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply}
       analysed=${analysed} />`}<//><//>`;
 }
@@ -33,21 +33,22 @@ function QualityTable({ reply, analysed }) {
     { key: "severity", label: "Severity", cell: (row) =>
       html`<span class="status status-${groups[row].severity}">${groups[row].severity}</span>` },
     { key: "ranks", label: "Ranks", className: "wrap-narrow" },
-    { key: "detail", label: "What was found", className: "wrap", cell: text("detail") },
-    { key: "effect", label: "What it does to the numbers", className: "wrap",
+    { key: "detail", label: "Observation", className: "wrap", cell: text("detail") },
+    { key: "effect", label: "Effect on the numbers", className: "wrap",
       cell: text("effect") },
     { key: "count", label: "Count", kind: "count", priority: 2 },
     { key: "time_ns", label: "Time", kind: "ms", priority: 2 },
     { key: "position", label: "At byte", kind: "count", priority: 4 },
-  ]} empty=${html`<p class="empty-line">${analysed ? "Nothing odd was found in the recordings."
+  ]} empty=${html`<p class="empty-line">${analysed ? "Nothing unusual was found in the "
+    + "recordings."
     : "Nothing has been analysed yet."}</p>`} />`;
 }
 
 /** Why the original bytes are not for whoever is looking; "" when they are. */
 function withheld({ secrets }) {
   if (secrets === 0 || may("admin")) return "";
-  return secrets === null ? "the file was not searched for secrets yet"
-    : "the file holds what looks like secrets";
+  return secrets === null ? "the file has not been searched for secrets yet"
+    : "the file seems to contain secrets";
 }
 
 function TraceName({ run, trace }) {
@@ -69,7 +70,7 @@ function Files({ run, traces }) {
   const frame = useMemo(() => frame_of(traces), [traces]);
   const at = (row) => traces[row];
   return html`<${Card} title="Files" flush=${true}
-      note="as uploaded; links give the original bytes">
+      note="as uploaded; links download the original bytes">
     <${Table} caption="Files" frame=${frame} columns=${[
       { key: "filename", label: "File", className: "wrap", cell: (row) =>
         html`<${TraceName} run=${run} trace=${at(row)} />` },
@@ -89,7 +90,7 @@ function Files({ run, traces }) {
 function Environment({ run, meta }) {
   const resource = use_api(address(run_api(run, "environment"), { format: "columns" }));
   return html`<${Card} title="Environment" flush=${true}
-      note="metadata given with the run, and what the recordings state">
+      note="metadata given with the run, and values from the recordings">
     <${Loaded} resource=${resource}>${(reply) => html`<${Settings} meta=${meta}
       reply=${reply} />`}<//><//>`;
 }
@@ -106,13 +107,13 @@ function Settings({ meta, reply }) {
       html`<span class=${rows[row].source === "given" ? "chip source-given" : "faint"}>${
         rows[row].source}</span>` },
     { key: "ranks", label: "Ranks", kind: "count" },
-  ]} empty=${html`<p class="empty-line">The recordings say nothing about it.</p>`} />`;
+  ]} empty=${html`<p class="empty-line">The recordings contain no settings.</p>`} />`;
 }
 
 function Launches({ run, rank }) {
   const resource = use_api(address(run_api(run, "launches"), { rank, limit: "all" }));
   return html`<${Card} title="Launch links" flush=${true}
-      note="how device work ties to the host that launched it">
+      note="how device work links to its launch on the host">
     <${Loaded} resource=${resource}>${(reply) => html`<${LaunchTable}
       frame=${frame_of(reply)} />`}<//><//>`;
 }
@@ -124,7 +125,7 @@ function LaunchTable({ frame }) {
       html`<span title=${rows[row].help}>${label_of(String(rows[row].metric))}</span>` },
     { key: "value", label: "Value", kind: "count", cell: (row) =>
       write_value(rows[row].value, rows[row].unit) },
-    { key: "help", label: "What it is", className: "wrap faint", priority: 2 },
+    { key: "help", label: "Description", className: "wrap faint", priority: 2 },
   ]} />`;
 }
 

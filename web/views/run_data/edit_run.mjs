@@ -68,15 +68,14 @@ export function EditRun({ run, etag }) {
       ${field("note", "Note", run.note)}
       ${field("step", "Annotation that marks a step", run.step,
         { placeholder: "ProfilerStep, else found" })}
-      ${field("warmup", "Steps to leave out first", run.warmup,
+      ${field("warmup", "Leading steps to exclude", run.warmup,
         { type: "number", min: 0, step: 1, placeholder: "those that differ" })}
       <${MetaFields} rows=${meta} onchange=${set_meta} />
       <p class="faint form-note">An annotation is the name given to <code>record_function</code>;
-        with a * at its end any that begins so. A change of steps analyses the run
-        again.</p>
+        a trailing * matches any that starts so. Changing the steps reanalyses the run.</p>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
-        <button type="button" onClick=${again}>Analyse again</button>
+        <button type="button" onClick=${again}>Reanalyse</button>
         ${may("admin") && html`<button type="button" class="danger-link"
           onClick=${() => set_deleting(true)}>Delete…</button>`}
       </p>

@@ -33,8 +33,8 @@ export function MetaFields({ rows, onchange }) {
   const add = (key) => onchange([...rows, { key, value: "", fresh: key ? "value" : "key" }]);
   const missing = missing_keys(rows);
   return html`<fieldset class="meta-fields"><legend>Metadata</legend>
-    <p class="faint">Settings that a trace may not tell. Comparisons show which differ; what is
-      given here wins over the trace.</p>
+    <p class="faint">Settings that a trace may not contain. Comparisons show which differ; values
+      given here override the trace.</p>
     ${rows.length > 0 && html`<ul>${rows.map((row, i) => html`<${Row} key=${i} row=${row}
       list=${list} onchange=${(next) => put(i, next)}
       onremove=${() => onchange(rows.filter((_, at) => at !== i))} />`)}</ul>`}

@@ -16,7 +16,7 @@ const is_whole = ({ state }) => state === "present";
 
 function columns_of(rows) {
   return [
-    { key: "item", label: "What", className: "cause-cell told", cell: (row) => html`<span>${
+    { key: "item", label: "Item", className: "cause-cell told", cell: (row) => html`<span>${
       label_of(rows[row].item ?? "")}</span><span class="cell-help">${
       sentence(rows[row].shows)}</span>` },
     { key: "state", label: "State", cell: (row) => html`<span
@@ -50,8 +50,8 @@ export function RecordedCard({ run, rank }) {
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "recording", rank)} />`}>
     <${Loaded} resource=${resource}>${() => html`<${Table} caption="Recording" frame=${frame}
       columns=${columns_of(gaps)} empty=${html`<p class="empty-line">${rows.length > 0
-        ? "Nothing is missing." : "Nothing is known of it yet."}</p>`} />
+        ? "Nothing is missing." : "Nothing is known yet."}</p>`} />
       <${Held} rows=${rows.filter(is_whole)} />
-      <p class="table-foot"><a href=${GUIDE}>How to record a trace that tells more</a></p>`}<//>
+      <p class="table-foot"><a href=${GUIDE}>How to record a more complete trace</a></p>`}<//>
   <//>`;
 }

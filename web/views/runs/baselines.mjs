@@ -55,10 +55,10 @@ export function BaselineDialog({ run, baselines, onclose }) {
   const hint = name && !fits ? "Letters, digits, dots, _ and - only."
     : takes_over(name, run, baselines);
   return html`<${Dialog} title="Baseline" onclose=${onclose}>
-    <p>Other runs are held against a baseline. Its name stands for the run wherever a run is asked
-      for: <code>@baseline:${name || "main"}</code></p>
+    <p>Other runs are compared with a baseline. Its name can be given wherever a run is
+      expected: <code>@baseline:${name || "main"}</code></p>
     <${OwnNames} names=${run.baselines ?? []} onremove=${(at) =>
-      attempt("DELETE", at, `${at} is no baseline any more`)} />
+      attempt("DELETE", at, `${at} is no longer a baseline`)} />
     <form class="form" onSubmit=${save}><label class="field"><span>Make ${run.name} the baseline
         called</span><input value=${name} autocomplete="off" spellcheck=${false} maxlength="64"
         aria-invalid=${Boolean(name) && !fits} onInput=${(e) => set_name(e.target.value)} /></label>

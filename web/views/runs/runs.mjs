@@ -96,20 +96,20 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
         ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
       <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
-      help: "Ranks whose trace has come, of those that the job has",
+      help: "Ranks uploaded, out of those in the job",
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
     { key: "gpu", label: "GPU", sort: false, priority: 3,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
       help: "Median time of a steady step of the headline rank; lower is better" },
     baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
-      width_px: 120, priority: 2, help: "Median step against that of the baseline. A difference of "
-        + "two single runs says nothing of noise: the comparison does",
+      width_px: 120, priority: 2, help: "Median step against that of the baseline. The "
+        + "difference between two single runs says nothing about noise: the comparison does",
       cell: (row) => delta(row) },
     lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 4,
       width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",
       cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
-    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 2,
+    { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 2,
       width_px: 320,
       help: "Shares of the eight parts in a step of the headline rank",
       cell: (row) => html`<${StepParts} run=${at(row)} none="–" />` },
@@ -118,7 +118,7 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
     { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 4,
       help: "Share of the steady steps in which communication ran and no compute kernel did" },
     { key: "findings", label: "Findings", kind: "count", sort: false, priority: 3,
-      help: "What costs time for a known reason; ! leads to what limits the figures",
+      help: "Findings that cost time; ! links to what limits the figures",
       cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
     { key: "created", label: "Age", kind: "count",
       cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${

@@ -40,7 +40,7 @@ function CurlLines() {
     <h3>All ranks of a run at once</h3>
     <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
-    <h3>With what the trace may not tell</h3>
+    <h3>With metadata that the trace may lack</h3>
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
   -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
   -F trace=@rank0.json.gz ${origin()}/upload`} />
@@ -53,8 +53,8 @@ function CurlLines() {
   ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
     <h3>Wait for the analysis</h3>
     <${Command} text=${`curl -F run=my-run -F trace=@rank0.json.gz '${origin()}/upload?wait=60'`} />
-    <p class="faint">The answer names the run's page. The rank is taken from the
-      field <code>rank=</code>, else from the trace, else from the file's name. The same bytes again
+    <p class="faint">The response contains the address of the run's page. The rank is taken from
+      the field <code>rank=</code>, else from the trace, else from the file's name. Identical files
       are recognized and stored once.</p>`;
 }
 
@@ -65,7 +65,7 @@ function Recording() {
         then give the name of your own annotation with <code>-F step=NAME</code>.</li>
       <li>Record on every rank when you can. Two or three ranks already show a straggler.</li>
       <li>Leave <code>with_stack</code> and <code>profile_memory</code> off for timing: they slow
-        the host down and so lengthen idle time. Record them once apart to see causes.</li>
+        the host down and so lengthen idle time. Record them once separately to see causes.</li>
       <li>To compare, keep the schedule, the batch size and the profiler's options the same.</li>
     </ul>
     <p><a href="/docs/recording">Everything about recording: options and their costs, ranks, CUDA

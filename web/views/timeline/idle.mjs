@@ -27,12 +27,12 @@ function Figures({ causes, steps }) {
       ${percent(share)} of the trace, ${plural(gaps, "gap")}${
         steps > 0 && steady_ns > 0 && `; ${ms_unit(steady_ns / steps)} per steady step`}<//>
     <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
-      help="Share of the idle time that ended with a launch made after the device had fallen idle">
+      help="Share of the idle time that ended with a launch made after the device went idle">
       of idle time, ${ms_unit(host_ns)}<//>
     <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
       help=${first.help}>${cause_label(first.cause)}<//>
     <${Figure} label="Longest gap" value=${ms(longest.max_ns)}
-      unit="ms" help="The longest single time in which nothing ran on the device">
+      unit="ms" help="The longest period in which nothing ran on the device">
       ${cause_label(longest.cause)}<//>
   </dl>`;
 }
@@ -79,7 +79,7 @@ function Causes({ reply, links, steps }) {
   return html`<${Figures} causes=${causes} steps=${steps} />
     <${Card} title="Why the device was idle" actions=${links} flush=${true}>
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
-        caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what held the next work back" />
+        caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what delayed the next work" />
       </div>
       <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
 }
@@ -103,13 +103,13 @@ function Content({ run, rank, summary }) {
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
       links=${links} steps=${steps_of(summary, rank)} />`}<//>
-    ${card("idle_gaps", "Longest gaps", "what ran before and after, and what the host did",
+    ${card("idle_gaps", "Longest gaps", "work before and after, and activity of the host",
       gaps_of(run, rank))}
-    ${card("launch_delays", "Launch delays", "what launching cost on the host", LAUNCH_DELAYS)}
+    ${card("launch_delays", "Launch delays", "cost of launches on the host", LAUNCH_DELAYS)}
     <div class="columns-2">
-      ${card("stream_idle", "Idle streams", "as Holistic Trace Analysis divides them",
+      ${card("stream_idle", "Idle streams", "classified as in Holistic Trace Analysis",
         STREAM_IDLE)}
-      ${card("queues", "Queues", "launched and not yet begun, weighted by time", QUEUES)}
+      ${card("queues", "Queues", "launched but not started, weighted by time", QUEUES)}
     </div>`;
 }
 

@@ -10,7 +10,8 @@ const kernel_cell = (key) => (row, frame) => {
   return html`<span title=${name}>${short_kernel(name)}</span>`;
 };
 
-const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events to look between.</p>`;
+const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events with a gap
+  between them.</p>`;
 
 export const GAPS = {
   id: "gaps",
@@ -21,7 +22,7 @@ export const GAPS = {
   short: cause_label,
   prose: true,
   limit: 25,
-  empty: html`<p class="empty-line">There is no gap.</p>`,
+  empty: html`<p class="empty-line">There are no gaps.</p>`,
   columns: [
     { key: "cause", label: "Cause", width_px: 190, className: "cause-cell" },
     { key: "dur_ns", label: "Length" },

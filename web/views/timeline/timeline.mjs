@@ -92,11 +92,11 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
       <${Button} label="→" title="Later"
         onClick=${act(() => motion().pan(0.5 * span_of(motion().view)))} />
     </div>
-    ${onrank && html`<div class="segments" role="group" aria-label="Rank before and after">
+    ${onrank && html`<div class="segments" role="group" aria-label="Previous or next rank">
       <${Button} label="[" title="Previous rank" onClick=${() => onrank(-1)} />
       <${Button} label="]" title="Next rank" onClick=${() => onrank(1)} /></div>`}
     <button type="button" class="small" aria-pressed=${selecting}
-      title="Drag selects a span, as it does with shift"
+      title="Drag selects a span, like shift and drag"
       onClick=${() => onselecting(!selecting)}>Select</button>
     <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />
     <p class="tl-where" aria-busy=${loading}>${length_text(span_of(view))} from ${
@@ -109,8 +109,8 @@ function Foot({ data, has_merged }) {
   return html`<div class="tl-foot"><ul class="legend">
       ${TINTS.map(({ key, label }, i) => shown.has(i) && html`<li key=${key}><span
         class="swatch tint-${key}"></span>${label}</li>`)}
-      ${has_merged && html`<li><span class="swatch tint-merged"></span>Several, too short to be told
-        apart: the paler, the less of the time is busy</li>`}</ul>
+      ${has_merged && html`<li><span class="swatch tint-merged"></span>Several, too short to draw
+        separately; paler means less busy</li>`}</ul>
     <details class="tl-keys"><summary>Keys; the wheel zooms, drag moves, shift and drag selects
       </summary><dl class="keys-list">${TIMELINE_KEYS.map(([key, text]) => html`<div key=${key}>
         <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl></details></div>`;
@@ -165,7 +165,7 @@ function Timeline({ run, rank, overview, step_rows }) {
     const { from, to } = whole_span(span);
     if (to > from) change({ sel: `${from}-${to}` });
   };
-  const note = `rank ${overview.rank}, time since the begin of the trace` +
+  const note = `rank ${overview.rank}, time since the start of the trace` +
     (overview.left_out ? `; ${count(overview.left_out)} lanes with few events are left out` : "");
   return html`<${Card} title="Timeline" flush=${true} note=${note}>
       <${Tools} motion=${motion} view=${view} bounds=${bounds} steps=${steps} loading=${loading}
@@ -193,7 +193,7 @@ function Content({ run, rank }) {
     .filter((row) => row.rank === null || row.rank === overview?.rank), [table.data, overview]);
   return html`<${Loaded} resource=${table.data || table.problem ? resource : table}>${() =>
     (overview.length === 0 ? html`<${Empty} title="Nothing happened in this trace"><p>It has no
-      events with a begin and a duration.</p><//>`
+      events with a start and a duration.</p><//>`
       : html`<${Timeline} key=${overview.rank} run=${run} rank=${rank} overview=${overview}
         step_rows=${step_rows} />`)}<//>`;
 }

@@ -33,7 +33,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
     ["Lane", slice.lane_name],
     slice.kind === "thread" && ["Depth", count(slice.row + 1)],
     step && ["Step", count(step.number)],
-    slice.count > 1 && ["Stands for", merged_text(slice)],
+    slice.count > 1 && ["Represents", merged_text(slice)],
   ].filter(Boolean);
   return html`<${Card} title="Slice" className="tl-slice" actions=${html`<button type="button"
       class="small" onClick=${onfit}>Zoom to it</button><button type="button" class="small"
@@ -43,8 +43,8 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
       label="Copy name" /></p>
     <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt>
       <dd>${value}</dd></div>`)}</dl>
-    ${slice.count > 1 && html`<p class="footnote">Each of them is narrower than a pixel here; the
-      longest gives the name. Zoom in to see them one by one.</p>`}
+    ${slice.count > 1 && html`<p class="footnote">Each of them is narrower than a pixel here; named
+      after the longest. Zoom in to see them one by one.</p>`}
     ${link && html`<p class="tl-links"><a href=${address(run_path(run, link[1]), link[2])}>${
       link[0]}</a></p>`}<//>`;
 }
@@ -55,7 +55,7 @@ const name_cell = ({ tint, name }) => html`<span class="swatch tint-${tint}"></s
 const sum_rows = (sums, span) => sums.map((sum) =>
   [name_cell(sum), ms(sum.ns), percent(sum.ns / span_of(span)), count(sum.count)]);
 
-const SUM_HEAD = ["", "Time, ms", "Of the span", "Events"];
+const SUM_HEAD = ["", "Time, ms", "Share of span", "Events"];
 
 /** What runs in a span, by class and by name. */
 export function SpanSummary({ data, span, of_device, onfit, onclose }) {
@@ -74,7 +74,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
       <${PlainTable} label="Selection by name" head=${["Name", ...SUM_HEAD.slice(1)]}
         rows=${sum_rows(names.slice(0, MOST_NAMES), span)} />
       <p class="footnote">${plural(all, "event")}${rest > 0 ? `, ${plural(rest, "more name")}` : ""
-      }. Sums of all lanes: what runs at the same time counts each time${
+      }. Sums over all lanes: concurrent events count each${
         of_device ? "" : ", and a call counts within its callers, too"}.${merged > 0 ? ` ${
         count(merged)} of the events are too short to be shown apart here and count under the ${
         ""}longest of their neighbours; zoom in for exact sums.` : ""}${
@@ -92,8 +92,8 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
     ms(slice.dur_ns, 4), decimals(slice.begin_ns / 1e6, 6), slice.class_name,
     slice.lane_name]);
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}
-      note="the picture as a table">
-    ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to be told from
+      note="the view as a table">
+    ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to tell from
       its neighbours. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
       head=${["Name", "Duration, ms", "Begin, ms", "Class", "Lane"]} rows=${rows} />`}<//>`;
 }

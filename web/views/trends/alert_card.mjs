@@ -19,7 +19,7 @@ function CommentForm({ alert, onsave, onclose }) {
   };
   return html`<form class="alert-comment-form" onSubmit=${save}>
     <input name="comment" defaultValue=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
-      autocomplete="off" placeholder="What is known about it"
+      autocomplete="off" placeholder="Notes about it"
       ref=${focus_once} />
     <button type="submit" class="primary">Save</button>
     <button type="button" onClick=${onclose}>Cancel</button></form>`;
@@ -62,14 +62,15 @@ export function AlertCard({ alert, now, shows_series = true }) {
         <a href=${run_path(alert.run)}>${alert.run_name ?? alert.run}</a> · <time
           datetime=${alert.created} title=${when(alert.created)}>${ago(alert.created, now)}</time>
         ${alert.previous_run && html` · <a href=${compare_runs(alert.previous_run,
-          alert.run)}>Compare with the run before</a>`}</p>
+          alert.run)}>Compare with the previous run</a>`}</p>
       ${alert.comment && !writes && html`<p class="alert-comment">${alert.comment}</p>`}
       ${writes && html`<${CommentForm} alert=${alert} onsave=${save}
         onclose=${() => set_writes(false)} />`}
       ${problem && html`<${ProblemNotice} problem=${problem} />`}</div>
     <div class="alert-side"><span class="status status-${status.tone}" title=${status.help}>${
         status.word}</span>
-      ${may("write") && html`<div class="alert-actions" role="group" aria-label="What it is">
+      ${may("write") && html`<div class="alert-actions" role="group"
+        aria-label="Classify the alert">
         ${actions_of(alert.status).map(({ key, action, help, done }) => html`<button type="button"
           key=${key} class="small" title=${help} onClick=${(event) => save({ status: key }, done,
             event.currentTarget)}>${action}</button>`)}

@@ -46,12 +46,12 @@ function Inbox({ alerts, status }) {
 }
 
 function Meanings() {
-  return html`<details class="fold"><summary>What raises an alert, and what each mark does
+  return html`<details class="fold"><summary>How alerts are raised and marked
     </summary>
-    <div class="alert-meanings"><p>When a run has been analysed it is held against its series. Once
-      there are eight runs before it, a step time beyond the series' own noise raises an alert;
-      where later runs stay there, the alert becomes a change of level. Faster counts too: an
-      unexpected gain is often work that was not done.</p>
+    <div class="alert-meanings"><p>An analysed run is compared with its series. After eight
+      earlier runs, a step time beyond the noise of the series raises an alert; if later runs stay
+      there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
+      often skipped work.</p>
     <dl class="definitions">${STATUSES.map(({ key, word, help }) => html`<div key=${key}><dt>${
       word}</dt><dd>${help}</dd></div>`)}</dl></div></details>`;
 }

@@ -14,17 +14,17 @@ export const STATUSES = [
   { key: "new", word: "New", action: "Reopen", tone: "warn", done: "Alert reopened",
     help: "Nobody has looked at it." },
   { key: "acknowledged", word: "Acknowledged", action: "Acknowledge", tone: "running",
-    done: "Alert acknowledged", help: "It is real and somebody is on it." },
+    done: "Alert acknowledged", help: "It is real and being looked at." },
   { key: "expected", word: "Expected", action: "Expected", tone: "neutral",
     done: "Expected: the new level counts from now on",
-    help: "It was meant. The series has a new level from this run on, and later runs are held "
-      + "against that." },
+    help: "It was intended. The series has a new level from this run on, and later runs are "
+      + "compared with it." },
   { key: "noise", word: "Noise", action: "Noise", tone: "neutral",
     done: "Noise: the series is now held to a wider threshold",
-    help: "Nothing changed. The difference counts as noise of the series, which from now on needs "
-      + "more to raise an alert." },
+    help: "Nothing changed. The difference counts as noise of the series, which from now on has "
+      + "a higher threshold for alerts." },
   { key: "fixed", word: "Fixed", action: "Fixed", tone: "good", done: "Alert fixed",
-    help: "It is over. Set by itself when the series is back at its level." },
+    help: "It is over. Set automatically when the series is back at its level." },
 ];
 
 const BY_KEY = new Map(STATUSES.map((status) => [status.key, status]));
@@ -80,7 +80,8 @@ export function alerts_of(alerts, status) {
 
 /** What a page says that shows none. @param {string} status */
 export function none_text(status) {
-  if (status === "new") return "No new alerts. Runs are held against their series as they come.";
+  if (status === "new") return "No new alerts. Runs are compared with their series as they "
+    + "arrive.";
   if (status === "all") return "There has been no alert yet.";
   return `No alert is marked as ${status_of(status).word.toLowerCase()}.`;
 }

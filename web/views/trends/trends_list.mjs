@@ -64,7 +64,7 @@ function Listed({ rows, alarms, now, below }) {
         shown_project(at(row)) || "–" },
       { key: "runs", label: "Runs", kind: "count" },
       { key: "step_median_ns", label: "Last step", kind: "ms" },
-      { key: "change_share", label: "Against the runs before", priority: 2, cell: (row) =>
+      { key: "change_share", label: "Against earlier runs", priority: 2, cell: (row) =>
         at(row).points > 1 ? html`<${News} row=${at(row)}
           alarm=${alarms.get(series_key(at(row)))} />` : "–" },
       { key: "open_alerts", label: "Open alerts", kind: "count", priority: 2 },
@@ -106,9 +106,9 @@ function Multiples({ rows }) {
         alarmed=${alarmed} now=${now} />`)}</ul>
     ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}
       below=${true} />`}
-    <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has a
-      scale of its own. In colour: the worst open alert. Else, in grey: the last run against the
-      median of up to eight before it.</p>`;
+    <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has its
+      own scale. In colour: the worst open alert; in grey: the last run against the median of up
+      to eight before it.</p>`;
 }
 
 function ProjectPicker({ value, onchange }) {

@@ -130,7 +130,8 @@ export function point_text(point, before) {
   }
   if (before) {
     const share = point.step_median_ns / before.step_median_ns - 1;
-    parts.push(`${change_words(share)}${Math.abs(share) < 0.0005 ? "" : " than the run before"}`);
+    parts.push(`${change_words(share)}${Math.abs(share) < 0.0005 ? "" : " than the previous "
+      + "run"}`);
   }
   if (point.outlier) parts.push("beyond the noise of its series");
   return `${point.name}${point.commit ? `, commit ${short_commit(point.commit)}` : ""}: ${

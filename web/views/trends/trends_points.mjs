@@ -50,12 +50,12 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
     { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,
       cell: time("step_ci_high_ns") },
     { key: "step_share", label: "vs before", kind: "count", width_px: 100,
-      help: "Against the run before in this series; ▲ is slower",
+      help: "Against the previous run in this series; ▲ is slower",
       cell: (row) => rows[row].step_share === null ? "–" : html`<span
         title=${change_words(rows[row].step_share)}>${delta_mark(rows[row].step_share)}</span>` },
     { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
-    { key: "parts", label: "Where a step goes", sort: false, className: "stack-cell", priority: 4,
+    { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 4,
       width_px: 260, help: "The eight parts of a step, all runs on one scale",
       cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
         label="${rows[row].name}: " />` },

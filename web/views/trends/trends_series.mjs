@@ -43,7 +43,7 @@ function Changes({ changes, points }) {
     <ul class="changes">${[...changes].reverse().map((change) => html`<li key=${change.run}>
       <${ChangeLine} change=${change} point=${point_of(change.run)} />
       ${change.previous_run && html`<a href=${compare_runs(change.previous_run, change.run)}>Compare
-        with the run before</a>`}</li>`)}</ul><//>`;
+        with the previous run</a>`}</li>`)}</ul><//>`;
 }
 
 function ChangeLine({ change, point }) {
@@ -61,7 +61,7 @@ function SeriesAlerts({ alerts, href }) {
   if (alerts.length === 0) return null;
   const cards = ordered_alerts(alerts).map((alert) => html`<${AlertCard} key=${alert.id}
     alert=${alert} now=${now} shows_series=${false} />`);
-  return html`<${Card} title="Alerts" flush=${true} href=${href} note="not dealt with yet">
+  return html`<${Card} title="Alerts" flush=${true} href=${href} note="open">
     <div class="alerts-list" tabindex="-1"><ul class="alerts">${cards}</ul></div><//>`;
 }
 

@@ -38,7 +38,7 @@ const UNKNOWN = {
   search: ["kernel", "op"],
   opens: true,
   short: short_kernel,
-  empty: html`<p class="empty-line">A rule knows every kernel.</p>`,
+  empty: html`<p class="empty-line">Every kernel has a category.</p>`,
   columns: [
     { key: "kernel", label: "Kernel" },
     { key: "op", label: "Launched by", className: "mono clip", width_px: 240, priority: 2 },
@@ -51,7 +51,7 @@ const UNKNOWN = {
 function Unknown({ run, rank, share }) {
   const far = share > OTHER_FROM;
   return html`${far && html`<${Notice} kind="warning"><p><strong>${percent(share)} of the busy time
-      has no category. </strong>These are the names that no rule knows.</p><//>`}
+      has no category. </strong>No rule matches these names.</p><//>`}
     <${RankTableCard} run=${run} rank=${rank} name="uncategorized" title="Uncategorized kernels"
       note="counted as other compute" view=${UNKNOWN} />`;
 }

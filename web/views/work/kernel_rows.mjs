@@ -23,7 +23,7 @@ export function KernelName({ frame, row, href, onopen, is_open }) {
 /** What has no meaning for a single rank. */
 export const ACROSS_RANKS = [
   { key: "rank_cv", label: "Rank CV", kind: "share", priority: 5,
-    help: "Standard deviation of the ranks' totals by their mean" },
+    help: "Standard deviation of the ranks' totals divided by their mean" },
   { key: "slowest_rank", label: "Slowest rank", kind: "count", priority: 5, width_px: 106,
     help: "Rank with the largest total" },
 ];
@@ -38,11 +38,11 @@ export function KernelRows({ run, rows, ranks }) {
     { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
       help: "Innermost operator that launched most of its time" },
     { key: "per_step_ns", label: "Per step", kind: "ms",
-      help: "Time in the steady steps of the headline rank per step" },
+      help: "Time per steady step of the headline rank" },
     { key: "window_share", label: "Share", kind: "share",
       help: "Total time divided by the time of the whole trace" },
     { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
-      help: "Calls in the steady steps of the headline rank per step" },
+      help: "Calls per steady step of the headline rank" },
     { key: "median_ns", label: "p50", kind: "ms", priority: 2, help: "Median time of a call" },
     { key: "p95_ns", label: "p95", kind: "ms", priority: 2,
       help: "95th percentile of the time of a call" },

@@ -69,12 +69,12 @@ const FACTS = [
   ["Mean", "mean_ns", in_ms],
   ["Shortest call", "min_ns", in_ms],
   ["Standard deviation", "stddev_ns", in_ms],
-  ["Ranks with it", "ranks", count],
+  ["Ranks that run it", "ranks", count],
   ["Slowest rank", "slowest_rank", count],
   ["Variation over ranks", "rank_cv", percent],
-  ["Total of ranks: least", "rank_min_ns", in_ms],
-  ["Total of ranks: median", "rank_median_ns", in_ms],
-  ["Total of ranks: most", "rank_max_ns", in_ms],
+  ["Total per rank: least", "rank_min_ns", in_ms],
+  ["Total per rank: median", "rank_median_ns", in_ms],
+  ["Total per rank: most", "rank_max_ns", in_ms],
 ];
 
 function KernelDetail({ frame, row }) {

@@ -9,7 +9,7 @@ const IN_TERA_FROM = 1e9;
 // Names that lead, in order: what they are called and a line below.
 const LEADING = {
   mfu: ["MFU", "the model's work against the dense peak"],
-  hfu: ["HFU", "all work, recomputed too"],
+  hfu: ["HFU", "all work, including recomputed"],
   step_tflops: ["Achieved", "over the steady steps"],
   flops_time_share: ["With known FLOPs", "of GEMM, attention and convolution time"],
   recompute_share: ["Recomputed", "of the busy time"],

@@ -24,7 +24,7 @@ const columns_of = (root) => [
   { key: "of_all", label: "Of all", num: true, priority: 2,
     help: "Total divided by the busy time of the whole trace.",
     cell: (node) => percent(node.total_owned_ns / (root.total_owned_ns || 1)) },
-  { key: "parent_share", label: "Of the one above", className: "share-column",
+  { key: "parent_share", label: "Share of parent", className: "share-column",
     cell: (node) => html`<${ShareBar} share=${node.depth === 0 ? 1 : node.parent_share}
       split=${passes_of(node)} />` },
   figure("forward_ns", "Forward", { priority: 2 }),

@@ -97,7 +97,7 @@ const tree_columns = (root) => [
   { key: "of_all", label: "Of all", num: true, priority: 2,
     help: "Total divided by the total of all device work.",
     cell: (node) => percent(node.total_owned_ns / (root.total_owned_ns || 1)) },
-  { key: "parent_share", label: "Of the one above", className: "share-column",
+  { key: "parent_share", label: "Share of parent", className: "share-column",
     cell: (node) => html`<${ShareBar} share=${node.kind === "root" ? 1 : node.parent_share} />` },
   { key: "self_owned_ns", label: "Self", unit: "ms", num: true, priority: 3,
     cell: (node) => ms(node.self_owned_ns), title: (node) => `${node.self_owned_ns} ns` },
@@ -124,7 +124,8 @@ function Content({ run, rank }) {
           view=${{ label: "Call tree", columns: tree_columns, empty: none }} />`
       : html`<${RankTableCard} key=${shown} run=${run} rank=${rank} title=${TITLES[shown]}
           name=${shown === "table" ? "operators" : "op_shapes"}
-          note=${shown === "table" ? "self: what it launched; total: with operators below it" : ""}
+          note=${shown === "table" ? "self: launched by the operator; total: including operators "
+            + "below it" : ""}
           view=${shown === "table" ? { ...OPERATORS, empty: none }
             : { ...SHAPES, empty: no_shapes }} />`}`;
 }

@@ -71,14 +71,14 @@ function caption_of(rows, points) {
   const known = `${plural(points.length, "shape")} with known operations: ${
     ms_unit(sum_of(points, "busy_ns"))} of ${ms_unit(sum_of(rows, "busy_ns"))} measured`;
   if (!has_peaks(rows)) return known;
-  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} are lost against the roofline`;
+  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} lost against the roofline`;
 }
 
 function Chart({ rows, run, rank }) {
   const { points } = useMemo(() => roofline_points(rows), [rows]);
   return html`<${Card} title="Roofline">
     ${!has_peaks(rows) && html`<${Lacks} run=${run} rank=${rank} items=${["device"]}
-      title="The peak of this device is not known, so there is no roof" />`}
+      title="The peak of this device is unknown, so there is no roof" />`}
     ${points.length > 0
       ? html`<${Roofline} rows=${rows} caption=${caption_of(rows, points)} />`
       : html`<p class="empty-line">None of these operators has both its operations and its bytes

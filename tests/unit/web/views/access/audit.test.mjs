@@ -21,9 +21,10 @@ test("an entry says what was done, and to what", () => {
     "deleted run r_7q2k9d0x");
   assert.equal(deed("PUT /api/v1/runs/{run}/ranks/{rank}/trace",
     "/api/v1/runs/my%20run/ranks/3/trace"), "uploaded rank 3 of run my run");
-  assert.equal(deed("POST /api/v1/tokens", "/api/v1/tokens (token k_7q2k)"), "made token k_7q2k");
+  assert.equal(deed("POST /api/v1/tokens", "/api/v1/tokens (token k_7q2k)"),
+    "created token k_7q2k");
   assert.equal(deed("revoke token", "token k_7q2k"), "revoked token k_7q2k");
-  assert.equal(deed("delete run", "r_7q2k9d0x"), "deleted run r_7q2k9d0x by the rules");
+  assert.equal(deed("delete run", "r_7q2k9d0x"), "deleted run r_7q2k9d0x by the retention rules");
   assert.equal(deed("PUT /api/v1/baselines/{baseline}", "/api/v1/baselines/main"),
     "set baseline main");
   assert.equal(deed("POST /upload", "/upload (upload u_1 run r_12345678 sha256 ab)"),

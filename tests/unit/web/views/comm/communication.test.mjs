@@ -42,8 +42,8 @@ test("the rank that the others wait for is named with its reason", () => {
     late(n, 1, 1))];
   const [found, ...rest] = late_ranks(rows, { steps: 10, step_ns: 500 * MS });
   assert.equal(rest.length, 0);
-  assert.equal(late_sentence(found, 8), "Rank 5 begins last in 86.0 % of its 100 collectives and "
-    + "causes 99.2 % of all waiting: 41.0 ms per step on each of the 7 others, hidden or not. The "
+  assert.equal(late_sentence(found, 8), "Rank 5 starts last in 86.0 % of its 100 collectives and "
+    + "causes 99.2 % of all waiting: 41.0 ms per step for each of the 7 others, hidden or not. The "
     + "same kernels take longer on it (90.0 % of its lateness).");
 });
 
@@ -63,7 +63,7 @@ test("nobody is named for little, in turn, or for having been kept waiting", () 
 test("of two ranks the late one is named", () => {
   const found = late_ranks([late(1, 90, 900), late(0, 10, 20)], { steps: 10, step_ns: 500 * MS });
   assert.deepEqual(found.map((row) => row.rank), [1]);
-  assert.match(late_sentence(found[0], 2), /: 90.0 ms per step on the other, hidden/);
+  assert.match(late_sentence(found[0], 2), /: 90.0 ms per step for the other, hidden/);
 });
 
 test("every reason has words, and an unknown one does too", () => {
@@ -130,9 +130,9 @@ const clock = (number, component, offset, error = 5000) =>
 test("what cannot be known is told in words", () => {
   const base = { ranks: 8, world: 8, waits: [], clocks: [], has_comm: true };
   assert.deepEqual(unknowns({ ...base, has_comm: false }), []);
-  assert.match(unknowns({ ...base, ranks: 1 })[0], /only one of 8 has come/);
-  assert.match(unknowns({ ...base, ranks: 1, world: null })[0], /only one has come/);
-  assert.match(unknowns(base)[0], /No collective of one rank could be matched/);
+  assert.match(unknowns({ ...base, ranks: 1 })[0], /only one of 8 was uploaded/);
+  assert.match(unknowns({ ...base, ranks: 1, world: null })[0], /only one was uploaded/);
+  assert.match(unknowns(base)[0], /No collective could be matched across ranks/);
   assert.match(unknowns({ ...base, waits: [{ calls: 0, unmatched_calls: 20 }] })[0],
     /could be matched .* \(20 calls\)/);
   const row = { process_group: "dp", bytes: 8, calls: 4, unmatched_calls: 0 };
@@ -140,7 +140,7 @@ test("what cannot be known is told in words", () => {
   const clocks = [[0, 0], [1, 0], [2, 1], [3, 1], [4, 1]].map(([n, part]) => clock(n, part, 0));
   const bare = { process_group: null, bytes: null, calls: 3, unmatched_calls: 7 };
   const told = unknowns({ ...base, ranks: 6, clocks, waits: [row, bare] });
-  assert.match(told[0], /2 of 8 ranks have not come/);
+  assert.match(told[0], /2 of 8 ranks are missing/);
   assert.match(told[1], /1 row without a process group/);
   assert.match(told[2], /1 row without a size/);
   assert.match(told[3], /7 calls of single ranks match/);

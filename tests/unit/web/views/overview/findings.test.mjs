@@ -73,10 +73,10 @@ test("a dismissed finding counts no more and keeps its reason", () => {
 
 test("what others explain too is named", () => {
   const all = [straggler, waiting];
-  assert.equal(overlap_text(waiting, all), "7.00 ms of it is the same time as “about straggler”");
+  assert.equal(overlap_text(waiting, all), "7.00 ms of it overlaps with “about straggler”");
   assert.equal(overlap_text({ ...waiting, own_cost_ns: 0 }, all),
-    "all of it is the same time as “about straggler”");
-  assert.equal(overlap_text(waiting, []), "7.00 ms of it is the same time as costlier findings");
+    "all of it overlaps with “about straggler”");
+  assert.equal(overlap_text(waiting, []), "7.00 ms of it overlaps with costlier findings");
   // The headline rank has less of that time than the ranks in the middle; nobody else explains it.
   assert.equal(overlap_text({ ...waiting, overlaps: null }, []), "");
   assert.match(overlap_text(waiting, [{ ...straggler, dismissal: {} }]), /, which is dismissed$/);
@@ -86,7 +86,7 @@ test("what others explain too is named", () => {
 
 test("costs and who is affected are written as people write them", () => {
   assert.equal(cost_text(waiting), "up to 8.00 ms per step (8.0 %)");
-  assert.equal(cost_text(info), "no cost of its own");
+  assert.equal(cost_text(info), "no separate cost");
   assert.equal(affected_text({ rank: 0, ranks: null, steps: null }), "rank 0");
   assert.equal(affected_text({ rank: null, ranks: "0-4,6-7", steps: "3" }),
     "ranks 0–4, 6–7 · step 3");

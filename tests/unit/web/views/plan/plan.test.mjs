@@ -50,7 +50,7 @@ test("a model is told by its figures, and own figures are no model", () => {
 test("the verdict says by how much a plan fits, or that it is not known", () => {
   assert.equal(verdict_of(plan_of({ memory: 19 * GB })).text, "fits, 10.0 GB free");
   assert.equal(verdict_of(plan_of({ memory: 5 * GB, fits: false })).text,
-    "does not fit: 4.00 GB too much");
+    "does not fit: 4.00 GB over");
   assert.equal(verdict_of(plan_of({ fits: null })).tone, "warn");
 });
 

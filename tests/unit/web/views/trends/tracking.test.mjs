@@ -153,7 +153,7 @@ test("a run is told with its interval, its commit and the difference to the one 
   const sure = point(2, 105, { step_ci_low_ns: 104.8 * MS, step_ci_high_ns: 105.3 * MS,
     commit: "abc", outlier: true });
   assert.equal(point_text(sure, point(1, 100)), "llama@2, commit abc: 105.0 ms (95 % 104.8 to "
-    + "105.3), ▲ 5.0 % slower than the run before, beyond the noise of its series.");
+    + "105.3), ▲ 5.0 % slower than the previous run, beyond the noise of its series.");
   assert.equal(point_text(point(1, 100)), "llama@1: 100.0 ms.");
 });
 
