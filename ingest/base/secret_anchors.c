@@ -121,8 +121,6 @@ size_t secret_anchor_next_scalar(struct str text, size_t from)
 // On from *at in steps; true when an anchor stands there.
 static bool next_wide(struct str text, size_t *at)
 {
-    if (secret_anchor_has_avx512())
-        return secret_anchor_wide_avx512(text, at);
     return secret_anchor_has_avx2() && secret_anchor_wide_avx2(text, at);
 }
 

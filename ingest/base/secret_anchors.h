@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first sieve of the search for secrets: where one of some rare groups of three letters stands,
-// of which every secret has one. 64 or 32 bytes at a time where the processor can.
+// of which every secret has one. 32 bytes at a time where the processor can.
 #ifndef INGEST_BASE_SECRET_ANCHORS_H
 #define INGEST_BASE_SECRET_ANCHORS_H
 
@@ -29,11 +29,9 @@ static inline bool secret_anchor_at(const char *at)
 // The first place at `from` or later where an anchor may stand; text.len when there is none.
 size_t secret_anchor_next(struct str text, size_t from);
 
-// Its variants; the wide ones stop where less than a step is left, and tell whether they found one.
+// Its variants; the wide one stops where less than a step is left, and says whether it found one.
 size_t secret_anchor_next_scalar(struct str text, size_t from);
 bool secret_anchor_wide_avx2(struct str text, size_t *at);
-bool secret_anchor_wide_avx512(struct str text, size_t *at);
 bool secret_anchor_has_avx2(void);
-bool secret_anchor_has_avx512(void);
 
 #endif
