@@ -6,6 +6,8 @@
 #include "analysis/facts/host_stack.h"
 #include "ingest/base/search.h"
 
+#include <assert.h>
+
 static uint32_t own_collective(const struct facts *facts, uint32_t device)
 {
     uint32_t args = facts->trace->args[facts->devices[device].event];
@@ -188,6 +190,7 @@ static bool collect(const struct facts *facts, const struct lending *lending, st
     for (uint32_t n = 0; calls->calls && n < calls->count; n++) {
         uint32_t device = facts->class_devices[first[0] + n];
         struct comm_call *call = &calls->calls[n];
+        assert(n == 0 || call[-1].device < device);
         *call = (struct comm_call){.device = device, .collective = own_collective(facts, device)};
         uint32_t launch = facts->devices[device].launch;
         if (lending->lent && launch != FACTS_NONE)

@@ -5,6 +5,8 @@
 #include "analysis/facts/op_stack.h"
 #include "analysis/stats/sort.h"
 
+#include <assert.h>
+
 // Both sides of the join, sorted by correlation.
 struct join {
     struct keyed *devices;  // a: index of the device event; equal ones in order of begin
@@ -81,6 +83,7 @@ static uint32_t match(struct facts *facts, struct join *join)
 {
     uint32_t found = 0, d = 0;
     for (uint32_t l = 0; l < join->launch_count;) {
+        assert(found <= l); // what is written has been read
         int64_t correlation = join->launches[l].key;
         uint32_t l_end = end_of_key(join->launches, l, join->launch_count);
         while (d < join->device_count && join->devices[d].key < correlation)
@@ -110,6 +113,7 @@ static bool fill(struct facts *facts, const struct join *join, uint32_t found, s
     for (uint32_t i = 0; i < found; i++) {
         const struct keyed *match = &join->launches[i];
         const struct keyed *owned = &join->devices[match->a];
+        assert(i == 0 || match[-1].key < match->key);
         facts->launches[i] = (struct launch){.event = (uint32_t)match->key,
                                              .op = FACTS_NONE,
                                              .first = owned[0].a,

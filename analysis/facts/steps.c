@@ -7,6 +7,7 @@
 #include "analysis/facts/step_marks.h"
 #include "ingest/base/search.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const reason_empty = "it launched no compute on the main stream";
@@ -266,6 +267,9 @@ bool steps_make(struct facts *facts, struct err *err)
         return false;
     for (uint32_t s = 0; s < facts->step_count; s++)
         facts->steady_count += facts->steps[s].steady;
+    for (uint32_t s = 1; s < facts->step_count; s++)
+        assert(facts->steps[s - 1].end_ns <= facts->steps[s].begin_ns &&
+               facts->steps[s].begin_ns <= facts->steps[s].end_ns);
     return true;
 }
 

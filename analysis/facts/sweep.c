@@ -5,6 +5,8 @@
 
 #include "analysis/facts/gaps.h"
 
+#include <assert.h>
+
 struct sweep {
     const struct facts *facts;
     const uint32_t *list;
@@ -83,7 +85,9 @@ static void explain(struct sweep *sweep, struct segment *segment)
     const struct gap_list *list = sweep->gaps;
     while (sweep->gap < list->count && list->gaps[sweep->gap].end_ns <= segment->begin_ns)
         sweep->gap++;
-    const struct gap *gap = &list->gaps[sweep->gap]; // idle time always lies in one
+    const struct gap *gap = &list->gaps[sweep->gap];
+    assert(sweep->gap < list->count && gap->begin_ns <= segment->begin_ns &&
+           gap->end_ns >= segment->end_ns); // idle time is always within one
     segment->device = gap->next;
     segment->cause = (enum idle_cause)gap->cause;
     segment->bar = idle_cause_bar(segment->cause);
@@ -128,6 +132,7 @@ void sweep_run(const struct facts *facts, uint32_t gpu, segment_visitor *visit, 
     };
     for (int64_t now = facts->begin_ns; now < facts->end_ns;) {
         struct segment segment = segment_at(&sweep, now);
+        assert(segment.begin_ns == now && segment.end_ns > now && segment.end_ns <= facts->end_ns);
         visit(context, &segment);
         now = segment.end_ns;
     }

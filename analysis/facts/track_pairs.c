@@ -6,6 +6,8 @@
 #include "analysis/stats/groups.h"
 #include "ingest/base/search.h"
 
+#include <assert.h>
+
 // One number per pair of labels, the same for rows of all families.
 static bool number_rows(const struct trace *trace, struct groups *groups, uint32_t *number_of,
                         struct err *err)
@@ -47,6 +49,7 @@ bool track_pairs_make(const struct trace *trace, enum track_family family, struc
 
 uint32_t track_of_event(const struct trace *trace, uint32_t event)
 {
+    assert(event < trace->event_count);
     return count_upto_u32(FIRST_OF(trace->tracks, first), trace->track_count, sizeof *trace->tracks,
                           event) -
            1;

@@ -2,6 +2,7 @@
 // Sums and rows of parts, and rounding that keeps sums exact.
 #include "analysis/names/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int64_t parts_window_ns(const struct parts *parts)
@@ -121,7 +122,8 @@ static void share_out(int64_t whole, const int64_t *weights, int64_t *out,
     for (size_t i = 0; sum && given < whole && i < count; i++, given++)
         out[remainders[i].index]++;
     if (count && !sum)
-        out[0] = whole;
+        out[0] = given = whole;
+    assert(count == 0 || given == whole);
 }
 
 bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t count,

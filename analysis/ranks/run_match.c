@@ -5,6 +5,8 @@
 #include "analysis/ranks/run_misfit.h"
 #include "analysis/stats/sort.h"
 
+#include <assert.h>
+
 #define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
 #define REACH    16                  // numbers that may be out of order
 
@@ -322,6 +324,7 @@ static bool add_match(struct run_comm *comm, uint32_t first, uint32_t count, str
         comm->matches = grown;
         comm->match_cap = cap;
     }
+    assert(count >= 2 && count <= comm->member_count - first);
     comm->matches[comm->match_count] = (struct comm_match){
         .op = event_of(comm, comm->members[first])->op,
         .first = first,
@@ -342,8 +345,10 @@ static bool add_matches(struct matcher *matcher, const struct comm_member *entri
 {
     struct run_comm *comm = matcher->comm;
     struct comm_member *members = comm->members + comm->member_count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        assert(matcher->slots[i] < matcher->slot_count);
         ends[matcher->slots[i] + 1]++;
+    }
     uint32_t kept = 0;
     for (uint32_t s = 0; s < matcher->slot_count; s++) { // where each slot's members begin
         uint32_t here = ends[s + 1];
@@ -383,6 +388,8 @@ static bool match_channel(struct matcher *matcher, uint32_t channel, struct err 
     matcher->lane_count = 0;
     matcher->stepped = true;
     for (uint32_t i = 0; i < count; i++) {
+        assert(i == 0 || entries[i - 1].rank < entries[i].rank ||
+               (entries[i - 1].rank == entries[i].rank && entries[i - 1].event < entries[i].event));
         if (i == 0 || entries[i].rank != entries[i - 1].rank) {
             matcher->lanes[matcher->lane_count++] = (struct lane){entries[i].rank, i, 0};
             matcher->stepped &= count_alike(&ranks[entries[0].rank], &ranks[entries[i].rank]);

@@ -4,6 +4,8 @@
 #include "ingest/trace/row_sort.h"
 #include "ingest/trace/trace_builder_inner.h"
 
+#include <assert.h>
+
 // Sorting is shared out in so many parts; below so many events it is not worth a thread.
 #define SHARES     16u
 #define FEW_EVENTS 65536u
@@ -33,6 +35,7 @@ static void count_tracks(const struct trace_builder *builder, struct track *trac
     }
     for (uint32_t i = 1; i < count; i++)
         tracks[i].first = tracks[i - 1].first + tracks[i - 1].count;
+    assert(tracks[count - 1].first + tracks[count - 1].count == builder->event_count);
 }
 
 static bool make_tracks(struct trace_builder *builder, struct trace *trace, struct err *err)
@@ -351,6 +354,8 @@ static void lay_out(const struct row_key *keys, const struct counted *counted, u
         if (counter->count++ == 0)
             counter->first = i;
         samples[i] = (struct counter_sample){from->time_ns, from->value};
+        assert(counter->first + counter->count == i + 1);
+        assert(counter->count == 1 || samples[i - 1].time_ns <= from->time_ns);
     }
 }
 
