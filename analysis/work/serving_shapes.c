@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of attention become runs: one forward through a model each, or a tower of it. Of a model
 // that generates, runs follow each other in a way that nothing else has: one new position per
-// sequence, and one key more than the run before it. The rules: analysis/README.md.
+// sequence, and one key more than the run before it. The rules: analysis/WORK.md.
 #include "analysis/work/serving_shapes.h"
 
 #include "analysis/facts/attention.h"
