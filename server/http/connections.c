@@ -4,7 +4,6 @@
 #include "server/http/connections.h"
 
 #include "ingest/base/clock.h"
-#include "ingest/base/hash.h"
 #include "server/http/pace.h"
 
 #include <netdb.h>
@@ -27,7 +26,6 @@ struct connection {
 
 struct connections {
     struct connections_config config;
-    struct hash_key key;
     pthread_mutex_t lock; // of all below
     unsigned port;
     uint64_t open, closing, shut; // closing: shut down, not let go of yet
@@ -45,7 +43,6 @@ struct connections *connections_new(const struct connections_config *config, str
         return NULL;
     }
     made->config = *config;
-    made->key = hash_key_random();
     made->size = size;
     pthread_mutex_init(&made->lock, NULL);
     return made;
@@ -67,7 +64,7 @@ void connections_listen(struct connections *connections, unsigned port)
 
 static uint64_t hash_of(const struct connections *c, struct str text)
 {
-    return hash_keyed(c->key, text.at, text.len) | 1;
+    return hash_keyed(c->config.key, text.at, text.len) | 1;
 }
 
 static unsigned *count_of(struct connections *c, const struct connection *one)

@@ -5,6 +5,7 @@
 #define SERVER_CONNECTIONS_H
 
 #include "ingest/base/err.h"
+#include "ingest/base/hash.h"
 #include "ingest/base/str.h"
 
 struct connections;
@@ -14,6 +15,7 @@ struct connections_config {
     unsigned threads;    // connections that can be served at a time; a 16th is kept free
     unsigned per_client; // connections of one address, and requests of one address or token
     int64_t patience_ns; // so long a connection may say nothing while its address has too many
+    struct hash_key key; // random, so that nobody can choose addresses that count together
 };
 
 MUST_CHECK struct connections *connections_new(const struct connections_config *config,

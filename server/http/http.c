@@ -471,7 +471,8 @@ static bool start_watches(struct http *http, const struct http_config *config, s
         .threads = threads,
         .per_client = config->per_client && config->per_client < threads / 2 ? config->per_client
                                                                              : threads / 2,
-        .patience_ns = SILENT_NS};
+        .patience_ns = SILENT_NS,
+        .key = hash_key_random()};
     http->pace = pace_start(&pace, err);
     http->connections = http->pace ? connections_new(&connections, err) : NULL;
     http->services.connections = http->connections;
