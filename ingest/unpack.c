@@ -265,7 +265,7 @@ static bool describe(struct unpack *unpack, struct archive_entry *entry)
     name = name ? name : "";
     if (is_aside(entry, name))
         return false;
-    bool whole = clean_name(unpack, name);
+    bool whole = clean_name(unpack, strncmp(name, "./", 2) == 0 && name[2] ? name + 2 : name);
     la_int64_t size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
     const char *kind = why_kind_is_unread(entry);
     unpack->member = (struct unpack_member){.name = unpack->name,

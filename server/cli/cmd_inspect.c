@@ -4,9 +4,12 @@
 
 #include "server/cli/inspected.h"
 #include "server/cli/options.h"
+#include "server/cli/shown.h"
 
 #include <stddef.h>
 #include <stdio.h>
+
+enum { WIDTH = 240 }; // of one text
 
 struct inspect_options {
     const char *format;
@@ -36,7 +39,7 @@ static void say_figures(const struct inspected *seen)
         const struct inspected_figure *figure = &seen->figures[i];
         printf("%s%s ", i ? ", " : ": ", figure->name);
         if (figure->text)
-            printf("%s", figure->text);
+            shown_put(stdout, str_of(figure->text), WIDTH);
         else
             printf("%lld", (long long)figure->number);
     }
@@ -53,14 +56,17 @@ static const char *reason(const struct inspected *seen)
 static void say(const struct inspected *seen, const char *indent)
 {
     const char *why = reason(seen);
-    printf("%s%s: %s", indent, seen->name,
-           seen->format ? seen->format->what
-           : why        ? "not read"
-                        : "not recognized");
+    fputs(indent, stdout);
+    shown_put(stdout, str_of(seen->name), WIDTH);
+    printf(": %s", seen->format ? seen->format->what : why ? "not read" : "not recognized");
     for (unsigned i = 0; i < seen->layer_count; i++)
         printf("%s%s", i ? " around " : ", compressed with ", seen->layers[i]->name);
     say_figures(seen);
-    printf("%s%s\n", why ? "; " : "", why ? why : "");
+    if (why) {
+        fputs("; ", stdout);
+        shown_put(stdout, str_of(why), WIDTH);
+    }
+    putchar('\n');
 }
 
 static void print_text(const struct inspected *file)

@@ -121,6 +121,31 @@ static void what_people_read_lists_what_is_read(void **state)
     }
 }
 
+// The client looks for them in a folder.
+static void the_client_knows_the_same_endings(void **state)
+{
+    (void)state;
+    char traces[FORMAT_ENDINGS_BYTES];
+    struct buf client = {0};
+    format_endings(1u << FORMAT_TRACE, traces);
+    read_text("web/client/stepscope.py", &client);
+    const char *line = strstr(client.at, "_TRACES = (");
+    const char *end = line ? strchr(line, '\n') : NULL;
+    assert_non_null(end);
+    size_t endings = 0, listed = 0;
+    for (const char *at = traces; (at = strstr(at, ".json")); at++)
+        endings++;
+    for (const char *at = line; (at = strstr(at, "\".")) && at < end; at++) {
+        const char *close = strchr(at + 1, '"');
+        assert_non_null(close);
+        struct str ending = {at + 1, (size_t)(close - at - 1)};
+        assert_true(str_find(str_of(traces), ending) != SIZE_MAX);
+        listed++;
+    }
+    assert_int_equal(listed, endings);
+    buf_free(&client);
+}
+
 static void names_end_as_what_is_read_does(void **state)
 {
     (void)state;
@@ -178,6 +203,7 @@ int main(void)
         cmocka_unit_test(every_format_that_is_not_read_says_what_it_is),
         cmocka_unit_test(only_json_is_tried_as_a_trace),
         cmocka_unit_test(what_people_read_lists_what_is_read),
+        cmocka_unit_test(the_client_knows_the_same_endings),
         cmocka_unit_test(names_end_as_what_is_read_does),
         cmocka_unit_test(compression_comes_off_and_is_named),
     };

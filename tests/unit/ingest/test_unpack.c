@@ -88,7 +88,7 @@ static void members_of_a_tar_come_in_order(void **state)
     struct buf tar = {0};
     put_tar(&tar, "run/", '5', STR(""));
     put_tar_file(&tar, "run/rank0.json", "zero");
-    put_tar_file(&tar, "run/empty", "");
+    put_tar_file(&tar, "./run/empty", "");
     put_tar_file(&tar, "run/rank1.json", "one");
     put_tar_end(&tar);
     const char *expected = "run/rank0.json: zero\nrun/empty: \nrun/rank1.json: one\n";

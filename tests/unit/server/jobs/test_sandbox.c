@@ -22,6 +22,9 @@
 
 #include <cmocka.h>
 
+#include "ingest/unpack.h"
+#include "tests/unit/archive_bytes.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 static const struct sandbox_limits limits = {
@@ -271,6 +274,52 @@ static void it_says_which_walls_stand(void **state)
     assert_true(WEXITSTATUS(status) & SANDBOX_SECCOMP);
 }
 
+// Reads all members of an archive; whether the last one has these bytes.
+static bool unpacks(const struct buf *archive, const char *expected)
+{
+    struct err err;
+    struct format_found found;
+    struct buf text = {0};
+    const struct unpack_member *member = NULL;
+    struct source *source = source_mem_open(archive->at, archive->len, 0, &err);
+    source = source ? format_open(source, (struct str){"", 0}, &found, &err) : NULL;
+    struct unpack *unpack = source ? unpack_open(source, found.format, &unpack_limits, &err) : NULL;
+    while (unpack && unpack_next(unpack, &member, &err) && member) {
+        buf_clear(&text);
+        source = unpack_source(unpack, &err);
+        if (!source || compress_drain(source, 100, &text) != ERR_NONE)
+            break;
+    }
+    bool ok = unpack && !member && str_equal(compress_text(&text), str_of(expected));
+    unpack_close(unpack);
+    buf_free(&text);
+    return ok;
+}
+
+// With a name that the library converts, and a time of which it asks for the zone.
+static int unpack_archives(void)
+{
+    static const char name[] = "19 path=r\xC3\xA4ng.json\n";
+    const struct zip_member member = {.name = "a", .text = STR("zip"), .deflated = true};
+    struct buf tar = {0}, gzip = {0}, zip = {0};
+    put_tar(&tar, "pax", 'x', (struct str){name, sizeof name - 1});
+    put_tar_file(&tar, "a", "tar");
+    put_tar_end(&tar);
+    add_gzip(&gzip, compress_text(&tar), 6);
+    put_zip(&zip, &member, 1);
+    bool ok = unpacks(&tar, "tar") && unpacks(&gzip, "tar") && unpacks(&zip, "zip");
+    buf_free(&tar);
+    buf_free(&gzip);
+    buf_free(&zip);
+    return ok ? 7 : 0;
+}
+
+static void archives_are_unpacked_within(void **state)
+{
+    (void)state;
+    expect_exit(unpack_archives, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_file_ends_at_its_limit),
         cmocka_unit_test(its_time_ends_with_a_signal_that_says_so),
         cmocka_unit_test(it_says_which_walls_stand),
+        cmocka_unit_test(archives_are_unpacked_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
