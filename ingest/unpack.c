@@ -260,8 +260,8 @@ static bool is_aside(struct archive_entry *entry, const char *name)
 // False for one that is stepped over.
 static bool describe(struct unpack *unpack, struct archive_entry *entry)
 {
-    const char *name = archive_entry_pathname_utf8(entry);
-    name = name ? name : archive_entry_pathname(entry);
+    const char *name = archive_entry_pathname(entry);
+    name = name ? name : archive_entry_pathname_utf8(entry); // the locale lacks its letters
     name = name ? name : "";
     if (is_aside(entry, name))
         return false;

@@ -31,7 +31,7 @@ static inline void put_tar_header(struct buf *out, const char *name, char type, 
     for (size_t i = 0; i < TAR_BLOCK; i++)
         total += (unsigned char)header[i];
     snprintf(sum, sizeof sum, "%06o", total);
-    memcpy(header + 148, sum, sizeof sum);
+    memcpy(header + 148, sum, 7); // a blank stays behind it
     buf_add(out, header, sizeof header);
 }
 
