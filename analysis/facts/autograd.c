@@ -170,7 +170,7 @@ struct latest {
 struct join {
     struct groups keys; // (number, checkpoint)
     struct latest *latest;
-    uint32_t cap;
+    size_t cap;
 };
 
 static bool latest_of(struct join *join, uint64_t number, uint64_t checkpoint,
@@ -179,15 +179,11 @@ static bool latest_of(struct join *join, uint64_t number, uint64_t checkpoint,
     uint32_t known = join->keys.count, index;
     if (!groups_index(&join->keys, number, checkpoint, &index, err))
         return false;
-    if (join->keys.cap != join->cap) {
-        struct latest *grown =
-            budget_realloc(join->keys.budget, join->latest, join->cap * sizeof *grown,
-                           join->keys.cap * sizeof *grown, err);
-        if (!grown)
-            return false;
-        join->latest = grown;
-        join->cap = join->keys.cap;
-    }
+    struct latest *all = budget_room(join->keys.budget, join->latest, &join->cap, join->keys.count,
+                                     sizeof *all, err);
+    if (!all)
+        return false;
+    join->latest = all;
     if (index == known)
         join->latest[index] = (struct latest){FACTS_NONE, FACTS_NONE};
     *latest = &join->latest[index];

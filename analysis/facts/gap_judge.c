@@ -8,8 +8,6 @@
 #include "analysis/facts/track_pairs.h"
 #include "ingest/base/search.h"
 
-#define FIRST_CAP 64
-
 // Causes of the two kinds of overhead.
 static const enum idle_cause aside[2] = {IDLE_PROFILER, IDLE_COLD_START};
 
@@ -105,15 +103,11 @@ static bool add_slice(struct gap_judge *judge, enum idle_cause cause, uint32_t e
         last->ns += ns;
         return true;
     }
-    if (judge->slice_count == judge->slice_cap) {
-        size_t old = judge->slice_cap, cap = old ? old * 2 : FIRST_CAP;
-        struct gap_slice *grown = budget_realloc(judge->facts->budget, judge->slices,
-                                                 old * sizeof *grown, cap * sizeof *grown, err);
-        if (!grown)
-            return false;
-        judge->slices = grown;
-        judge->slice_cap = cap;
-    }
+    struct gap_slice *slices = budget_room(judge->facts->budget, judge->slices, &judge->slice_cap,
+                                           judge->slice_count + 1, sizeof *slices, err);
+    if (!slices)
+        return false;
+    judge->slices = slices;
     judge->slices[judge->slice_count++] = (struct gap_slice){ns, event, (uint8_t)cause};
     return true;
 }

@@ -5,8 +5,7 @@
 
 #include "analysis/facts/facts.h"
 
-#define NONE      UINT32_MAX
-#define FIRST_CAP 64
+#define NONE UINT32_MAX
 
 // An open event. `longer` is the next one below that ends no earlier; `jump` skips along those
 // links (a skew-binary list), so that the first one that ends late enough is found quickly.
@@ -18,17 +17,10 @@ struct host_frame {
 
 static bool reserve(struct host_stack *stack, struct err *err)
 {
-    if (stack->count < stack->cap)
-        return true;
-    uint32_t cap = stack->cap ? stack->cap * 2 : FIRST_CAP;
-    struct host_frame *frames =
-        budget_realloc(stack->budget, stack->frames, stack->cap * sizeof *frames,
-                       (size_t)cap * sizeof *frames, err);
-    if (!frames)
-        return false;
-    stack->frames = frames;
-    stack->cap = cap;
-    return true;
+    struct host_frame *frames = budget_room(stack->budget, stack->frames, &stack->cap,
+                                            stack->count + (size_t)1, sizeof *frames, err);
+    stack->frames = frames ? frames : stack->frames;
+    return frames != NULL;
 }
 
 // The topmost frame that ends at end_ns or later, or NONE.
@@ -85,7 +77,8 @@ void host_stack_free(struct host_stack *stack)
 {
     budget_free(stack->budget, stack->frames, stack->cap * sizeof *stack->frames);
     stack->frames = NULL;
-    stack->count = stack->cap = 0;
+    stack->count = 0;
+    stack->cap = 0;
 }
 
 void host_stack_start(struct host_stack *stack, const struct track *track, uint32_t kinds)

@@ -18,7 +18,8 @@ struct host_stack {
     const struct trace *trace;
     struct budget *budget;
     struct host_frame *frames;
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
     uint32_t next, end; // events of the row still to come
     uint32_t kinds;
 };

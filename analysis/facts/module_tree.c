@@ -4,22 +4,15 @@
 
 #define PREFIX         STR("nn.Module: ")
 #define PART_FLAG      ((uint64_t)1 << 32) // keeps parts of hierarchies apart from names of frames
-#define FIRST_CAP      64
 #define NAME_MAX_BYTES 256 // more is cut; a name of a hostile file would be written once per module
 
-// Appends a module; the tree's cap grows by doubling.
 static bool append(struct module_tree *tree, uint32_t parent, struct str name, struct err *err)
 {
-    if (tree->count == tree->cap) {
-        uint32_t cap = tree->cap ? tree->cap * 2 : FIRST_CAP;
-        struct module *modules =
-            budget_realloc(tree->children.budget, tree->modules, tree->cap * sizeof *tree->modules,
-                           cap * sizeof *tree->modules, err);
-        if (!modules)
-            return false;
-        tree->modules = modules;
-        tree->cap = cap;
-    }
+    struct module *modules = budget_room(tree->children.budget, tree->modules, &tree->cap,
+                                         tree->count + (size_t)1, sizeof *modules, err);
+    if (!modules)
+        return false;
+    tree->modules = modules;
     uint32_t depth = tree->count ? tree->modules[parent].depth + 1 : 0;
     if (name.len > NAME_MAX_BYTES) {
         name.len = NAME_MAX_BYTES;
@@ -108,32 +101,22 @@ static bool parse(struct module_tree *tree, struct str text, uint32_t *module, s
     return true;
 }
 
-static bool reserve_texts(struct module_tree *tree, struct err *err)
-{
-    if (tree->texts.cap == tree->text_cap)
-        return true;
-    uint32_t *modules =
-        budget_realloc(tree->texts.budget, tree->text_modules, tree->text_cap * sizeof *modules,
-                       tree->texts.cap * sizeof *modules, err);
-    if (!modules)
-        return false;
-    tree->text_modules = modules;
-    tree->text_cap = tree->texts.cap;
-    return true;
-}
-
 bool module_tree_hierarchy(struct module_tree *tree, str_id text, uint32_t *module, struct err *err)
 {
     if (!tree->has_parts && !strtab_init(&tree->parts, tree->texts.budget, err))
         return false;
     tree->has_parts = true;
     uint32_t known = tree->texts.count, index;
-    if (!groups_index(&tree->texts, text, 0, &index, err) || !reserve_texts(tree, err))
+    if (!groups_index(&tree->texts, text, 0, &index, err))
         return false;
-    if (index == known &&
-        !parse(tree, trace_text(tree->trace, text), &tree->text_modules[index], err))
+    uint32_t *modules = budget_room(tree->texts.budget, tree->text_modules, &tree->text_cap,
+                                    tree->texts.count, sizeof *modules, err);
+    if (!modules)
         return false;
-    *module = tree->text_modules[index];
+    tree->text_modules = modules;
+    if (index == known && !parse(tree, trace_text(tree->trace, text), &modules[index], err))
+        return false;
+    *module = modules[index];
     return true;
 }
 

@@ -13,11 +13,12 @@
 struct module_tree {
     const struct trace *trace;
     struct module *modules; // 0 is the root
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
     struct groups children; // (parent, name) -> module - 1, up to the largest number
     struct groups texts;    // whole hierarchies -> index into text_modules
     uint32_t *text_modules;
-    uint32_t text_cap;
+    size_t text_cap;
     struct strtab parts; // names within hierarchies
     bool has_parts;
 };

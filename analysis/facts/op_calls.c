@@ -4,7 +4,6 @@
 
 #include "analysis/stats/intervals.h"
 
-#define FIRST_CAP 64
 #define LONG_NAME 1024 // bytes
 
 static bool sort_launches(const struct facts *facts, struct op_calls *calls, struct err *err)
@@ -98,7 +97,8 @@ struct walk {
     const struct facts *facts;
     const struct op_visitor *visitor;
     struct op_frame *frames;
-    uint32_t depth, cap;
+    uint32_t depth;
+    size_t cap;
 };
 
 static void leave(struct walk *walk, uint32_t to)
@@ -123,30 +123,16 @@ static uint32_t leave_others(struct walk *walk, uint32_t op, uint32_t to)
     return fresh;
 }
 
-static bool reserve(struct walk *walk, uint32_t fresh, struct err *err)
-{
-    uint32_t cap = walk->cap ? walk->cap : FIRST_CAP;
-    while (cap < walk->depth + fresh)
-        cap *= 2;
-    if (cap == walk->cap)
-        return true;
-    struct op_frame *frames =
-        budget_realloc(walk->facts->budget, walk->frames, walk->cap * sizeof *frames,
-                       (size_t)cap * sizeof *frames, err);
-    if (!frames)
-        return false;
-    walk->frames = frames;
-    walk->cap = cap;
-    return true;
-}
-
 static bool enter(struct walk *walk, const struct op_call *call, struct err *err)
 {
     const struct op_visitor *visitor = walk->visitor;
     uint32_t fresh = leave_others(walk, call->op, call->from);
-    if (!reserve(walk, fresh, err))
+    struct op_frame *frames = budget_room(walk->facts->budget, walk->frames, &walk->cap,
+                                          walk->depth + (size_t)fresh, sizeof *frames, err);
+    if (!frames)
         return false;
-    struct op_frame *first = walk->frames + walk->depth;
+    walk->frames = frames;
+    struct op_frame *first = frames + walk->depth;
     for (uint32_t i = fresh, at = call->op; i-- > 0; at = walk->facts->op_parent[at])
         first[i] = (struct op_frame){.op = at, .from = call->from};
     for (uint32_t i = 0; i < fresh; i++, walk->depth++)

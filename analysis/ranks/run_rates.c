@@ -49,19 +49,6 @@ void run_rates_close(struct run_rates *rates)
 
 // --- taking -------------------------------------------------------------------------------------
 
-// The block with room for one more item than count. NULL with ERR_LIMIT: it is as it was.
-static void *room_for(struct run_rates *rates, void *block, size_t *cap, size_t count, size_t size,
-                      struct err *err)
-{
-    if (count < *cap)
-        return block;
-    size_t more = *cap ? 2 * *cap : 256;
-    void *grown = budget_realloc(rates->budget, block, *cap * size, more * size, err);
-    if (grown)
-        *cap = more;
-    return grown;
-}
-
 static enum basis basis_of(const struct cell *cell)
 {
     if (cell->null)
@@ -78,7 +65,8 @@ static bool find_name(struct run_rates *rates, struct str name, uint32_t *index,
         return false;
     if (*index < known)
         return true;
-    struct str *texts = room_for(rates, rates->texts, &rates->text_cap, known, sizeof *texts, err);
+    struct str *texts = budget_room(rates->budget, rates->texts, &rates->text_cap,
+                                    known + (size_t)1, sizeof *texts, err);
     if (!texts)
         return false;
     rates->texts = texts;
@@ -96,8 +84,8 @@ static bool find_key(struct run_rates *rates, const struct table *table, size_t 
         return false;
     if (*index < known)
         return true;
-    struct rate_key *about =
-        room_for(rates, rates->about, &rates->about_cap, known, sizeof *about, err);
+    struct rate_key *about = budget_room(rates->budget, rates->about, &rates->about_cap,
+                                         known + (size_t)1, sizeof *about, err);
     if (!about)
         return false;
     rates->about = about;
@@ -113,8 +101,8 @@ static bool add_entry(struct run_rates *rates, const struct table *table, size_t
                                .total_ns = table_cell(table, row, "total_ns")->i};
     if (entry.calls <= 0 || entry.total_ns <= 0)
         return true;
-    struct rate_entry *entries = room_for(rates, rates->entries, &rates->entry_cap,
-                                          rates->entry_count, sizeof *entries, err);
+    struct rate_entry *entries = budget_room(rates->budget, rates->entries, &rates->entry_cap,
+                                             rates->entry_count + 1, sizeof *entries, err);
     if (!entries)
         return false;
     rates->entries = entries;

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-enum { FEWEST = 64 };
-
 // --- begin and end ------------------------------------------------------------------------------
 
 static void choose_columns(struct merging *merging)
@@ -77,31 +75,16 @@ void run_merge_free(struct run_merge *merge)
 
 // --- taking -------------------------------------------------------------------------------------
 
-// The block, with room for at least `count` items of size bytes. NULL with ERR_LIMIT: it is as it
-// was.
-static void *with_room(struct budget *budget, void *block, size_t *cap, size_t count, size_t size,
-                       struct err *err)
-{
-    if (count <= *cap)
-        return block;
-    size_t more = *cap * 2 > FEWEST ? *cap * 2 : FEWEST;
-    more = more > count ? more : count;
-    void *grown = budget_realloc(budget, block, *cap * size, more * size, err);
-    if (grown)
-        *cap = more;
-    return grown;
-}
-
 static bool add_key(struct merging *merging, struct budget *budget, struct err *err)
 {
     size_t count = merging->key_count + 1;
     struct joined *joined =
-        with_room(budget, merging->joined, &merging->joined_cap, count, sizeof *joined, err);
+        budget_room(budget, merging->joined, &merging->joined_cap, count, sizeof *joined, err);
     if (!joined)
         return false;
     merging->joined = joined;
-    struct slot *slots = with_room(budget, merging->slots, &merging->slots_cap,
-                                   count * merging->width, sizeof *slots, err);
+    struct slot *slots = budget_room(budget, merging->slots, &merging->slots_cap,
+                                     count * merging->width, sizeof *slots, err);
     if (!slots)
         return false;
     merging->slots = slots;
@@ -230,12 +213,12 @@ static bool add_row(struct merging *merging, struct budget *budget, struct keyed
 {
     size_t count = merging->row_count + 1, width = merging->kept_count + 1;
     struct keyed *rows =
-        with_room(budget, merging->rows, &merging->rows_cap, count, sizeof *rows, err);
+        budget_room(budget, merging->rows, &merging->rows_cap, count, sizeof *rows, err);
     if (!rows)
         return false;
     merging->rows = rows;
-    int64_t *values = with_room(budget, merging->values, &merging->values_cap, count * width,
-                                sizeof *values, err);
+    int64_t *values = budget_room(budget, merging->values, &merging->values_cap, count * width,
+                                  sizeof *values, err);
     if (!values)
         return false;
     merging->values = values;

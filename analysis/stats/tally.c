@@ -18,16 +18,12 @@ void tally_free(struct tally *tally)
 
 bool tally_grow(struct tally *tally, struct err *err)
 {
-    uint32_t cap = tally->pairs.cap;
-    if (cap != tally->cap) {
-        int64_t *sums = budget_realloc(tally->pairs.budget, tally->sums, tally->cap * sizeof *sums,
-                                       cap * sizeof *sums, err);
-        if (!sums)
-            return false;
-        tally->sums = sums;
-        tally->cap = cap;
-    }
-    tally->sums[tally->pairs.count - 1] = 0;
+    int64_t *sums = budget_room(tally->pairs.budget, tally->sums, &tally->cap, tally->pairs.count,
+                                sizeof *sums, err);
+    if (!sums)
+        return false;
+    tally->sums = sums;
+    sums[tally->pairs.count - 1] = 0;
     return true;
 }
 

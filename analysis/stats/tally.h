@@ -8,7 +8,7 @@
 struct tally {
     struct groups pairs; // (owner, thing)
     int64_t *sums;       // per pair
-    uint32_t cap;
+    size_t cap;
 };
 
 // Pair with tally_free.

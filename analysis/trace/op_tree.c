@@ -25,20 +25,17 @@ struct op_tree {
     const struct facts *facts;
     struct groups keys; // (parent, name and kind) -> node - 1
     struct tree_node *nodes;
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
 };
 
 static bool append(struct op_tree *tree, struct tree_node node, struct err *err)
 {
-    if (tree->count == tree->cap) {
-        uint32_t cap = tree->cap ? tree->cap * 2 : 64;
-        struct tree_node *nodes = budget_realloc(
-            tree->keys.budget, tree->nodes, tree->cap * sizeof *nodes, cap * sizeof *nodes, err);
-        if (!nodes)
-            return false;
-        tree->nodes = nodes;
-        tree->cap = cap;
-    }
+    struct tree_node *nodes = budget_room(tree->keys.budget, tree->nodes, &tree->cap,
+                                          tree->count + (size_t)1, sizeof *nodes, err);
+    if (!nodes)
+        return false;
+    tree->nodes = nodes;
     tree->nodes[tree->count++] = node;
     return true;
 }

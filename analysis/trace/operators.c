@@ -33,24 +33,22 @@ struct op_table {
     struct op_union room;
     uint32_t *row_of; // per string, 0 without
     struct op_row *rows;
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
     int64_t *samples; // self_ns of the launching calls by row, and room for as many
     struct tally categories;
     uint32_t open_names;
     const struct op_call *last; // launching call that was visited last
 };
 
-static bool grow(struct op_table *table, struct err *err)
+static bool open_row(struct op_table *table, str_id name, struct err *err)
 {
-    struct budget *budget = table->facts->budget;
-    uint32_t cap = table->cap ? table->cap * 2 : 256;
-    struct op_row *rows =
-        budget_realloc(budget, table->rows, table->cap * sizeof *rows, cap * sizeof *rows, err);
+    struct op_row *rows = budget_room(table->facts->budget, table->rows, &table->cap,
+                                      table->count + (size_t)1, sizeof *rows, err);
     if (!rows)
         return false;
-    memset(rows + table->cap, 0, (cap - table->cap) * sizeof *rows);
     table->rows = rows;
-    table->cap = cap;
+    rows[table->count++] = (struct op_row){.name = name};
     return true;
 }
 
@@ -59,10 +57,9 @@ static bool add_host(struct op_table *table, uint32_t event, struct err *err)
     const struct trace *trace = table->facts->trace;
     uint32_t *at = &table->row_of[trace->name[event]];
     if (!*at) {
-        if (table->count == table->cap && !grow(table, err))
+        if (!open_row(table, trace->name[event], err))
             return false;
-        *at = table->count++;
-        table->rows[*at].name = trace->name[event];
+        *at = table->count - 1;
     }
     struct op_row *row = &table->rows[*at];
     row->calls++;
@@ -75,9 +72,8 @@ static bool make_rows(struct op_table *table, struct arena *arena, struct err *e
 {
     const struct trace *trace = table->facts->trace;
     table->row_of = arena_array(arena, trace->strings.count, sizeof *table->row_of, err);
-    if (!table->row_of || !grow(table, err))
+    if (!table->row_of || !open_row(table, 0, err)) // of what no operator launched
         return false;
-    table->count = 1;
     for (uint32_t t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
         uint32_t end = track->family == TRACK_HOST ? track->first + track->count : 0;

@@ -24,7 +24,7 @@ struct making {
     struct groups figures;  // (FLOPs, bytes), then (that, note): what a row is told by besides
     struct groups keys;     // of the rows: (operator and dims, types and figures)
     struct work_row *grown; // the rows, while they become more
-    uint32_t name_cap, row_cap;
+    size_t name_cap, row_cap;
     struct tally kernels, modules;
     struct serving_steps passes; // of an inference engine
 };
@@ -116,30 +116,23 @@ static bool add_row(struct making *making, const struct work_row *row, uint32_t 
         return false;
     if (*index != known)
         return true;
-    if (making->keys.cap != making->row_cap) {
-        void *grown = budget_realloc(making->budget, making->grown, making->row_cap * sizeof *row,
-                                     making->keys.cap * sizeof *row, err);
-        if (!grown)
-            return false;
-        making->grown = grown;
-        making->row_cap = making->keys.cap;
-    }
+    void *grown = budget_room(making->budget, making->grown, &making->row_cap, making->keys.count,
+                              sizeof *row, err);
+    if (!grown)
+        return false;
+    making->grown = grown;
     making->grown[*index] = *row;
     return true;
 }
 
 static bool keep_name(struct making *making, uint32_t name, uint32_t row, struct err *err)
 {
-    if (making->names.cap != making->name_cap) {
-        uint32_t *grown =
-            budget_realloc(making->budget, making->row_of_name, making->name_cap * sizeof *grown,
-                           making->names.cap * sizeof *grown, err);
-        if (!grown)
-            return false;
-        making->row_of_name = grown;
-        making->name_cap = making->names.cap;
-    }
-    making->row_of_name[name] = row;
+    uint32_t *rows = budget_room(making->budget, making->row_of_name, &making->name_cap,
+                                 making->names.count, sizeof *rows, err);
+    if (!rows)
+        return false;
+    making->row_of_name = rows;
+    rows[name] = row;
     return true;
 }
 

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define FEWEST_ITEMS 64 // that an array has room for
+
 static void raise_peak(struct budget *budget, uint64_t used)
 {
     uint64_t peak = atomic_load_explicit(&budget->peak, memory_order_relaxed);
@@ -70,6 +72,17 @@ void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t
         return NULL;
     }
     give_back(budget, new_size < old_size ? old_size - new_size : 0);
+    return grown;
+}
+
+void *budget_grow(struct budget *budget, void *block, size_t *cap, size_t count, size_t size,
+                  struct err *err)
+{
+    size_t wanted = *cap ? 2 * *cap : FEWEST_ITEMS;
+    wanted = wanted < count ? count : wanted;
+    void *grown = budget_realloc(budget, block, *cap * size, wanted * size, err);
+    if (grown)
+        *cap = wanted;
     return grown;
 }
 

@@ -29,6 +29,17 @@ MUST_CHECK void *budget_zalloc(struct budget *budget, size_t size, struct err *e
 MUST_CHECK void *budget_realloc(struct budget *budget, void *block, size_t old_size,
                                 size_t new_size, struct err *err);
 
+MUST_CHECK void *budget_grow(struct budget *budget, void *block, size_t *cap, size_t count,
+                             size_t size, struct err *err);
+
+// The block with room for at least `count` items of size bytes, *cap in all: it grows by doubling.
+// What is new is uninitialised. NULL with ERR_LIMIT leaves block and *cap as they are.
+MUST_CHECK static inline void *budget_room(struct budget *budget, void *block, size_t *cap,
+                                           size_t count, size_t size, struct err *err)
+{
+    return block && count <= *cap ? block : budget_grow(budget, block, cap, count, size, err);
+}
+
 // Frees a block of size bytes; NULL is allowed.
 void budget_free(struct budget *budget, void *block, size_t size);
 

@@ -94,12 +94,58 @@ static void many_threads_share_a_budget_and_never_pass_its_limit(void **state)
     assert_in_range(tight.peak, 60, 100);
 }
 
+static void an_array_grows_and_keeps_its_items_until_the_limit(void **state)
+{
+    (void)state;
+    struct budget budget = {.limit = 4096};
+    struct err err;
+    int64_t *items = NULL;
+    size_t cap = 0, count = 0, moves = 0;
+    while (true) {
+        size_t before = cap;
+        int64_t *grown = budget_room(&budget, items, &cap, count + 1, sizeof *items, &err);
+        if (!grown)
+            break;
+        moves += cap != before;
+        items = grown;
+        items[count] = (int64_t)count;
+        count++;
+        assert_int_equal(budget.used, cap * sizeof *items);
+    }
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_int_equal(count, cap);
+    assert_in_range(moves, 1, 8);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(items[i], i);
+    assert_int_equal(budget.used, cap * sizeof *items);
+    budget_free(&budget, items, cap * sizeof *items);
+    assert_int_equal(budget.used, 0);
+}
+
+static void an_array_has_room_for_all_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err;
+    size_t cap = 0;
+    char *items = budget_room(&budget, NULL, &cap, 0, 1, &err);
+    assert_non_null(items);
+    assert_ptr_equal(budget_room(&budget, items, &cap, cap, 1, &err), items);
+    items = budget_room(&budget, items, &cap, 1000, 1, &err);
+    assert_non_null(items);
+    assert_true(cap >= 1000);
+    budget_free(&budget, items, cap);
+    assert_int_equal(budget.used, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(used_and_peak_follow_every_block),
         cmocka_unit_test(the_limit_holds_to_the_byte_and_a_refused_block_stays_valid),
         cmocka_unit_test(many_threads_share_a_budget_and_never_pass_its_limit),
+        cmocka_unit_test(an_array_grows_and_keeps_its_items_until_the_limit),
+        cmocka_unit_test(an_array_has_room_for_all_that_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
