@@ -6,16 +6,16 @@
 static const struct column columns_summary[] = {
     SUMMARY_COLUMNS,
     I64("window_begin_ns", "ns",
-        "Begin of the window since 1970 by the rank's own clock; without a base time as the file "
-        "counts."),
+        "Start of the window since 1970 on the rank's clock; without a base time, in the file's "
+        "time base."),
 };
 const struct table_desc table_summary =
-    TABLE("summary", summary, "The trace in one row; shares stand on the steady steps.");
+    TABLE("summary", summary, "The trace in one row; shares refer to the steady steps.");
 
 static const struct column columns_breakdown[] = {
     TEXT("scope", "trace: all devices merged over the whole window; device: one device over the "
                   "same window; steady: all devices merged, summed over the steady steps."),
-    TEXT("device", "The device as the trace names it, for the scope device."),
+    TEXT("device", "Name of the device in the trace, for the scope device."),
     I64("steps", "count", "Steps covered, for the scope steady."),
     PARTS_COLUMNS,
 };
@@ -23,19 +23,19 @@ const struct table_desc table_breakdown =
     TABLE("breakdown", breakdown, "Where device time went; exclusive parts that sum exactly.");
 
 static const struct column columns_steps[] = {
-    I64("step", "", "Number in the step's mark, else its ordinal."),
-    TEXT("name", "Name of the mark."),
-    I64("begin_ns", "ns", "Begin of the step since the begin of the trace's window."),
-    BOOLEAN("steady", "Whether the step counts for the headline figures."),
+    I64("step", "", "Number in the step's annotation, else its ordinal."),
+    TEXT("name", "Name of the annotation."),
+    I64("begin_ns", "ns", "Start of the step since the start of the trace's window."),
+    BOOLEAN("steady", "True when the step counts for the headline figures."),
     TEXT("reason", "Why the step does not count."),
     PARTS_COLUMNS,
 };
-const struct table_desc table_steps = TABLE(
-    "steps", steps,
-    "Steps on the device: from the first event launched inside a mark to the first of the next.");
+const struct table_desc table_steps = TABLE("steps", steps,
+                                            "Steps on the device: from the first event launched "
+                                            "inside an annotation to the first of the next.");
 
 static const struct column columns_step_stats[] = {
-    TEXT("metric", "Which time of a step."),
+    TEXT("metric", "Time of a step that is summarized."),
     DISTRIBUTION_COLUMNS,
 };
 const struct table_desc table_step_stats =
@@ -44,13 +44,13 @@ const struct table_desc table_step_stats =
 static const struct column columns_classes[] = {
     TEXT("class", "compute, communication or memory."),
     I64("events", "count", "Device events."),
-    I64("sum_ns", "ns", "Sum of their durations; overlapping ones count each."),
+    I64("sum_ns", "ns", "Sum of their durations; overlapping events count in full."),
 };
 const struct table_desc table_classes = TABLE("classes", classes, "Device events by class.");
 
 static const struct column columns_kernels[] = {
     KERNEL_NAME_COLUMNS,
-    I64("calls", "count", "How often it ran."),
+    I64("calls", "count", "Number of calls."),
     F64("calls_per_step", "count", "Calls in the steady steps per step."),
     I64("total_ns", "ns", "Sum of the durations."),
     KERNEL_SHARE_COLUMNS,
@@ -63,11 +63,11 @@ const struct table_desc table_kernels =
 
 static const struct column columns_kernel_rates[] = {
     TEXT("kernel", "Name of the compute kernel."),
-    TEXT("basis", "What says that calls do equal work: shapes (of the operator's inputs), grid, "
-                  "few_blocks (a grid that a kernel may have for any work), values (its time also "
-                  "follows from the values it is given); empty when nothing is recorded."),
-    I64("work", "", "Number that stands for grid, block, shapes and types; equal ones are equal."),
-    I64("calls", "count", "Calls in the steady steps; in the whole trace where there are none."),
+    TEXT("basis", "Evidence that calls do equal work: shapes (of the operator's inputs), grid, "
+                  "few_blocks (a grid that the kernel may use for any work), values (its time also "
+                  "depends on input values); empty without any."),
+    I64("work", "", "Identifier of grid, block, shapes and types: equal for equal work."),
+    I64("calls", "count", "Calls in the steady steps, or in the whole trace without steady steps."),
     I64("total_ns", "ns", "Sum of their durations."),
 };
 const struct table_desc table_kernel_rates =
@@ -77,15 +77,16 @@ const struct table_desc table_kernel_rates =
 static const struct column columns_step_rates[] = {
     I64("step", "", "Number of the step."),
     F64("ratio", "",
-        "Time of its kernels by what the same calls at equal work take in the steady steps on "
-        "average: above 1 the device was slower in this step, whatever its work. Empty when such "
-        "kernels are under a quarter of its compute."),
+        "Time of its kernels divided by the mean time of the same work in the steady steps: above "
+        "1 the device was slower in this step. Empty when such kernels are less than a quarter of "
+        "its compute."),
 };
 const struct table_desc table_step_rates =
     TABLE("step_rates", step_rates, "How fast the kernels of each step ran, at equal work.");
 
 static const struct column columns_ops[] = {OP_COLUMNS};
-const struct table_desc table_ops = TABLE("ops", ops, "Operators by what they launched directly.");
+const struct table_desc table_ops =
+    TABLE("ops", ops, "Operators by the device events they launched directly.");
 
 static const struct column columns_collectives[] = {COLLECTIVE_COLUMNS};
 const struct table_desc table_collectives =
@@ -97,36 +98,37 @@ const struct table_desc table_short_kernels =
 
 static const struct column columns_launches[] = {LAUNCH_COLUMNS};
 const struct table_desc table_launches =
-    TABLE("launches", launches, "How device events and launches on the host belong together.");
+    TABLE("launches", launches, "How device events relate to launches on the host.");
 
 static const struct column columns_parts[] = {
     TEXT("bar", "One of the eight parts of the step."),
-    TEXT("category", "Category of the work within the bar; of idle time its cause."),
-    TEXT("op", "Innermost operator that launched it; empty when there is none."),
-    TEXT("dims", "Its input shapes as recorded; \"(other shapes)\" where there are too many rows."),
+    TEXT("category", "Category of the work within the bar; for idle time, its cause."),
+    TEXT("op", "Innermost operator that launched it; empty without one."),
+    TEXT("dims", "Its input shapes as recorded; \"(other shapes)\" when there are too many rows."),
     TEXT("types", "Types of its inputs; empty when not recorded."),
-    TEXT("module", "Module it works for; empty outside of all, or where there are too many rows."),
+    TEXT("module", "Module it belongs to; empty outside modules or when there are too many rows."),
     TEXT("kernel", "Name of the device event; empty for idle time."),
     I64("calls", "count", "Device events of the steady steps."),
-    I64("owned_ns", "ns", "Owned time over all steady steps; a bar's rows sum to it exactly."),
+    I64("owned_ns", "ns", "Owned time over all steady steps; the rows of a bar sum to it exactly."),
 };
 const struct table_desc table_parts =
-    TABLE("parts", parts, "What the eight bars consist of, over the steady steps.");
+    TABLE("parts", parts, "Contents of the eight bars, over the steady steps.");
 
 static const struct column columns_quality[] = {QUALITY_COLUMNS};
 const struct table_desc table_quality =
-    TABLE("quality", quality, "Trust report: what was repaired, left out or uncertain.");
+    TABLE("quality", quality, "Trust report: data that was repaired, left out or uncertain.");
 
 static const struct column columns_findings[] = {FINDING_COLUMNS};
 const struct table_desc table_findings =
-    TABLE("findings", findings, "What costs time, by cost; each an upper bound per steady step.");
+    TABLE("findings", findings,
+          "What costs time, most costly first; each cost is an upper bound per steady step.");
 
 static const struct column columns_environment[] = {
     TEXT("key", "Name of the setting."),
     TEXT("value", "Value of the setting."),
 };
 const struct table_desc table_environment =
-    TABLE("environment", environment, "What the trace says of where and how it was made.");
+    TABLE("environment", environment, "Settings and environment as recorded in the trace.");
 
 const struct table_desc *const trace_tables[] = {
     &table_summary,       &table_breakdown,      &table_steps,           &table_step_stats,
