@@ -74,7 +74,7 @@ static void say_missing(struct sentence *sentence, const struct compare_pool *si
     const char *who = sides[BASE]->step_ns < 0 && sides[CAND]->step_ns < 0 ? "both sides have"
                       : sides[BASE]->step_ns < 0                           ? "the base has"
                                                                            : "the candidate has";
-    say(sentence, "%s no steps on a device, so that there is nothing to compare", who);
+    say(sentence, "%s no steps on a device, so there is nothing to compare", who);
 }
 
 static void say_work(struct sentence *sentence, const struct compare_work *work)
@@ -83,8 +83,8 @@ static void say_work(struct sentence *sentence, const struct compare_work *work)
     if (work->is_same)
         return;
     say(sentence,
-        "different work, of which no side is faster: operators, shapes and calls per step match in "
-        "%.0f %% of the device time",
+        "different work, so neither side counts as faster: operators, shapes and calls per step "
+        "match in %.0f %% of the device time",
         100 * work->same_share);
     if (base->flops_per_step > 0 && cand->flops_per_step > 0)
         say(sentence, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
@@ -143,7 +143,7 @@ static void say_series(struct sentence *sentence, const struct judgement *judged
 {
     say(sentence, "; more than noise: ");
     if (isnan(judged->p_value))
-        say(sentence, "one of the two stands out of the usual runs of their series");
+        say(sentence, "one of the two is an outlier among the runs of their series");
     else
         say(sentence, "the level of their series changed between them (p = %.3g)", judged->p_value);
     if (!isnan(judged->threshold_share))
@@ -159,7 +159,7 @@ static void say_verdict(struct sentence *sentence, const struct pair *pair)
     }
     bool significant = judged->verdict == VERDICT_SIGNIFICANT;
     if (strcmp(judged->method, "equal") == 0)
-        say(sentence, "; both sides hold the same times");
+        say(sentence, "; both sides have the same times");
     else if (strcmp(judged->method, "series") == 0)
         say_series(sentence, judged);
     else if (strcmp(judged->method, "history") == 0)

@@ -248,13 +248,13 @@ void op_args_parse(const struct op_arg_texts *texts, struct arg_list *args)
     if (!take_arguments(texts->dims, take_dims, args, OP_ARGS_MAX, &args->count)) {
         bool too_many = args->count == OP_ARGS_MAX;
         set_problem(args, too_many ? "it has more inputs than are read"
-                                   : "the shapes of its inputs are not lists of whole numbers");
+                                   : "the shapes of its inputs are not lists of integers");
         return;
     }
     if (texts->types.len == 0 ||
         !take_arguments(texts->types, take_type, args, args->count, &count) ||
         count != args->count) {
-        set_problem(args, "the types of its inputs are not a list of texts, one for each shape");
+        set_problem(args, "the types of its inputs are not a list of strings, one per shape");
         return;
     }
     // What is missing here only takes away what depends on it.

@@ -11,12 +11,12 @@
 #include <string.h>
 
 static const char *const reason_empty = "it launched no compute on the main stream";
-static const char *const reason_overtaken = "its compute had ended before that of the step before";
-static const char *const reason_open = "its mark has no end";
+static const char *const reason_overtaken = "its compute ended before that of the previous step";
+static const char *const reason_open = "its annotation has no end";
 static const char *const reason_first = "warm-up: the first step";
 static const char *const reason_outlier =
-    "warm-up: a leading step outside three robust deviations of the later ones";
-static const char *const reason_chosen = "warm-up: left out as asked";
+    "warm-up: a leading step more than three robust standard deviations from the later ones";
+static const char *const reason_chosen = "warm-up: excluded by request";
 
 // Index of the step whose mark covers the time on the host, or FACTS_NONE.
 static uint32_t mark_at(const struct facts *facts, int64_t time_ns)

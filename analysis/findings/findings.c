@@ -125,14 +125,14 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
 
 static const struct finding_rule no_device_events = {
     .name = "no_device_events",
-    .why = "Where a step's time goes is read from what the device did, and the recording has none "
-           "of it; that no other finding stands here does not mean that all is well.",
+    .why = "The breakdown needs device events, and the recording has none; the absence of other "
+           "findings does not mean that all is well.",
     .advice = "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on ROCm. "
-              "When that was done: another profiler (nsys, DCGM) may have held the device's "
-              "counters, the process may lack the right to profile, or the recording ended before "
-              "the device had worked.",
-    .method = "No kernel, copy or memset is left in the recording. It costs no time itself.",
-    .false_alarms = "A job that runs on the host alone has no device to record.",
+              "If that was set: another profiler (nsys, DCGM) may have been using the device's "
+              "counters, the process may lack permission to profile, or the recording ended before "
+              "the device did any work.",
+    .method = "No kernel, copy or memset is in the recording. No cost of its own.",
+    .false_alarms = "A job that runs only on the host.",
 };
 
 static bool add_no_device(const struct facts *facts, struct report *report, struct err *err)
@@ -148,8 +148,7 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
         ops += trace->kind[e] == EVENT_CPU_OP;
     arena_init(&scratch, facts->budget);
     finding.title = arena_printf(&scratch, err,
-                                 "no work of a device was recorded: %lld operators of the host "
-                                 "among %u events",
+                                 "no device work was recorded: %lld host operators among %u events",
                                  (long long)ops, trace->event_count);
     evidence_add(&evidence, "recording", "device_events are missing from the recording");
     finding.evidence = evidence_end(&evidence, &scratch, err);

@@ -54,15 +54,15 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_unfused_attention = {
     .name = "unfused_attention",
-    .why = "Scores of every pair of positions are written to memory and read again for scaling, "
-           "masking, softmax and dropout; a fused kernel keeps them on the chip.",
-    .advice = "torch.nn.functional.scaled_dot_product_attention, with inputs that its fused "
-              "backends take (16 bits, head sizes up to 256, a mask that is causal or none), or "
-              "FlexAttention for other masks.",
-    .method = "Owned time of what is launched between batched products when a softmax on their "
-              "scores is among it (scaling, masks, casts, dropout), forward and backward, per "
-              "steady step: the part of the bar attention that is not a product; reported from 1 % "
-              "of the step. The products themselves have to be worked out either way.",
-    .false_alarms = "Attention whose scores are needed as a result cannot be fused.",
+    .why = "The full score matrix is written to memory and read back for scaling, masking, softmax "
+           "and dropout; a fused kernel keeps it on chip.",
+    .advice =
+        "torch.nn.functional.scaled_dot_product_attention, with inputs its fused backends accept "
+        "(16 bits, head size up to 256, causal or no mask), or FlexAttention for other masks.",
+    .method = "Owned time per steady step of the kernels launched between batched products around "
+              "a softmax (scaling, masks, casts, dropout), forward and backward: the part of the "
+              "attention bar that is not a matrix product; reported from 1 % of the step. The "
+              "products themselves are needed either way.",
+    .false_alarms = "Attention that must return its scores cannot be fused.",
     .check = check,
 };

@@ -157,7 +157,7 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
                  (int)name.len, name.at, time_text(all->usual_ns[worst]).text,
                  time_text(time_of(&facts->devices[worst])).text, past - first);
     evidence_add(&evidence, "collectives",
-                 "%.0f %% of the slow calls' time has communication beside it",
+                 "during %.0f %% of the slow calls' time communication runs as well",
                  100 * (double)all->beside_ns / (double)all->slow_ns);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -190,19 +190,17 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_slow_calls = {
     .name = "slow_calls",
-    .why = "The same kernel on the same shapes usually runs faster at the same place: something "
-           "took bandwidth or multiprocessors away (a collective beside it, another process), or "
-           "clocks went down.",
-    .advice = "Look in the timeline at what runs beside the slow calls: fewer channels for "
-              "collectives (NCCL_MAX_CTAS), other work off the device; watch power and "
-              "temperature.",
-    .method =
-        "Calls of one kernel with the same grid, operator and shapes in the steady steps, 10 "
-        "or more; those that take 1.3 times their median, and 5 us more. The median is of the "
-        "calls at the same place (of the step, of the replay or operator's call, of the "
-        "module, or of a period of layers) where that explains more than all calls "
-        "together. Cost: owned time beyond the median; reported from 1 % of the step. Needs "
-        "recorded shapes.",
-    .false_alarms = "Kernels whose work depends on the values of their inputs.",
+    .why =
+        "The same kernel on the same shapes usually runs faster at the same place: something took "
+        "bandwidth or SMs away (a concurrent collective, another process), or clocks dropped.",
+    .advice = "Check in the timeline what runs concurrently with the slow calls: use fewer "
+              "channels for collectives (NCCL_MAX_CTAS), keep other work off the device, monitor "
+              "power and temperature.",
+    .method = "Compares 10 or more calls of one kernel with the same grid, operator and shapes in "
+              "the steady steps; slow calls take 1.3 times their median and 5 us more. The median "
+              "is that of the calls at the same place (in the step, replay, operator call, module "
+              "or layer period) when that explains more than all calls together. Cost: owned time "
+              "beyond the median; reported from 1 % of the step. Needs recorded shapes.",
+    .false_alarms = "Kernels whose work depends on input values.",
     .check = check,
 };

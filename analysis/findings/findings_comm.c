@@ -34,15 +34,15 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_exposed_communication = {
     .name = "exposed_communication",
-    .why = "While a collective runs alone, the device computes nothing: it moves data, or it "
-           "waits for a rank that comes late.",
-    .advice = "Upload all ranks and compare them first: when one comes late, the others wait in "
-              "the collective and the network is not at fault. Else look at the collectives with "
-              "most exposed time: fewer and larger messages, earlier prefetch, lower precision on "
-              "the wire.",
+    .why = "While a collective runs alone, the device does no compute: it moves data or waits for "
+           "a late rank.",
+    .advice = "First upload all ranks and compare them: when one is late, the others wait in the "
+              "collective and the network is not at fault. Otherwise start with the collectives "
+              "with the most exposed time: fewer and larger messages, earlier prefetch, lower "
+              "precision on the wire.",
     .method = "Time in which communication kernels run and no compute kernel does, per steady "
               "step; reported from 5 % of the step.",
-    .false_alarms = "Waiting for a late rank looks the same as a slow transfer on one rank alone.",
+    .false_alarms = "From one rank alone, waiting for a late rank looks like a slow transfer.",
     .check = check_exposed,
 };
 
@@ -139,11 +139,11 @@ static bool describe_overlap(const struct finding_case *the_case, const struct o
         "only %.0f %% of %s communication %s is hidden; %s more could be (%.1f %%)", 100 * hidden,
         time_text(overlap->total_ns / the_case->steps).text, the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
-    finding->evidence = findings_fact(
-        the_case, "collectives?sort=-exposed_ns", err, "%s",
-        overlap->shares_stream ? "communication runs on a stream that also computes"
-                               : "communication has streams of its own, but little compute runs "
-                                 "beside it");
+    finding->evidence =
+        findings_fact(the_case, "collectives?sort=-exposed_ns", err, "%s",
+                      overlap->shares_stream
+                          ? "communication runs on a stream that also computes"
+                          : "communication has its own streams, but little compute overlaps it");
     return finding->title && finding->evidence;
 }
 
@@ -166,14 +166,14 @@ static bool check_overlap(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_low_overlap = {
     .name = "low_overlap",
-    .why = "Collectives of data-parallel training can run beside compute; here most of them run "
-           "alone, although there is compute to hide them behind.",
-    .advice = "Let gradients leave in buckets during the backward pass (DDP) or prefetch the next "
-              "layer's parameters (FSDP); give communication a stream of its own.",
-    .method = "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady "
-              "steps; reported when it is under 50 %, such communication is at least 5 % of the "
-              "step and compute is left to hide it behind. It is part of the exposed "
-              "communication, not a cost beside it.",
-    .false_alarms = "Tensor parallelism needs the result at once and cannot overlap.",
+    .why = "Data-parallel collectives can overlap compute; here most of them run alone, although "
+           "there is compute to hide them.",
+    .advice = "Reduce gradients in buckets during the backward pass (DDP) or prefetch the next "
+              "layer's parameters (FSDP); run communication on a separate stream.",
+    .method =
+        "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady steps; "
+        "reported when it is under 50 %, such communication is at least 5 % of the step and there "
+        "is compute left to hide it. Part of the exposed communication, not an additional cost.",
+    .false_alarms = "Tensor parallelism, which needs the result at once and cannot overlap.",
     .check = check_overlap,
 };

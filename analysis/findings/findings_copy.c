@@ -143,8 +143,8 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     char count[32], to_host[32], pageable[32], bytes[32];
     finding->evidence = findings_fact(
         the_case, "kernels?category=copy", err,
-        "blocking copies %s: %s, to the host: %s, with pageable memory: %s, bytes: %s; %s "
-        "exposed, %s the device then waits for the host",
+        "blocking copies %s: %s, to the host: %s, with pageable memory: %s, bytes: %s; %s exposed, "
+        "then the device waits %s for the host",
         the_case->per, findings_per_step(the_case, copies->count, count),
         findings_per_step(the_case, copies->to_host, to_host),
         findings_per_step(the_case, copies->pageable, pageable),
@@ -155,17 +155,17 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_blocking_copies = {
     .name = "blocking_copies",
-    .why = "A copy from or to pageable memory goes through a staging buffer and holds up the host "
+    .why = "A copy from or to pageable memory goes through a staging buffer and blocks the host "
            "until it is done; so does a synchronous copy. The device then waits for the host.",
     .advice = "Copies to the device: pin_memory=True in the data loader, non_blocking=True in "
-              ".to(), the next batch on a stream of its own while this one is computed. Copies to "
-              "the host (.item(), .cpu(), printing a loss): fewer of them, or into pinned memory "
-              "with non_blocking=True and read a step later.",
-    .method = "Exposed time of copies that are pageable or whose call waits for them, plus the "
-              "waits for the host directly after them, per steady step: no longer than the copy "
-              "held the host up, 100 us of each at most, and none while data is loaded. What the "
-              "host does before a copy or long after it is its own cause. Reported from 1 % of "
-              "the step.",
-    .false_alarms = "A result that is needed on the host at once has to be waited for.",
+              ".to(), the next batch on a separate stream during compute of this one. Copies to "
+              "the host (.item(), .cpu(), printing a loss): fewer of them, or to pinned memory "
+              "with non_blocking=True, read one step later.",
+    .method =
+        "Exposed time of copies that are pageable or whose call waits for them, plus the waits for "
+        "the host directly after them, per steady step: at most as long as the copy blocked the "
+        "host, at most 100 us each, and none during data loading. What the host does before a copy "
+        "or long after it is a separate cause. Reported from 1 % of the step.",
+    .false_alarms = "A result that the host needs at once.",
     .check = check,
 };

@@ -36,10 +36,9 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_data_quality = {
     .name = "data_quality",
-    .why = "Events were repaired, left out or cut, so that some figures stand on less than was "
-           "recorded.",
-    .advice = "Read the trust report; record again when it concerns what you look at.",
-    .method = "Rows of the trust report with severity warning or error. It costs no time itself.",
-    .false_alarms = "A cut at the end of a long recording hardly changes figures per step.",
+    .why = "Events were repaired, left out or cut, so some figures are based on incomplete data.",
+    .advice = "Read the trust report; record again if it affects the figures you need.",
+    .method = "Rows of the trust report with severity warning or error. No cost of its own.",
+    .false_alarms = "A cut at the end of a long recording barely changes figures per step.",
     .check = check,
 };

@@ -95,12 +95,12 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
     return finding->title && finding->evidence;
 }
 
-#define STARVED_METHOD(causes)                                                               \
-    "Sum of the idle gaps caused by " causes ", per steady step: what held the next device " \
-    "event back; reported from 3 % of the step."
-#define STARVED_ALARMS                                                                    \
-    "A profiler with stacks or shapes slows the host down and widens the gaps; a server " \
-    "without requests has nothing to launch."
+#define STARVED_METHOD(causes)               \
+    "Sum of the idle gaps caused by " causes \
+    ", per steady step: what delayed the next device event; reported from 3 % of the step."
+#define STARVED_ALARMS                                                                      \
+    "Recording stacks or shapes slows the host down and widens the gaps; a server without " \
+    "requests has nothing to launch."
 
 static bool check_loading(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
@@ -111,13 +111,12 @@ static bool check_loading(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_data_loading = {
     .name = "starved_data_loading",
-    .why = "The device had nothing to do because the next batch was not there when the host asked "
-           "for it.",
-    .advice = "Give the loader more workers, persistent ones, pinned memory and a deeper prefetch; "
-              "move preparing of samples to the device or out of the loop.",
+    .why = "The device was idle because the next batch was not ready when the host asked for it.",
+    .advice = "Use more and persistent loader workers, pinned memory and deeper prefetch; move "
+              "preprocessing to the device or out of the loop.",
     .method = STARVED_METHOD("data_loading"),
-    .false_alarms = "The first batch of an epoch starts the workers, which a recording of few "
-                    "steps may overrate.",
+    .false_alarms = "The first batch of an epoch starts the workers, which weighs too much in a "
+                    "recording of few steps.",
     .check = check_loading,
 };
 
@@ -131,12 +130,12 @@ static bool check_sync(const struct finding_case *the_case, bool *fires, struct 
 const struct finding_rule finding_sync = {
     .name = "starved_sync",
     .why = "The host waited for the device in a synchronizing call instead of launching ahead, so "
-           "the device ran dry.",
-    .advice = "Find the calls in the table of idle gaps and leave them out: fewer .item(), .cpu(), "
-              "printing of tensors and torch.cuda.synchronize(), copies with non_blocking=True "
-              "from pinned memory.",
+           "the device ran out of work.",
+    .advice =
+        "Find the calls in the idle gaps table and remove them: fewer .item(), .cpu(), tensor "
+        "prints and torch.cuda.synchronize(), copies with non_blocking=True from pinned memory.",
     .method = STARVED_METHOD("sync"),
-    .false_alarms = "A result that decides what to launch next has to be waited for.",
+    .false_alarms = "A result that decides what to launch next.",
     .check = check_sync,
 };
 
@@ -149,13 +148,13 @@ static bool check_allocator(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_allocator = {
     .name = "starved_allocator",
-    .why = "Getting memory from the driver, or giving it back, takes long and may wait for the "
-           "device; a caching allocator should need neither in a steady step.",
-    .advice = "Keep shapes constant or padded, set "
-              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, keep away from the limit of "
-              "memory and do not call empty_cache() in the loop.",
+    .why = "Allocating memory from the driver or freeing it is slow and may wait for the device; a "
+           "caching allocator should need neither in a steady step.",
+    .advice =
+        "Keep shapes constant or padded, set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, "
+        "leave memory headroom and do not call empty_cache() in the loop.",
     .method = STARVED_METHOD("allocator"),
-    .false_alarms = "The first steps of a job fill the allocator's cache.",
+    .false_alarms = "The first steps of a job, which fill the allocator's cache.",
     .check = check_allocator,
 };
 
@@ -169,11 +168,11 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_launch_bound = {
     .name = "launch_bound",
-    .why = "The device finished its work before the host had got through Python, operators and "
-           "launch calls to the next kernel: the host is the limit.",
-    .advice = "Launch the same work with less of the host: torch.compile, CUDA graphs, larger "
-              "batches, fused or foreach operators; see the table of idle gaps for what runs in "
-              "the longest.",
+    .why = "The device finished its work before the host got through Python, operators and launch "
+           "calls to the next kernel: the host is the bottleneck.",
+    .advice =
+        "Reduce host work per launch: torch.compile, CUDA graphs, larger batches, fused or foreach "
+        "operators; the idle gaps table shows what the host does in the longest gaps.",
     .method = STARVED_METHOD("host_compute and launch_overhead"),
     .false_alarms = STARVED_ALARMS,
     .check = check_launching,
@@ -254,14 +253,14 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
                       "%.0f %% of them from graphs%s",
                       (long long)the_case->steps, (long long)sum.least,
                       100 * (double)sum.replayed / (double)sum.launches,
-                      syncs ? "; the steps synchronize, which a graph cannot hold" : "");
+                      syncs ? "; the steps synchronize, which a graph cannot contain" : "");
     return finding->title && finding->evidence;
 }
 
 const struct finding_rule finding_no_graphs = {
     .name = "no_cuda_graphs",
-    .why = "Every step launches the same kernels again, one call each, and the device waits for "
-           "these calls; a captured graph launches all of them with one.",
+    .why = "Every step launches the same kernels with one call each, and the device waits for "
+           "these calls; a captured graph launches them all in one call.",
     .advice = "torch.compile(mode=\"reduce-overhead\"), torch.cuda.make_graphed_callables or "
               "torch.cuda.graph around the step, with static shapes and without "
               "synchronization inside.",
@@ -269,7 +268,7 @@ const struct finding_rule finding_no_graphs = {
               "100 us of each, per steady step; reported from 10 % of the step when 3 or more "
               "steady steps launch equally many device events, 50 or more, and under 10 % of them "
               "come from graphs.",
-    .false_alarms = "Equal numbers of launches do not prove equal shapes; work that depends on "
-                    "data cannot be captured.",
+    .false_alarms =
+        "Equal launch counts do not prove equal shapes; data-dependent work cannot be captured.",
     .check = check_graphs,
 };

@@ -135,9 +135,9 @@ static const char *tell(const struct rests *rests, const enum idle_cause *order,
         evidence_add(&evidence, "recording",
                      "waits between streams were not recorded (enable_cuda_sync_events=True)");
     if (!is_recorded(the_case->report, "launches"))
-        evidence_add(&evidence, "recording",
-                     "launches were not recorded (ProfilerActivity.CPU), so hardly any cause is "
-                     "known");
+        evidence_add(
+            &evidence, "recording",
+            "launches were not recorded (ProfilerActivity.CPU), so almost no cause is known");
     return evidence_end(&evidence, the_case->arena, err);
 }
 
@@ -145,25 +145,23 @@ static const char *advice_for(enum idle_cause cause)
 {
     switch (cause) {
     case IDLE_EVENT_WAIT:
-        return "See in the timeline what the stream waits for: work of another stream or of "
-               "another process, a transfer, a lock of a library. Start it earlier, or put work "
-               "that does not need it in between.";
+        return "Check in the timeline what the stream waits for: work of another stream or "
+               "process, a transfer, a library lock. Start it earlier, or schedule independent "
+               "work in between.";
     case IDLE_GRAPH_REPLAY:
-        return "Gaps inside of a replayed graph are dependencies between its nodes, or host "
-               "nodes: capture fewer streams, fuse what is short, and leave host functions out.";
+        return "Gaps inside a replayed graph are dependencies between its nodes, or host nodes: "
+               "capture fewer streams, fuse short kernels, and avoid host functions.";
     case IDLE_DISPATCH:
-        return "The device needs some microseconds from one event to the next: fuse short "
-               "kernels, so that there are fewer of them.";
+        return "The device needs a few microseconds between events: fuse short kernels to have "
+               "fewer of them.";
     case IDLE_PROFILER: return "Record less at once (stacks, shapes, memory), or fewer steps.";
     case IDLE_COLD_START:
-        return "This happens once: let more steps pass before the recording "
-               "(schedule(wait=.., warmup=..)), so that it lies outside of what is measured.";
+        return "One-time cost: skip more steps before recording (schedule(wait=.., warmup=..)) to "
+               "keep it out of the measurement.";
     case IDLE_UNKNOWN:
-        return "Record with ProfilerActivity.CPU and, on CUDA, enable_cuda_sync_events=True; "
-               "look at what other processes do on this device.";
-    default:
-        return "Look at the table of idle gaps: the causes are small one by one, so start with "
-               "the longest gaps.";
+        return "Record with ProfilerActivity.CPU and, on CUDA, enable_cuda_sync_events=True; check "
+               "for other processes on this device.";
+    default: return "See the idle gaps table: each cause is small, so start with the longest gaps.";
     }
 }
 
@@ -200,13 +198,13 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_unexplained_idle = {
     .name = "unexplained_idle",
-    .why = "The device has nothing to do for a good part of the step, and no other finding says "
-           "why: the causes are small one by one, or the recording does not tell them.",
-    .advice = "Look at the table of idle gaps: start with the longest.",
-    .method = "Idle time of the typical step less what other findings explain of it, by cause; "
-              "reported from 5 % of the step when 10 % are idle in all. What the recording "
-              "lacks does not count.",
-    .false_alarms = "A server without requests has nothing to do; pauses between what was "
-                    "measured count when no steps are marked.",
+    .why = "The device is idle for a good part of the step, and no other finding explains it: each "
+           "cause is small, or not visible in the recording.",
+    .advice = "See the idle gaps table and start with the longest.",
+    .method =
+        "Idle time of the typical step minus the part that other findings explain, by cause; "
+        "reported from 5 % of the step when 10 % are idle overall. Unrecorded time does not count.",
+    .false_alarms =
+        "A server without requests; pauses between measurements when no steps are annotated.",
     .check = check,
 };

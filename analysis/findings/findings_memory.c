@@ -97,14 +97,15 @@ static bool check_leak(const struct finding_case *the_case, bool *fires, struct 
 
 const struct finding_rule finding_memory_leak = {
     .name = "memory_leak",
-    .why = "The least that is allocated during a step rises from step to step, so something keeps "
-           "tensors alive; the job ends out of memory.",
-    .advice = "Look for tensors kept with their graph: a loss or metric that is summed without "
+    .why = "The minimum of allocated memory rises from step to step, so something keeps tensors "
+           "alive; the job will run out of memory.",
+    .advice = "Look for tensors kept alive with their graph: a loss or metric accumulated without "
               ".item() or .detach(), a list of outputs, hooks, caches that are never cleared.",
-    .method = "Theil-Sen slope of each steady step's least allocated bytes; its 95 % interval lies "
-              "above 0 and more than 1 MB was gained. High from 100 MB per step, medium from 1 MB.",
-    .false_alarms = "Caches that fill up once (a key-value cache, growing sequence lengths) grow "
-                    "for a while and then stop; a longer recording will show.",
+    .method = "Theil-Sen slope of each steady step's minimum of allocated bytes, when its 95 % "
+              "interval is above 0 and memory grew by more than 1 MB. High from 100 MB per step, "
+              "medium from 1 MB.",
+    .false_alarms = "Caches that fill up once (a key-value cache, growing sequence lengths) stop "
+                    "growing after a while, which a longer recording shows.",
     .check = check_leak,
 };
 
@@ -130,7 +131,7 @@ static bool tell_use(const struct finding_case *the_case, struct memory_row at,
     double percent = 100 * used_share(at);
     finding->confidence = "medium";
     finding->title =
-        arena_printf(the_case->arena, err, "the memory of %s is used to %.*f %% at the peak",
+        arena_printf(the_case->arena, err, "the memory of %s is %.*f %% full at the peak",
                      device_of(at), percent < 9.95 ? 1 : 0, percent);
     finding->evidence =
         findings_fact(the_case, "memory", err, "%s of %s held by the allocator, %s allocated",
@@ -150,15 +151,14 @@ static bool check_full(const struct finding_case *the_case, bool *fires, struct 
 
 const struct finding_rule finding_memory_full = {
     .name = "memory_near_capacity",
-    .why = "Little memory is left. An allocation that finds none makes the allocator give cached "
-           "blocks back, which waits for the device, or ends the job.",
+    .why = "Little memory is left. A failing allocation makes the allocator free cached blocks, "
+           "which waits for the device, or ends the job.",
     .advice = "Leave some room: activation checkpointing, a smaller batch with accumulation, or "
-              "sharded optimizer states. Allocator retries in the idle causes tell that it is "
-              "already too little.",
-    .method = "Most reserved bytes (allocated where those are not recorded) divided by the "
+              "sharded optimizer states. Allocator retries among the idle causes show that there "
+              "is already too little.",
+    .method = "Peak of reserved bytes (allocated bytes if those are not recorded) divided by the "
               "device's memory; reported from 92 %.",
-    .false_alarms =
-        "An allocator that is configured to take all memory at the start always holds it.",
+    .false_alarms = "An allocator configured to reserve all memory at the start.",
     .check = check_full,
 };
 
@@ -181,13 +181,13 @@ static bool check_headroom(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_memory_headroom = {
     .name = "memory_headroom",
-    .why = "Most of the device's memory is free. Larger batches fill the device better, and "
-           "activations that are kept need no recomputing.",
+    .why = "Most of the device's memory is free. Larger batches use the device better, and "
+           "activations kept in memory need no recomputation.",
     .advice = "Try a larger batch, or longer sequences; turn activation checkpointing or "
               "offloading off if they are on.",
-    .method = "Most reserved bytes (allocated where those are not recorded) divided by the "
+    .method = "Peak of reserved bytes (allocated bytes if those are not recorded) divided by the "
               "device's memory; reported up to 50 %.",
-    .false_alarms = "Other processes may share the device; a batch size may be given by the task.",
+    .false_alarms = "Other processes may share the device; the task may fix the batch size.",
     .check = check_headroom,
 };
 
@@ -226,13 +226,13 @@ static bool check_fragmentation(const struct finding_case *the_case, bool *fires
 
 const struct finding_rule finding_memory_fragmentation = {
     .name = "memory_fragmentation",
-    .why = "The allocator holds blocks that the allocations at hand do not fit into, so memory "
-           "runs out earlier than it must.",
+    .why = "The allocator holds blocks that current allocations do not fit into, so memory runs "
+           "out earlier than necessary.",
     .advice = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PYTORCH_HIP_ALLOC_CONF on ROCm); "
-              "fewer different sizes, such as padded sequence lengths.",
-    .method = "Reserved minus allocated at the moment of most allocated; reported from 20 % of "
+              "fewer distinct sizes, for example by padding sequence lengths.",
+    .method = "Reserved minus allocated memory at the allocation peak; reported from 20 % of "
               "reserved and 1 GB.",
-    .false_alarms = "What an earlier phase needed stays reserved for it; that hurts only when "
-                    "memory is short.",
+    .false_alarms =
+        "Memory that an earlier phase needed stays reserved; this hurts only when memory is short.",
     .check = check_fragmentation,
 };

@@ -168,14 +168,14 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 const struct finding_rule finding_unfused_optimizer = {
     .name = "unfused_optimizer",
     .why = "Each operator of the optimizer reads its tensors from memory and writes them back, "
-           "with a launch for every parameter or list of them; a fused optimizer goes over "
-           "parameters, gradients and moments once.",
+           "with a launch per parameter or parameter list; a fused optimizer makes one pass over "
+           "parameters, gradients and moments.",
     .advice = "fused=True for Adam, AdamW or SGD, Apex's or Transformer Engine's fused optimizers, "
               "or torch.compile around optimizer.step().",
-    .method = "Kernels launched within Optimizer.step that are not fused: their owned time, less "
-              "7/4 of that of the operator with most of it, which is what one pass takes, plus the "
+    .method = "Owned time of the unfused kernels launched within Optimizer.step, minus 7/4 of the "
+              "time of its most expensive operator (the estimate for one fused pass), plus the "
               "waits for the host before them (at most 100 us each), per steady step; reported "
               "when they are 20 per step and cost 2 % of it.",
-    .false_alarms = "Optimizers of other kinds may have no fused form.",
+    .false_alarms = "Other optimizers may have no fused version.",
     .check = check,
 };

@@ -124,27 +124,26 @@ static bool check_precision(const struct finding_case *the_case, bool *fires,
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_PRECISION_SHARE);
     if (!*fires)
         return true;
-    finding->title =
-        arena_printf(the_case->arena, err,
-                     "%s of matrix products %s run in %s or higher beside others in %s; "
-                     "%s could be saved (%.1f %%)",
-                     time_text(ours->total_ns / the_case->steps).text, the_case->per,
-                     precision_word(ours->work->rows.rows[ours->worst].work.precision),
-                     precision_word(ours->target), time_text(finding->cost_ns).text,
-                     findings_percent(the_case, finding->cost_ns));
+    finding->title = arena_printf(the_case->arena, err,
+                                  "%s of matrix products %s run in %s or higher although others "
+                                  "use %s; %s could be saved (%.1f %%)",
+                                  time_text(ours->total_ns / the_case->steps).text, the_case->per,
+                                  precision_word(ours->work->rows.rows[ours->worst].work.precision),
+                                  precision_word(ours->target), time_text(finding->cost_ns).text,
+                                  findings_percent(the_case, finding->cost_ns));
     return describe(the_case, ours, finding, err);
 }
 
 const struct finding_rule finding_gemm_precision = {
     .name = "gemm_precision",
-    .why = "Matrix products in fp32 or tf32 take many times as long as in bf16 and move twice the "
-           "bytes; other products of this job run in 16 bits already.",
-    .advice = "Put them under torch.autocast, or cast weights and inputs; where fp32 has to stay, "
+    .why = "Matrix products in fp32 or tf32 take several times as long as in bf16 and move twice "
+           "the bytes; other products of this job already run in 16 bits.",
+    .advice = "Put them under torch.autocast, or cast weights and inputs; where fp32 is required, "
               "allow tf32: torch.set_float32_matmul_precision(\"high\").",
-    .method = "Owned time of products in fp32, tf32 or fp64 per steady step, times 1 - roofline "
-              "time in 16 bits / roofline time as they ran (a half where shapes or peaks are not "
-              "known); reported from 1 % of the step when 10 % of the time of products is in 16 "
-              "bits or fewer.",
+    .method =
+        "Owned time of products in fp32, tf32 or fp64 per steady step, times 1 - roofline time in "
+        "16 bits / roofline time as they ran (one half when shapes or peaks are unknown); reported "
+        "from 1 % of the step when 10 % of the time of products is in 16 bits or fewer.",
     .false_alarms = "Routers, losses and parts of optimizers are kept in fp32 on purpose.",
     .check = check_precision,
 };
@@ -179,13 +178,13 @@ static bool check_fp8(const struct finding_case *the_case, bool *fires, struct f
 
 const struct finding_rule finding_fp8_unused = {
     .name = "fp8_unused",
-    .why = "A part of the matrix products runs in fp8 already, which this device does twice as "
-           "fast as 16 bits; the others do not.",
-    .advice = "See which layers are left out (Transformer Engine's or torchao's filters), and "
+    .why = "Some matrix products already run in fp8, twice as fast as 16 bits on this device; the "
+           "others do not.",
+    .advice = "Check which layers are excluded (Transformer Engine's or torchao's filters), and "
               "whether their shapes are multiples of 16.",
     .method = "Owned time of products in bf16 and fp16 per steady step, times 1 - roofline time in "
               "fp8 / roofline time as they ran; reported when 5 % of the time of products is in "
               "fp8 and 20 % in 16 bits.",
-    .false_alarms = "First and last layers, attention's products and routers often need 16 bits.",
+    .false_alarms = "First and last layers, attention products and routers often need 16 bits.",
     .check = check_fp8,
 };

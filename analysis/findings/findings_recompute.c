@@ -52,7 +52,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     evidence_add(&evidence, "modules", "%s of repeated forward passes %s",
                  time_text(finding->cost_ns).text, the_case->per);
     if (spare >= 0)
-        evidence_add(&evidence, "memory", "%.0f %% of the device's memory was never held",
+        evidence_add(&evidence, "memory", "%.0f %% of the device's memory was never used",
                      100 * spare);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -60,13 +60,13 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_recompute = {
     .name = "recompute",
-    .why = "Checkpointing gives activations up to save memory and computes them again in the "
-           "backward pass.",
-    .advice = "Where memory allows, checkpoint fewer layers, or selectively: keep what is "
-              "expensive to compute (products, attention), repeat what is cheap (norms, "
-              "activations).",
+    .why =
+        "Checkpointing drops activations to save memory and recomputes them in the backward pass.",
+    .advice =
+        "Where memory allows, checkpoint fewer layers, or selectively: keep results that are "
+        "expensive to compute (products, attention), recompute cheap ones (norms, activations).",
     .method = "Owned time of device events launched in forward passes that the backward repeats, "
               "per steady step; reported from 2 % of the step.",
-    .false_alarms = "A model that does not fit into memory otherwise has to.",
+    .false_alarms = "A model that does not fit into memory otherwise.",
     .check = check,
 };

@@ -154,7 +154,7 @@ static bool describe(const struct finding_case *the_case, struct inefficient *al
         all->about->what, all->rows, all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
         the_case->per, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "work",
-                 "most in %.*s %s (%s): %.*f %% of the roofline where %.0f %% is within reach",
+                 "most in %.*s %s (%s): %.*f %% of the roofline where %.0f %% is achievable",
                  (int)op.len, op.at, row->work.problem, precision_word(row->work.precision),
                  efficiency < 10 ? 1 : 0, efficiency, reach);
     if (known)
@@ -194,23 +194,24 @@ static bool check_gemm(const struct finding_case *the_case, bool *fires, struct 
     return check(the_case, &about, fires, finding, err);
 }
 
-#define ROOFLINE_METHOD(reach)                                                                  \
-    "Owned time per steady step beyond what is within reach: the best efficiency among "        \
-    "shapes of the same kind, precision and bound with 5 % of the kind's time, at least " reach \
-    " of the roofline, and no call under 10 us. Shapes that run at under 75 % of what another " \
-    "one reaches count, or under 70 % of the least; reported from 1 % of the step."
+#define ROOFLINE_METHOD(reach)                                                                   \
+    "Owned time per steady step above the achievable time, which is set by the best efficiency " \
+    "among shapes of the same kind, precision and bound with 5 % of the kind's time, at "        \
+    "least " reach                                                                               \
+    " of the roofline, and no call under 10 us. Counts shapes below 75 % of what another shape " \
+    "achieves, or below 70 % of that minimum; reported from 1 % of the step."
 
 const struct finding_rule finding_gemm_roofline = {
     .name = "gemm_below_roofline",
-    .why = "These products neither compute nor move data as fast as others of this job, or as this "
-           "device commonly does: tiles that the shape does not fill, too few tiles for all "
-           "multiprocessors, or rows that are not aligned.",
+    .why =
+        "These products neither compute nor move data as fast as others of this job, or as this "
+        "device usually does: partly filled tiles, too few tiles for all SMs, or unaligned rows.",
     .advice = "Pad dimensions to multiples of 64 (vocabulary, hidden sizes; at least 8 for 16 "
               "bits, 16 for fp8), batch small products together, let max-autotune or the tuning "
               "of hipBLASLt or TunableOp choose the kernel.",
     .method = ROOFLINE_METHOD("45 %"),
-    .false_alarms = "What runs beside a product, or a power limit, slows it down as well; small "
-                    "products may have no better shape.",
+    .false_alarms = "Concurrent work or a power limit slows products down as well; small products "
+                    "may have no better shape.",
     .check = check_gemm,
 };
 
@@ -225,11 +226,11 @@ static bool check_attention(const struct finding_case *the_case, bool *fires,
 const struct finding_rule finding_attention_roofline = {
     .name = "attention_below_roofline",
     .why = "Attention runs far below what fused kernels reach on this device: short sequences, "
-           "unusual head sizes or a kernel made for other hardware.",
+           "unusual head sizes or a kernel built for other hardware.",
     .advice = "Try another backend (cuDNN, FlashAttention 3, AOTriton or Composable Kernel), head "
               "sizes of 64 or 128, packed sequences instead of padded ones.",
     .method = ROOFLINE_METHOD("30 %"),
-    .false_alarms = "Masks that leave most of the scores out (windows, packed sequences) do less "
-                    "than the shapes say.",
+    .false_alarms = "Masks that skip most scores (windows, packed sequences) do less work than the "
+                    "shapes suggest.",
     .check = check_attention,
 };

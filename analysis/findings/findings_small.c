@@ -98,11 +98,11 @@ static bool describe(const struct finding_case *the_case, const struct small *sm
                  "%.1f GB/s",
                  small->bytes / small->count, time_text(small->total_ns / small->count).text,
                  small->best);
-    evidence_add(&evidence, "collectives",
-                 "the longest, %s of %" PRId64 " bytes, takes %s; waiting for other ranks "
-                 "counts, as one trace cannot tell it apart",
-                 kind, small->calls.sizes[worst].bytes,
-                 time_text(time_of(small, small->worst)).text);
+    evidence_add(
+        &evidence, "collectives",
+        "the longest, %s of %" PRId64
+        " bytes, takes %s, waiting for other ranks included, which one trace cannot separate",
+        kind, small->calls.sizes[worst].bytes, time_text(time_of(small, small->worst)).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
@@ -128,16 +128,16 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_small_messages = {
     .name = "small_messages",
-    .why = "A collective takes some microseconds however little it moves; many small ones cost "
-           "latency instead of bandwidth.",
-    .advice = "Send fewer and larger ones: let DDP make buckets (bucket_cap_mb) instead of "
-              "reducing each parameter by itself, flatten gradients before a reduction of your "
-              "own, fewer FSDP units, coalesced collectives.",
+    .why = "A collective takes several microseconds however little it moves; many small ones are "
+           "bound by latency instead of bandwidth.",
+    .advice = "Send fewer and larger ones: let DDP use buckets (bucket_cap_mb) instead of reducing "
+              "each parameter separately, flatten gradients before a custom reduction, fewer FSDP "
+              "units, coalesced collectives.",
     .method = "Exposed time of all_reduce, all_gather, reduce_scatter and broadcast under 1 MB per "
-              "typical step, less what their bytes would take at the best bandwidth of the trace; "
-              "reported when they are 20 per step and cost 2 % of it. Only in training, where a "
-              "backward was recorded.",
-    .false_alarms = "On one rank alone, waiting for a late rank looks like a slow transfer; small "
-                    "results may be needed at once, as in tensor parallelism.",
+              "typical step, minus the time their bytes would take at the best bandwidth of the "
+              "trace; reported when they are 20 per step and cost 2 % of it. Only in training, "
+              "where a backward was recorded.",
+    .false_alarms = "From one rank alone, waiting for a late rank looks like a slow transfer; "
+                    "small results may be needed at once, as in tensor parallelism.",
     .check = check,
 };

@@ -225,15 +225,14 @@ static bool check_periodic(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_periodic_steps = {
     .name = "periodic_slow_steps",
-    .why = "Something that runs every so many steps holds the job up: logging, evaluation, "
-           "writing checkpoints, garbage collection, refilling of data.",
-    .advice = "Look at what the slow steps do on the host: write checkpoints asynchronously, log "
-              "less often and without .item(), collect garbage by hand (gc.disable() and "
-              "gc.collect() at a fitting time), give the loader more prefetch.",
+    .why = "Periodic work delays the job: logging, evaluation, checkpoints, garbage collection, "
+           "refilling data buffers.",
+    .advice = "Check what the host does in the slow steps: write checkpoints asynchronously, log "
+              "less often and without .item(), collect garbage manually (gc.disable() and "
+              "gc.collect() at a suitable time), prefetch more data.",
     .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
-              "median absolute deviations; here 3 or more come equally far apart. Cost: what they "
-              "take beyond the median, spread over all steady steps; reported from 1 % of the "
-              "step.",
+              "median absolute deviations; here 3 or more are evenly spaced. Cost: their time "
+              "beyond the median, spread over all steady steps; reported from 1 % of the step.",
     .false_alarms = "With gradient accumulation, steps that update the parameters have more to "
                     "do.",
     .check = check_periodic,
@@ -265,14 +264,14 @@ static bool check_unstable(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_unstable_steps = {
     .name = "unstable_steps",
-    .why = "Some steps take much longer than the others; in a job of many ranks each waits for "
-           "the slowest, so that rare events become common.",
-    .advice = "Look at what the slow steps do in the timeline: data that comes late, garbage "
-              "collection, allocation, other jobs on the machine, clocks that go down.",
-    .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
-              "median absolute deviations. Cost: what they take beyond the median, spread over "
-              "all steady steps; reported when the 95th percentile is 1.1 times the median or "
-              "they cost 1 % of the step.",
-    .false_alarms = "Inputs of different lengths give different steps; few steps tell little.",
+    .why = "Some steps take much longer than the others; in a job of many ranks all wait for the "
+           "slowest, so rare events become common.",
+    .advice = "Check the slow steps in the timeline: late data, garbage collection, allocation, "
+              "other jobs on the node, dropping clocks.",
+    .method =
+        "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 median "
+        "absolute deviations. Cost: their time beyond the median, spread over all steady steps; "
+        "reported when the 95th percentile is 1.1 times the median or they cost 1 % of the step.",
+    .false_alarms = "Inputs of varying lengths, and recordings of few steps.",
     .check = check_unstable,
 };

@@ -96,14 +96,14 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
 
 const struct finding_rule finding_tiny_kernels = {
     .name = "tiny_kernels",
-    .why = "A kernel of a few microseconds costs the host as much to launch as the device to run, "
-           "and moves its data to memory and back for little work.",
+    .why = "A kernel of a few microseconds takes the host as long to launch as the device to run, "
+           "and moves data through memory for little work.",
     .advice = "Fuse them: torch.compile, fused optimizers (fused=True), foreach variants; or "
-              "replay the step as a CUDA graph so that launching costs nothing.",
-    .method = "Time owned by compute kernels under 10 us plus the waits for the host directly "
-              "before them (at most 100 us each: a longer one has another cause), per steady step; "
-              "reported when they are 20 per step, half of the compute kernels and cost 5 % of the "
-              "step.",
-    .false_alarms = "Inside a graph replay short kernels cost no launches.",
+              "replay the step as a CUDA graph so that launches cost almost nothing.",
+    .method =
+        "Time owned by compute kernels under 10 us plus the waits for the host directly before "
+        "them (at most 100 us each: longer waits have another cause), per steady step; reported "
+        "when they are 20 per step, half of the compute kernels and cost 5 % of the step.",
+    .false_alarms = "Short kernels in a graph replay, which cost no launches.",
     .check = check_tiny,
 };

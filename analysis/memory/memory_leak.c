@@ -48,7 +48,7 @@ static void find_minima(const struct facts *facts, const struct memory_curve *cu
 bool memory_leak_make(const struct facts *facts, const struct memory_curve *curve,
                       struct memory_leak *leak, struct err *err)
 {
-    *leak = (struct memory_leak){.note = "no steps are marked, so a leak cannot be told"};
+    *leak = (struct memory_leak){.note = "no steps are annotated, so leaks cannot be detected"};
     struct minima minima = {.count = 0};
     if (facts->marked)
         find_minima(facts, curve, &minima);
@@ -62,6 +62,7 @@ bool memory_leak_make(const struct facts *facts, const struct memory_curve *curv
     if (leak->known)
         leak->note = NULL;
     else if (facts->marked)
-        leak->note = "fewer than 5 steady steps, so the slope has no interval and no leak is told";
+        leak->note =
+            "fewer than 5 steady steps, so the slope has no interval and leaks cannot be detected";
     return true;
 }

@@ -55,13 +55,14 @@ static void note_totals(struct memory *memory)
 {
     const struct memory_curve *curve = memory->curve;
     if (curve->lower_bound)
-        note(memory, "totals are not recorded, so they are summed from the first event on and may "
-                     "all be too low by what was allocated before");
+        note(memory, "totals are not recorded, so they are summed from the first event on and miss "
+                     "memory allocated before it");
     else if (curve->worked_out)
-        note(memory, "%" PRIu32 " of %" PRIu32 " totals are not recorded and follow from the bytes",
+        note(memory,
+             "%" PRIu32 " of %" PRIu32 " totals are not recorded and are computed from the bytes",
              curve->worked_out, curve->count);
     if (memory->peak.point == FACTS_NONE)
-        note(memory, "the most was allocated before the first event");
+        note(memory, "the peak was before the first event");
     if (memory->rest < 0)
         note(memory,
              "blocks recorded as alive exceed the total at the peak by %" PRId64
@@ -73,17 +74,17 @@ static void note_missing(struct memory *memory)
 {
     bool host = memory->curve->device_type == 0;
     if (host)
-        note(memory, "the host reserves nothing");
+        note(memory, "the host does not reserve memory");
     else if (memory->most_reserved == VALUE_ABSENT)
         note(memory, "reserved bytes are not recorded");
     else if (memory->peak_reserved == VALUE_ABSENT)
         note(memory, "reserved bytes at the peak are not recorded");
     else if (memory->peak_reserved < memory->peak.allocated)
-        note(memory, "less is recorded as reserved than as allocated at the peak");
+        note(memory, "recorded reserved memory is below allocated memory at the peak");
     if (memory->leak.note)
         note(memory, "%s", memory->leak.note);
     if (!host && memory->capacity == VALUE_ABSENT)
-        note(memory, "the device's memory is not recorded");
+        note(memory, "the memory size of the device is not recorded");
 }
 
 static void find_reserved(struct memory *memory)
@@ -234,9 +235,9 @@ static bool add_all(const struct facts *facts, const json_t *devices, struct are
         if (!memory.curve->overflow && !add_device(&memory, report, err))
             return false;
     }
-    return add_left_out(overflown, "allocations whose bytes add up to more than fits", report,
+    return add_left_out(overflown, "allocations whose bytes sum to more than 63 bits", report,
                         err) &&
-           add_left_out(curves.left_out, "allocations on devices past the 64th", report, err);
+           add_left_out(curves.left_out, "allocations on devices beyond the 64th", report, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)

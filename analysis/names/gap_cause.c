@@ -5,46 +5,41 @@
 static const struct {
     const char *word, *help;
 } causes[IDLE_CAUSE_COUNT] = {
-    [IDLE_SYNC] = {"sync",
-                   "A synchronizing call that began before the gap kept the host from launching; "
-                   "what the host did after it counts too, as far as it would have been done "
-                   "during the wait."},
-    [IDLE_DATA_LOADING] =
-        {"data_loading",
-         "The launching thread was inside a data loader or pinned memory: a frame of "
-         "a known loader, or a range named so."},
-    [IDLE_ALLOCATOR] = {"allocator",
-                        "The launching thread was in a call that allocates or frees memory of the "
-                        "device, or pinned memory."},
-    [IDLE_HOST_COMPUTE] = {"host_compute",
-                           "The launching thread ran operators, Python or something that was not "
-                           "recorded before it launched."},
+    [IDLE_SYNC] =
+        {"sync",
+         "A synchronizing call that started before the gap kept the host from launching; host work "
+         "after it counts too, as far as it could have been done during the wait."},
+    [IDLE_DATA_LOADING] = {"data_loading",
+                           "The launching thread was inside a data loader or pinned memory: a "
+                           "frame of a known loader, or an annotation named so."},
+    [IDLE_ALLOCATOR] = {"allocator", "The launching thread was in a call that allocates or frees "
+                                     "device memory or pinned memory."},
+    [IDLE_HOST_COMPUTE] =
+        {"host_compute",
+         "The launching thread ran operators, Python or unrecorded code before it launched."},
     [IDLE_LAUNCH_OVERHEAD] = {"launch_overhead",
                               "The launching call itself and a delay of at most 30 us after it; "
-                              "also when the call had returned before the gap, but the event began "
-                              "less than 30 us later and most of that lies in the gap."},
+                              "also when the call returned before the gap, but the event started "
+                              "less than 30 us later and most of that delay is in the gap."},
     [IDLE_EVENT_WAIT] =
-        {"event_wait", "The event was queued behind a wait for another stream, device, process or "
-                       "the host, or stood first in its stream until the work of another one "
-                       "ended."},
-    [IDLE_GRAPH_REPLAY] = {"graph_replay",
-                           "The launch of the event had begun to run: a gap inside a replayed "
-                           "graph."},
-    [IDLE_DISPATCH] = {"dispatch",
-                       "The event was queued and nothing held it: what the device takes from one "
-                       "event to the next, under 30 us."},
+        {"event_wait", "The event was queued after a wait for another stream, device, process or "
+                       "the host, or was first in its stream until work on another stream ended."},
+    [IDLE_GRAPH_REPLAY] =
+        {"graph_replay",
+         "The launch of the event was already running: a gap inside a replayed graph."},
+    [IDLE_DISPATCH] = {"dispatch", "The event was queued and ready: the time the device takes from "
+                                   "one event to the next, under 30 us."},
     [IDLE_PROFILER] = {"profiler", "The profiler's own work, as far as it was recorded."},
-    [IDLE_COLD_START] = {"cold_start",
-                         "What happens once: loading of modules and code, creation of contexts and "
-                         "streams, the first call of its kind that took 1 ms and ten times what "
-                         "later ones take."},
-    [IDLE_UNKNOWN] = {"unknown",
-                      "No launch of the event is in the trace, or no event follows, and nothing "
-                      "else was waiting."},
-    [IDLE_UNRECORDED] = {"unrecorded",
-                         "For more than 30 us a launch was pending that nothing recorded held "
-                         "back: the device ran work that the recording lacks. Neither idle nor "
-                         "busy."},
+    [IDLE_COLD_START] =
+        {"cold_start",
+         "One-time costs: loading modules and code, creating contexts and streams, a first call of "
+         "its kind that took 1 ms and ten times as long as later ones."},
+    [IDLE_UNKNOWN] = {"unknown", "The launch of the event is not in the trace, or no event "
+                                 "follows, and nothing else was waiting."},
+    [IDLE_UNRECORDED] =
+        {"unrecorded",
+         "For more than 30 us a launch was pending although nothing recorded blocked it: the "
+         "device ran work missing from the recording. Neither idle nor busy."},
 };
 
 const char *idle_cause_word(enum idle_cause cause)

@@ -44,7 +44,7 @@ static bool split(struct str line, struct str fields[COLUMNS], unsigned number, 
         count++;
     }
     return count == COLUMNS ||
-           err_set(err, ERR_FORMAT, "line %u: expected %d columns with tabs between, found %u",
+           err_set(err, ERR_FORMAT, "line %u: expected %d columns separated by tabs, found %u",
                    number, COLUMNS, count);
 }
 
@@ -91,7 +91,7 @@ static bool read_row(const struct str fields[COLUMNS], unsigned number, struct a
     if (!row->device.at)
         return false;
     if (row->device.len == 0 || str_valid_utf8(row->device) != row->device.len)
-        return err_set(err, ERR_FORMAT, "line %u: expected the name of a device", number);
+        return err_set(err, ERR_FORMAT, "line %u: expected a device name", number);
     for (int c = MEMORY; c < SOURCE; c++) {
         if (!read_number(fields[c], &value) || (c == MEMORY && value != floor(value)))
             return bad_number(fields[c], c, number, err);
@@ -134,7 +134,7 @@ bool peaks_parse(struct str text, struct arena *arena, struct peaks *peaks, stru
             return false;
         header = true;
     }
-    return header || err_set(err, ERR_FORMAT, "expected a line with the names of the columns");
+    return header || err_set(err, ERR_FORMAT, "expected a header line with the column names");
 }
 
 static bool read_text(FILE *file, const char *path, struct arena *arena, struct str *text,
@@ -147,8 +147,7 @@ static bool read_text(FILE *file, const char *path, struct arena *arena, struct 
     if (ferror(file))
         return err_set_errno(err, "%s", path);
     return text->len <= MAX_FILE ||
-           err_set(err, ERR_LIMIT, "%s: larger than the 1 MiB that a table of peaks may take",
-                   path);
+           err_set(err, ERR_LIMIT, "%s: larger than the limit of 1 MiB for a table of peaks", path);
 }
 
 bool peaks_read(const char *path, struct arena *arena, struct peaks *peaks, struct err *err)

@@ -95,11 +95,11 @@ static bool add_shared(const struct plan_model *model, const struct plan_job *jo
 static const char *weights_source(const struct plan_job *job)
 {
     if (job->optimizer == PLAN_NO_OPTIMIZER)
-        return "nothing is trained: each weight once";
+        return "no training: each weight once";
     if (job->precision == PLAN_FP8)
-        return ENGINE "16-bit weights with a copy in 8 bits and its transposed one";
+        return ENGINE "16-bit weights with an 8-bit copy and its transpose";
     if (job->precision == PLAN_FP8_WEIGHTS)
-        return ENGINE "weights made in 8 bits, with the transposed ones";
+        return ENGINE "8-bit weights with their transposes";
     return ZERO;
 }
 
@@ -107,8 +107,8 @@ static const char *optimizer_source(const struct plan_job *job)
 {
     switch (job->optimizer) {
     case PLAN_ADAM_8BIT:
-        return "Dettmers et al. 2022, 8-bit Optimizers via Block-wise Quantization; the scales of "
-               "the blocks add about one percent";
+        return "Dettmers et al. 2022, 8-bit Optimizers via Block-wise Quantization; block scales "
+               "add about one percent";
     case PLAN_LION: return "Chen et al. 2023, Symbolic Discovery of Optimization Algorithms";
     default: return ZERO;
     }
@@ -120,17 +120,17 @@ static bool add_static(const struct plan_model *model, const struct plan_job *jo
     struct widths widths = widths_of(job);
     const char *gradients = job->fp32_gradients && widths.weight == 2
                                 ? "Megatron Core, distributed optimizer: 16-bit weights with "
-                                  "gradients added up in 32 bits"
+                                  "gradients accumulated in 32 bits"
                                 : ZERO;
     const struct shared_part parts[] = {
-        {PLAN_PARAMETERS, "parameters", "the weights that the passes use", weights_source(job),
-         widths.weight, PLAN_ZERO3},
+        {PLAN_PARAMETERS, "parameters", "the weights used by forward and backward",
+         weights_source(job), widths.weight, PLAN_ZERO3},
         {PLAN_GRADIENTS, "gradients", "the gradient of each weight", gradients, widths.gradient,
          PLAN_ZERO2},
-        {PLAN_MASTER, "master", "the 32-bit copy of the weights that the optimizer changes", ZERO,
-         widths.master, PLAN_ZERO1},
-        {PLAN_OPTIMIZER, "optimizer", "what the optimizer remembers of each weight",
-         optimizer_source(job), state_bytes(job), PLAN_ZERO1},
+        {PLAN_MASTER, "master", "the 32-bit master copy of the weights", ZERO, widths.master,
+         PLAN_ZERO1},
+        {PLAN_OPTIMIZER, "optimizer", "the optimizer's state of each weight", optimizer_source(job),
+         state_bytes(job), PLAN_ZERO1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!add_shared(model, job, &parts[i], plan, arena, err))
@@ -220,12 +220,12 @@ static char *layer_formula(const struct plan_job *job, struct arena *arena, stru
 static const char *activations_source(const struct plan_job *job)
 {
     if (job->optimizer == PLAN_NO_OPTIMIZER)
-        return "nothing is kept where there is no backward pass";
+        return "nothing is kept without a backward pass";
     if (job->recompute == PLAN_FULL)
         return KORTHI "table 2: only the input of each layer is kept";
     if (job->flash_attention && job->recompute == PLAN_KEEP_ALL)
-        return KORTHI "table 2 without the attention's share, which flash attention (Dao et al. "
-                      "2022) does not store";
+        return KORTHI "table 2 without the attention term, which flash attention (Dao et al. 2022) "
+                      "does not store";
     return job->recompute == PLAN_SELECTIVE ? KORTHI "table 2, selective recomputation"
                                             : KORTHI "equations 1 to 4 and table 2";
 }
@@ -281,8 +281,8 @@ static bool add_recomputed(const struct plan_model *model, const struct plan_job
     double factor = all - kept_factor(model, job, job->recompute);
     part->bytes = (int64_t)ceil(fmin(elements(model, job) * factor, MOST_HELD));
     part->formula =
-        job->recompute == PLAN_KEEP_ALL ? "0" : "what one layer keeps less what it kept";
-    part->source = "follows from the formula of the activations: one layer at a time";
+        job->recompute == PLAN_KEEP_ALL ? "0" : "activations of one layer minus those already kept";
+    part->source = "from the activation formula, one layer at a time";
     part->worked = arena_printf(arena, err, "%.0f x %.6g", elements(model, job), factor);
     return part->worked != NULL;
 }
@@ -321,12 +321,11 @@ static bool add_overhead(const struct plan_job *job, struct memory_plan *plan, s
     *part = (struct plan_part){
         .name = "overhead",
         .bytes = (int64_t)ceil(job->overhead_bytes),
-        .help = "the driver's context, buffers of collectives, workspaces of libraries, gaps of "
-                "the allocator",
+        .help = "driver context, collective buffers, library workspaces, allocator fragmentation",
         .formula = "an allowance",
         .worked = arena_printf(arena, err, "overhead_gb = %.6g", job->overhead_bytes / 1e9),
-        .source = "no formula: what is left of the device's memory beside the peak that a run "
-                  "reports tells it",
+        .source = "no formula: measure it as the device's used memory minus the reserved peak that "
+                  "a run reports",
     };
     return part->worked != NULL;
 }
@@ -355,8 +354,8 @@ static bool check_counts(const struct plan_model *model, const struct plan_job *
 static void name_activations(struct memory_plan *plan)
 {
     static const char *const lacks = "needs layers, hidden, heads and seq_len";
-    plan->parts[PLAN_ACTIVATIONS] = (struct plan_part){
-        .name = "activations", .help = "what the layers keep for the backward pass"};
+    plan->parts[PLAN_ACTIVATIONS] =
+        (struct plan_part){.name = "activations", .help = "activations kept for the backward pass"};
     plan->parts[PLAN_OUTPUT] = (struct plan_part){
         .name = "output", .help = "the dropout of the embedding, the output layer and its logits"};
     plan->parts[PLAN_RECOMPUTED] = (struct plan_part){
@@ -375,8 +374,8 @@ static bool sum_up(struct memory_plan *plan, struct err *err)
         int64_t bytes = plan->parts[i].bytes;
         if (bytes >= (int64_t)MOST_HELD)
             return err_set(err, ERR_USAGE,
-                           "%s: found more than 9 PB on one GPU, expected a plan that could be "
-                           "built; check seq_len, micro_batch, hidden and parameters",
+                           "%s: found more than 9 PB on one GPU, expected a realistic plan; check "
+                           "seq_len, micro_batch, hidden and parameters",
                            plan->parts[i].name);
         plan->complete = plan->complete && count_known(bytes);
         plan->total_bytes += count_known(bytes) ? bytes : 0;

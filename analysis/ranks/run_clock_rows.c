@@ -69,10 +69,10 @@ static bool judge_components(const struct run_comm *comm, struct report *report,
         .item = "clocks_not_comparable",
         .severity = "warning",
         .count = comm->component_count > 1 ? comm->component_count : 0,
-        .detail = "sets of ranks that neither collectives nor sends and receives join; a rank "
-                  "without matched ones is one by itself",
-        .effect = "waits are known within each set only, and empty elsewhere; clocks of different "
-                  "sets cannot be compared",
+        .detail = "groups of ranks not connected by collectives or sends and receives; a rank "
+                  "without matched ones is its own group",
+        .effect = "waits are known only within each group and empty otherwise; clocks of different "
+                  "groups cannot be compared",
     };
     return add_quality(report, &quality, err);
 }
@@ -83,9 +83,9 @@ static bool judge_errors(const struct run_comm *comm, struct report *report, str
         .item = "clock_alignment",
         .severity = "warning",
         .timed = true,
-        .detail = "ranks of whose collectives one in twenty ends more than 50 us apart from the "
-                  "others', after their clocks were aligned; the time is the largest such error",
-        .effect = "their waits and lateness are uncertain by about that much per call",
+        .detail = "ranks with one in twenty collectives ending more than 50 us apart from the "
+                  "others' after clock alignment; the time is the largest such error",
+        .effect = "their waits and lateness are uncertain by about this much per call",
     };
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         int64_t error_ns = comm->ranks[r].error_ns;
@@ -101,19 +101,18 @@ static bool judge_strays(const struct run_comm *comm, struct report *report, str
         .item = "clock_drift",
         .severity = "info",
         .timed = true,
-        .detail = "ranks whose clocks run faster or slower than most ranks' (where most do not "
-                  "agree: than the lowest one's); the time is by how much the worst one strays "
-                  "in a second",
-        .effect = "the times of these ranks are straightened before ranks are compared",
+        .detail = "ranks whose clocks run faster or slower than those of most ranks (than the "
+                  "lowest rank's without a majority); the time is the largest drift per second",
+        .effect = "their times are corrected before ranks are compared",
     };
     struct quality jump = {
         .item = "clock_jump",
         .severity = "warning",
         .timed = true,
-        .detail = "ranks whose clocks were set while they recorded, as time servers do; the time "
-                  "is the largest such jump",
-        .effect = "times after the jump are moved back before ranks are compared; the call in "
-                  "which it happened is uncertain, and so are durations across it",
+        .detail = "ranks whose clocks were set during the recording, as time synchronization does; "
+                  "the time is the largest such jump",
+        .effect = "times after the jump are corrected before ranks are compared; the call in which "
+                  "it happened and durations across it are uncertain",
     };
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         const struct comm_rank *rank = &comm->ranks[r];
@@ -141,16 +140,16 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
         .item = "unmatched_collectives",
         .severity = "warning",
         .timed = true,
-        .detail = "calls of communication that other ranks of their group have no equal of",
-        .effect = "whether they waited is not known; they count as transfer",
+        .detail = "communication calls without a matching call on the other ranks of the group",
+        .effect = "their waits are unknown; they count as transfer",
     };
     struct quality nameless = {
         .item = "collectives_without_group",
         .severity = "warning",
         .timed = true,
         .detail = "communication kernels without metadata: which ranks took part is not recorded",
-        .effect = "they are not matched over ranks; whether they waited is not known, and clocks "
-                  "cannot be aligned by them",
+        .effect = "they are not matched across ranks: their waits are unknown, and they do not "
+                  "help to align clocks",
     };
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
@@ -173,10 +172,9 @@ static bool judge_members(const struct run_comm *comm, struct report *report, st
     struct quality quality = {
         .item = "missing_calls",
         .severity = "warning",
-        .detail = "calls of communication that single ranks of a group lack and the others have",
-        .effect =
-            "the collectives are matched over the ranks that have them; if the one that lacks "
-            "its call came last, waiting for it seems to be transfer",
+        .detail = "communication calls missing on single ranks of a group",
+        .effect = "the collectives are matched over the ranks that have them; if the missing rank "
+                  "was last, waiting for it counts as transfer",
     };
     for (uint32_t m = 0; m < comm->match_count; m++) {
         const struct comm_op *op = &comm->ops[comm->matches[m].op];

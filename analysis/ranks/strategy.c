@@ -38,18 +38,18 @@ struct role_text {
 };
 
 static const struct role_text role_texts[ROLE_COUNT] = {
-    [ROLE_TENSOR] = {"tensor", "TP", "activations are joined within the layers, in both directions",
+    [ROLE_TENSOR] = {"tensor", "TP",
+                     "activations are combined within the layers, forward and backward",
                      USE_ALL_REDUCE, USE_REDUCE_SCATTER},
-    [ROLE_CONTEXT] = {"context", "CP",
-                      "every rank passes data on to a neighbour in both directions", USE_SEND,
-                      USE_RECV},
-    [ROLE_EXPERT] = {"expert", "EP", "tokens change ranks", USE_ALL_TO_ALL, USE_ALL_TO_ALL},
-    [ROLE_PIPELINE] = {"pipeline", "PP", "ranks pass activations and gradients on", USE_SEND,
-                       USE_RECV},
+    [ROLE_CONTEXT] = {"context", "CP", "every rank sends data to a neighbour, forward and backward",
+                      USE_SEND, USE_RECV},
+    [ROLE_EXPERT] = {"expert", "EP", "tokens move between ranks", USE_ALL_TO_ALL, USE_ALL_TO_ALL},
+    [ROLE_PIPELINE] = {"pipeline", "PP", "ranks send activations and gradients to the next stage",
+                       USE_SEND, USE_RECV},
     [ROLE_FSDP] = {"data", "FSDP", "parameters are gathered for both passes, gradients scattered",
                    USE_ALL_REDUCE, USE_REDUCE_SCATTER},
     [ROLE_ZERO1] = {"data", "ZeRO-1",
-                    "gradients are reduced as a whole, parameters come from their owners again",
+                    "gradients are all-reduced, parameters are gathered from their owners",
                     USE_ALL_REDUCE, USE_BROADCAST},
     [ROLE_ZERO2] = {"data", "ZeRO-2",
                     "gradients are scattered in the backward, parameters gathered once",
@@ -310,7 +310,7 @@ static void put_evidence(const struct strategy *all, const struct family *family
         buf_printf(text, " among ranks %.*s", (int)team->list.len, team->list.at);
     bool guessed = family->role == ROLE_TENSOR && !family->phased;
     buf_printf(text, ": %s",
-               guessed ? "nothing shows that the job trains, so they join activations"
+               guessed ? "nothing shows that the job trains, so they combine activations"
                        : role->reason);
 }
 
@@ -395,13 +395,13 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
 {
     bool pipeline = all->stages.stage_count > 1;
     int64_t batches = all->stages.micro_batches;
-    const char *evidence = "a stage receives as often per step from the one before";
+    const char *evidence = "receives of a stage per step from the previous one";
     if (!pipeline || batches == 0) {
         batches = all->turns;
         evidence = may_pass_on(all->comm)
-                       ? "forwards that a backward follows per step; kernels without metadata may "
-                         "pass micro-batches on along a pipeline instead"
-                       : "forwards that a backward follows per step";
+                       ? "forward passes followed by a backward per step; kernels without metadata "
+                         "may instead be sends along a pipeline"
+                       : "forward passes followed by a backward per step";
     }
     // A pipeline of unknown traffic may do all forwards first, and then all backwards.
     if (batches < (all->stages.micro_batches ? 1 : 2))
@@ -454,7 +454,7 @@ static bool add_overall(const struct strategy *all, struct buf *text, struct rep
     row_text(&row, text_of(text));
     row_null(&row);
     row_null(&row);
-    row_word(&row, "the rows of this table in one line");
+    row_word(&row, "all rows of this table in one line");
     row_word(&row, confidence_words[least]);
     return add_row(&row, text, report, err);
 }

@@ -90,13 +90,12 @@ static bool check_imbalance(const struct run_case *the_case, bool *fires, struct
     struct evidence evidence = {0};
     finding->bars = bars_of(the_case, &balance);
     finding->confidence = "medium";
-    finding->title =
-        arena_printf(the_case->arena, err,
-                     "ranks compute unequally long: %.0f %% balanced, %s per step to gain "
-                     "(%.1f %%)",
-                     100 * balance.mean_ns / balance.largest_ns, time_text(finding->cost_ns).text,
-                     run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "ranks", "%s per step on rank %" PRId64 ", %s on the mean of all",
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "compute is unevenly spread over ranks: %.0f %% balanced, %s per step to save (%.1f %%)",
+        100 * balance.mean_ns / balance.largest_ns, time_text(finding->cost_ns).text,
+        run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "ranks", "%s per step on rank %" PRId64 ", %s on average over all",
                  time_text((int64_t)balance.largest_ns).text, balance.rank,
                  time_text((int64_t)balance.mean_ns).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
@@ -105,13 +104,13 @@ static bool check_imbalance(const struct run_case *the_case, bool *fires, struct
 
 static const struct finding_rule imbalance = {
     .name = "imbalance",
-    .why = "The step lasts as long as the ranks with most work need; the others wait for them.",
-    .advice = "Balance what ranks get: sequences of equal length (packing, bucketing), experts "
-              "with a balancing loss or a capacity, stages of equal cost.",
-    .method = "Largest less mean compute per steady step over the ranks, without what slow ranks "
-              "take longer for the same work; reported when the mean is under 95 % of the largest "
-              "and the cost 3 % of the step, unless late ranks alone explain it.",
-    .false_alarms = "Stages of a pipeline differ by what they hold; see the bubble.",
+    .why = "The step takes as long as the ranks with the most work; the others wait for them.",
+    .advice = "Balance the work of the ranks: sequences of equal length (packing, bucketing), "
+              "experts with a balancing loss or a capacity, stages of equal cost.",
+    .method = "Largest minus mean compute per steady step over the ranks, without the extra time "
+              "of slow ranks for the same work; reported when the mean is under 95 % of the "
+              "largest and the cost 3 % of the step, unless late ranks alone explain it.",
+    .false_alarms = "Pipeline stages with different layers; see the bubble.",
 };
 
 const struct run_rule finding_run_imbalance = {
@@ -176,13 +175,13 @@ static bool tell_bubble(const struct run_case *the_case, const struct bubble *bu
     finding->severity = beyond ? NULL : "info";
     finding->title =
         arena_printf(the_case->arena, err,
-                     "stages of the pipeline compute nothing in %.1f %% of the time, "
-                     "%.1f %% would be ideal: %s per step to gain (%.1f %%)",
+                     "pipeline stages are without compute %.1f %% of the time, %.1f %% would be "
+                     "ideal: %s per step to save (%.1f %%)",
                      100 * bubble->share, 100 * bubble->ideal, time_text(finding->cost_ns).text,
                      run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "pipeline",
-                 "%zu stages, %" PRId64 " micro-batches, a bubble of %s in "
-                 "%s on the mean of the stages",
+                 "%zu stages, %" PRId64
+                 " micro-batches, a bubble of %s in %s on average over the stages",
                  bubble->stages, bubble->micro_batches, time_text((int64_t)bubble->bubble_ns).text,
                  time_text((int64_t)bubble->interval_ns).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
@@ -205,18 +204,17 @@ static bool check_bubble(const struct run_case *the_case, bool *fires, struct fi
 
 static const struct finding_rule bubble_rule = {
     .name = "pipeline_bubble",
-    .why = "While the pipeline fills and drains, and while a stage waits for a slower one, stages "
-           "have nothing to compute.",
-    .advice = "More micro-batches per step, interleaved stages or a zero-bubble schedule make the "
-              "ideal bubble smaller; what is beyond it comes from stages of unequal cost, or from "
-              "slow sends.",
-    .method = "Share of the common interval (first micro-batch's begin on any stage to the last "
-              "one's end) in which a stage computes nothing, the mean over the stages, against the "
-              "ideal (p - 1) / (m v + p - 1) of p stages with v chunks each. Cost: what is beyond "
-              "the ideal and beyond the exposed "
-              "communication within the stages when that is 3 points or more; "
-              "else, from an ideal of 30 % on and for information, the bubble itself.",
-    .false_alarms = "Micro-batches that are few for want of memory or samples.",
+    .why = "While the pipeline fills and drains, or waits for a slower stage, stages have nothing "
+           "to compute.",
+    .advice = "More micro-batches per step, interleaved stages or a zero-bubble schedule reduce "
+              "the ideal bubble; the rest comes from stages of unequal cost or slow sends.",
+    .method =
+        "Share of the common interval (start of the first micro-batch on any stage to the end of "
+        "the last) in which a stage computes nothing, averaged over the stages, against the ideal "
+        "(p - 1) / (m v + p - 1) of p stages with v chunks each. Cost: the excess over the ideal "
+        "and over the exposed communication within the stages, from 3 points on; otherwise, when "
+        "the ideal is at least 30 %, the bubble itself as information.",
+    .false_alarms = "Few micro-batches for lack of memory or samples.",
 };
 
 const struct run_rule finding_run_bubble = {

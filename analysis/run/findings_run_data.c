@@ -17,19 +17,18 @@ static bool check_missing(const struct run_case *the_case, bool *fires, struct f
     finding->title =
         arena_printf(the_case->arena, err, "%" PRId64 " of %" PRId64 " ranks have no trace",
                      missing, missing + (int64_t)the_case->ranks);
-    evidence_add(&evidence, "ranks", "%zu ranks are there", the_case->ranks);
+    evidence_add(&evidence, "ranks", "%zu ranks have a trace", the_case->ranks);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
 
 static const struct finding_rule missing_rule = {
     .name = "missing_ranks",
-    .why = "Waits for a rank that is missing look like transfers, and a straggler among the "
-           "missing ones cannot be named.",
-    .advice = "Upload the other ranks' traces into the same run.",
-    .method = "Ranks of the job, as the traces say, less those that are there. It costs no time "
-              "itself.",
-    .false_alarms = "Profiling some ranks of a large job is common and often enough.",
+    .why = "Waits for a missing rank look like transfers, and a straggler among the missing ranks "
+           "cannot be identified.",
+    .advice = "Upload the traces of the other ranks to the same run.",
+    .method = "World size of the job minus the ranks with a trace. No cost of its own.",
+    .false_alarms = "Profiling only some ranks of a large job is common and often sufficient.",
 };
 
 const struct run_rule finding_run_missing = {
@@ -68,10 +67,11 @@ static bool check_jobs(const struct run_case *the_case, bool *fires, struct find
     struct evidence evidence = {0};
     finding->severity = "high";
     finding->confidence = "high";
-    finding->title = arena_printf(the_case->arena, err,
-                                  "this run holds several jobs: %" PRId64 " of %zu ranks %s of "
-                                  "another one, and nothing is judged across them",
-                                  count, the_case->ranks, count == 1 ? "is" : "are");
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "this run holds several jobs: %" PRId64
+        " of %zu ranks %s of another one, and ranks of different jobs are not compared",
+        count, the_case->ranks, count == 1 ? "is" : "are");
     evidence_add(&evidence, "quality", "%s", table_cell(quality, row, "detail")->s.at);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -80,15 +80,13 @@ static bool check_jobs(const struct run_case *the_case, bool *fires, struct find
 static const struct finding_rule jobs_rule = {
     .name = "several_jobs",
     .why =
-        "Ranks of different jobs wait for nobody of the other job, run other work, and have "
-        "clocks that nothing relates: a straggler, an imbalance or an efficiency over both would "
-        "be made up.",
-    .advice = "Upload the traces of each job as a run of its own.",
-    .method = "Ranks of one job have devices of one kind, know the same number of ranks, and were "
-              "recorded within a minute of each other, or as much later as the steps in between "
-              "take. It costs no time itself.",
-    .false_alarms = "Hosts whose clocks differ by more than a minute; a job on two kinds of "
-                    "device.",
+        "Ranks of different jobs do not wait for each other, run different work, and have "
+        "unrelated clocks: stragglers, imbalance or efficiency across them would be meaningless.",
+    .advice = "Upload the traces of each job as a separate run.",
+    .method =
+        "Ranks of one job have the same device model and world size, and were recorded within a "
+        "minute of each other, or as much later as the steps in between take. No cost of its own.",
+    .false_alarms = "Hosts whose clocks differ by more than a minute; a job on two device models.",
 };
 
 const struct run_rule finding_run_jobs = {

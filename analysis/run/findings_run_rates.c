@@ -65,16 +65,16 @@ static void add_evidence(const struct slow_ranks *slow, struct evidence *evidenc
     const struct rank_rate *rate = slow->slowest;
     struct str shown = {rate->kernel.at, rate->kernel.len < 64 ? rate->kernel.len : 64};
     evidence_add(evidence, "ranks",
-                 "rank %" PRId64 ": %u kernels take longer; its time for the work it has in common "
-                 "with the others is %.2f times theirs",
+                 "rank %" PRId64 ": %u kernels take longer; its time for the work shared with the "
+                 "others is %.2f times theirs",
                  rate->rank, rate->kernels, rate->ratio);
     evidence_add(evidence, href_of_kernel(rate->kernel).text,
                  "most in %.*s: %s per call there, %s elsewhere", (int)shown.len, shown.at,
                  time_text(rate->call_ns).text, time_text(rate->usual_ns).text);
     if (!rate->sure)
         evidence_add(evidence, "recording",
-                     "neither grids nor shapes are recorded: that the work is the same is inferred "
-                     "from equal names and numbers of calls");
+                     "neither grids nor shapes are recorded: equal work is inferred from equal "
+                     "names and numbers of calls");
     if (slow->others)
         evidence_add(evidence, "ranks", "%zu more rank%s slow, but less so", slow->others,
                      slow->others > 1 ? "s are" : " is");
@@ -124,21 +124,19 @@ static bool check_rates(const struct run_case *the_case, bool *fires, struct fin
 static const struct finding_rule rates_rule = {
     .name = "slow_rank_kernels",
     .why = "The same kernels take longer there at the same grid and shapes: lower clocks, a power "
-           "or temperature limit, errors that are being corrected, another process, or a worse "
-           "place in the machine.",
+           "or temperature limit, error correction, another process, or a worse slot in the node.",
     .advice = "Check clocks, power and temperature limits, ECC errors, placement and other "
-              "processes of these devices; run a matrix-product (GEMM) test and a link test there "
+              "processes on these devices; run a matrix-product (GEMM) test and a link test there "
               "and on another device, and compare.",
     .method =
-        "Time per call of compute kernels with equal name, grid, block, and shapes and types "
-        "of their operator's inputs, over the steady steps, against the median of the ranks "
-        "that are fast alike; attention, embeddings, experts and grouped products, whose time "
-        "also follows from the values they are given, decide nothing. Reported for ranks that "
-        "take 5 % longer in at least two kernels and in half of that time, with a clear "
-        "distance from the others, and cost 1 % of the step. Cost: what they take longer per "
-        "steady step, the lower median over these ranks.",
-    .false_alarms = "Kernels that run beside communication are slower; on ranks where more of them "
-                    "do, that is no fault of the device.",
+        "Time per call of compute kernels with equal name, grid, block, and shapes and types of "
+        "their operator's inputs, over the steady steps, against the median of the ranks that are "
+        "equally fast; attention, embeddings, experts and grouped products are ignored because "
+        "their time also depends on input values. Reported for ranks that take 5 % longer in at "
+        "least two kernels and in half of that time, clearly apart from the others, at a cost of 1 "
+        "% of the step. Cost: the extra time per steady step, the lower median over these ranks.",
+    .false_alarms = "Kernels that overlap communication are slower; ranks with more overlap are "
+                    "slower without a device fault.",
 };
 
 const struct run_rule finding_run_rates = {

@@ -75,19 +75,17 @@ static bool check_link(const struct run_case *the_case, bool *fires, struct find
 
 static const struct finding_rule link_rule = {
     .name = "slow_link",
-    .why = "All ranks of the group had begun, and still the data took longer than the same "
+    .why = "All ranks of the group had started, and still the transfer took longer than the same "
            "collective in other groups of the same kind: a cable, switch port or adapter between "
            "them is slow or shared.",
-    .advice = "Test the links between the machines of these ranks (nccl-tests or rccl-tests on "
-              "pairs of nodes, ibdiagnet, error counters), and look at what else uses them.",
+    .advice = "Test the links between the nodes of these ranks (nccl-tests or rccl-tests on pairs "
+              "of nodes, ibdiagnet, error counters), and check for other traffic.",
     .method =
-        "Median transfer per collective (duration after the last rank's begin) of groups "
-        "with the same kind, type, bytes, size and span; slow from 1.5 times the median "
-        "group, where less than half of them are. Cost: call by call what the transfer takes "
-        "beyond that of the median group, as far "
-        "as it is exposed, per steady step of the rank that bears most; reported from 1 % of the "
-        "step.",
-    .false_alarms = "Groups of one span may still cross different switches.",
+        "Median transfer per collective (duration after the last rank's start) of groups with the "
+        "same kind, type, bytes, size and span; slow from 1.5 times the median group, when fewer "
+        "than half of them are. Cost: exposed transfer time of each call beyond that of the median "
+        "group, per steady step of the most affected rank; reported from 1 % of the step.",
+    .false_alarms = "Groups of the same span may still cross different switches.",
 };
 
 const struct run_rule finding_run_slow_link = {
@@ -161,14 +159,14 @@ static bool check_small(const struct run_case *the_case, bool *fires, struct fin
 
 static const struct finding_rule small_messages = {
     .name = "small_messages",
-    .why = "A collective takes some microseconds however little it moves; many small ones cost "
-           "latency instead of bandwidth.",
+    .why = "A collective takes several microseconds however little it moves; many small ones are "
+           "bound by latency instead of bandwidth.",
     .advice = "Send fewer and larger ones: bigger buckets (bucket_cap_mb), fewer FSDP units, "
               "coalesced collectives, tensor parallelism within a node only.",
-    .method = "Exposed transfer of collectives under 1 MB per rank and steady step, less what "
+    .method = "Exposed transfer of collectives under 1 MB per rank and steady step, minus the time "
               "their bytes would take at the best bandwidth of the job; reported when they are 20 "
               "per step and cost 2 % of it.",
-    .false_alarms = "Small results that are needed at once, as in tensor parallel decoding.",
+    .false_alarms = "Small results that are needed at once, as in tensor-parallel decoding.",
 };
 
 const struct run_rule finding_run_small_messages = {
@@ -204,9 +202,8 @@ static const char *doubt_of(const struct run_case *the_case, const struct table 
         unmatched += run_cell_i64(waits, i, "unmatched_calls", 0);
     }
     if (run_missing_ranks(the_case) > 0)
-        return "; ranks without a trace may have been waited for";
-    return unmatched > matched ? "; most calls have no match, so that their waits are not known"
-                               : NULL;
+        return "; some of it may be waits for ranks without a trace";
+    return unmatched > matched ? "; most calls have no match, so their waits are unknown" : NULL;
 }
 
 static void tell_most(const struct run_case *the_case, const struct table *waits, size_t row,
@@ -241,7 +238,7 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
     finding->title = arena_printf(
         the_case->arena, err, "%s of data transfer per step is not hidden by compute (%.1f %%)",
         time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank had begun%s",
+    evidence_add(&evidence, "comm_waits", "exposed communication after the last rank started%s",
                  doubt ? doubt : "");
     if (waits && most < waits->row_count)
         tell_most(the_case, waits, most, &evidence);
@@ -251,12 +248,12 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
 
 static const struct finding_rule transfer = {
     .name = "exposed_transfer",
-    .why = "All ranks are there and data moves, while the devices compute nothing.",
+    .why = "All ranks have arrived and data moves, but the devices compute nothing.",
     .advice = "Overlap it with compute (gradient buckets, prefetched parameters, asynchronous "
               "tensor parallelism), move less (lower precision on the wire, sharding within a "
-              "node), or see whether the bandwidth is what the links can do.",
+              "node), or check whether the links reach their bandwidth.",
     .method = "Lower median over the ranks of the exposed communication per steady step after the "
-              "last rank of the collective had begun; reported from 5 % of the step.",
+              "last rank of the collective started; reported from 5 % of the step.",
     .false_alarms = "Collectives whose result is needed at once (tensor parallelism) cannot be "
                     "hidden without splitting the work. Waits for ranks without a trace count as "
                     "transfer.",

@@ -16,18 +16,17 @@ static const struct reason {
      RUN_BARS_COMPUTE},
     {"more_work", "it has more to compute than the others",
      "they have more to compute than the others",
-     "Share the work out evenly: samples of equal length, balanced stages and experts.",
+     "Spread the work evenly: samples of equal length, balanced stages and experts.",
      RUN_BARS_COMPUTE},
     {"data_loading", "it waits for data", "they wait for data",
-     "Look at the loader there and its disk or network: more workers, prefetch, the same shards "
-     "on faster storage.",
+     "Check the loader there and its disk or network: more workers, prefetch, faster storage.",
      RUN_BARS_IDLE},
     {"host", "its host is late to launch", "their hosts are late to launch",
-     "Look at the processors there: other processes, cores and memory bound to the wrong "
-     "socket, logging or checkpoints that not all ranks write.",
+     "Check the CPUs there: other processes, cores and memory bound to the wrong socket, logging "
+     "or checkpoints that only some ranks write.",
      RUN_BARS_IDLE},
-    {"copies", "it copies memory for longer", "they copy memory for longer",
-     "Look at what is copied there, and at the link to the device.", 1u << BAR_EXPOSED_MEMORY},
+    {"copies", "it spends longer on copies", "they spend longer on copies",
+     "Check what is copied there, and the link to the device.", 1u << BAR_EXPOSED_MEMORY},
 };
 
 static const struct reason *reason_of(const struct run_late *late)
@@ -43,7 +42,7 @@ static const struct reason *reason_of(const struct run_late *late)
 static const char *because_of(const struct run_late *late)
 {
     const struct reason *reason = reason_of(late);
-    return !reason           ? "for no reason that was recorded"
+    return !reason           ? "for no recorded reason"
            : late->count > 1 ? reason->because_all
                              : reason->because;
 }
@@ -67,12 +66,12 @@ static void add_lateness(const struct run_late *late, struct evidence *evidence)
             last += run_cell_i64(late->lateness, i, "late_calls", 0);
     if (late->count > 1)
         evidence_add(evidence, "lateness",
-                     "one of these %zu ranks is the last to begin in %" PRId64
+                     "one of these %zu ranks is the last to start in %" PRId64
                      " collectives; together they cause %.0f %% of all waits",
                      late->count, last, 100 * late->part);
     else
         evidence_add(evidence, "lateness",
-                     "it is the last to begin in %" PRId64 " of %" PRId64
+                     "it is the last to start in %" PRId64 " of %" PRId64
                      " collectives and causes %.0f %% of all waits",
                      last, calls, 100 * late->part);
 }
@@ -86,10 +85,10 @@ static void add_why(const struct run_late *late, struct evidence *evidence)
     href_add_number(&timeline, "rank", rank);
     if (reason_of(late) && late->count > 1)
         evidence_add(evidence, steps.text,
-                     "%s: that explains %.0f %% of the lateness of rank %" PRId64, because_of(late),
+                     "%s: this explains %.0f %% of the lateness of rank %" PRId64, because_of(late),
                      100 * share, rank);
     else if (reason_of(late))
-        evidence_add(evidence, steps.text, "%s: that explains %.0f %% of its lateness",
+        evidence_add(evidence, steps.text, "%s: this explains %.0f %% of its lateness",
                      because_of(late), 100 * share);
     evidence_add(evidence, timeline.text, "rank %" PRId64 " in time", rank);
 }
@@ -152,19 +151,18 @@ static bool check_straggler(const struct run_case *the_case, bool *fires, struct
 
 static const struct finding_rule straggler = {
     .name = "straggler",
-    .why = "A collective ends when its last rank has come; all others hold their devices idle in "
-           "it until then.",
-    .advice = "Look at the timeline of that rank beside another one's, before the collective in "
-              "which it is late.",
-    .method =
-        "Clocks are aligned by the ends of collectives. Waits are blamed on the rank that "
-        "begins last, unless it had waited elsewhere itself. Ranks that all have clearly less "
-        "exposed communication than the others are late together. Cost: lower median of the "
-        "other ranks' exposed communication per steady step (of their stage, in a pipeline) "
-        "less the least of the late ones; reported when they cause half of all waits and the "
-        "cost is 2 % of the step.",
-    .false_alarms = "A rank that has more to do by design, such as the first or last stage of a "
-                    "pipeline.",
+    .why = "A collective cannot finish before its last rank arrives; until then the devices of all "
+           "others idle in it.",
+    .advice = "Compare the timeline of that rank with another one before the collective in which "
+              "it is late.",
+    .method = "Clocks are aligned by the ends of collectives. Waits are attributed to the rank "
+              "that starts last, unless it was waiting elsewhere itself. Ranks that all have "
+              "clearly less exposed communication than the others are late together. Cost: lower "
+              "median of the other ranks' exposed communication per steady step (of their stage, "
+              "in a pipeline) minus the smallest of the late ones; reported when they cause half "
+              "of all waits and the cost is 2 % of the step.",
+    .false_alarms =
+        "A rank with more work by design, such as the first or last stage of a pipeline.",
 };
 
 const struct run_rule finding_run_straggler = {
@@ -195,22 +193,22 @@ static bool check_wait(const struct run_case *the_case, bool *fires, struct find
                      late.count > 1 ? "s" : "", late.list, late.count > 1 ? "" : "s",
                      100 * late.part, reason_of(&late) ? ": " : "",
                      reason_of(&late) ? because_of(&late) : "");
-    evidence_add(&evidence, "comm_waits", "exposed communication before the last rank had begun");
+    evidence_add(&evidence, "comm_waits", "exposed communication before the last rank started");
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
 
 static const struct finding_rule wait = {
     .name = "exposed_wait",
-    .why = "Time in collectives is spent waiting for ranks that come later, not on the network; a "
-           "faster network would not help.",
-    .advice = "Find out why ranks come at different times: the rank named in the evidence, uneven "
-              "work, jitter of hosts and loaders. See the map of ranks by steps.",
-    .method = "Lower median over the ranks of the exposed communication per steady step in which "
-              "the last rank of the collective had not begun, sends and receives and what a "
-              "straggler costs left out; reported from 3 % of the step.",
-    .false_alarms = "Clocks that could not be aligned well (see clocks) move time between wait and "
-                    "transfer.",
+    .why = "Time in collectives is spent waiting for later ranks, not on the network; a faster "
+           "network would not help.",
+    .advice = "Find out why ranks arrive at different times: the rank named in the evidence, "
+              "uneven work, jitter of hosts and loaders. See the map of ranks by steps.",
+    .method = "Lower median over the ranks of the exposed communication per steady step before the "
+              "last rank of the collective started, without sends and receives and the cost of "
+              "stragglers; reported from 3 % of the step.",
+    .false_alarms =
+        "Poorly aligned clocks (see clocks), which shift time between wait and transfer.",
 };
 
 const struct run_rule finding_run_wait = {

@@ -234,7 +234,7 @@ static bool join(struct run *run, struct err *err)
 bool analyse_run(const struct rank_source *source, struct report *report, struct err *err)
 {
     if (source->count == 0)
-        return err_set(err, ERR_USAGE, "a run without ranks cannot be analysed");
+        return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
     struct budget uncounted = {0};
     struct arena scratch;
     struct run run = {.source = source,

@@ -61,25 +61,25 @@ bool run_judge_efficiency(const struct run *run, struct err *err)
     double mean_ns = totals.compute_ns / (double)totals.ranks;
     double balance = mean_ns / totals.most_compute_ns;
     double communication = totals.most_compute_ns / totals.step_ns;
-    return add(run, "load_balance", balance, "Mean by largest compute time over the ranks.", err) &&
+    return add(run, "load_balance", balance, "Mean divided by largest compute time over the ranks.",
+               err) &&
            add(run, "communication_efficiency", communication,
-               "Largest compute time by the longest step; serialization times transfer.", err) &&
+               "Largest compute time divided by the longest step: serialization times transfer.",
+               err) &&
            add(run, "transfer_efficiency", totals.ideal_ns / totals.step_ns,
-               "Longest step of a replay in which transfers take no time, and ranks wait for each "
-               "other "
-               "as they must, by the longest step.",
+               "Longest step of a replay with instant transfers and the same dependencies between "
+               "ranks, divided by the longest step.",
                err) &&
            add(run, "serialization_efficiency", totals.most_compute_ns / totals.ideal_ns,
-               "Largest compute time by the step that an infinitely fast network would leave: less "
-               "where ranks wait for each other, or the devices for the host.",
+               "Largest compute time divided by the step with an infinitely fast network: low when "
+               "ranks wait for each other, or devices for the host.",
                err) &&
            add(run, "parallel_efficiency", balance * communication,
-               "Load balance times communication efficiency: the part of the step in which the "
-               "mean "
-               "device computes.",
+               "Load balance times communication efficiency: the share of the step in which the "
+               "average device computes.",
                err) &&
            add(run, "offload_efficiency", totals.compute_ns / totals.apart_ns,
-               "Compute by the time without exposed communication, over all ranks: less where "
-               "devices are idle or copy.",
+               "Compute divided by the time without exposed communication, over all ranks: low "
+               "when devices are idle or copy.",
                err);
 }

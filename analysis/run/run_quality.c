@@ -64,9 +64,9 @@ static bool judge_missing(const struct run *run, struct err *err)
     struct quality quality = {
         .item = "missing_ranks",
         .severity = "warning",
-        .detail = "ranks of the job whose trace is not there",
-        .effect = "the headline and the slowest rank are those of the ranks that are there; who "
-                  "waits for a missing rank seems to wait for one that is there",
+        .detail = "ranks of the job without a trace",
+        .effect = "the headline and the slowest rank are chosen among the ranks with a trace; "
+                  "waits for a missing rank are attributed to one with a trace",
     };
     int64_t next = 0;
     for (size_t i = 0; i < run->count && run->ranks[i] < run->world_size; i++) {
@@ -149,30 +149,30 @@ static const struct misfit misfits[] = {
     {recording_differs,
      {.item = "recorded_apart",
       .severity = "warning",
-      .detail = "ranks that were recorded at another time than most, and duplicate ranks: traces "
-                "that say they are the same rank as another",
-      .effect = "collectives are matched, clocks aligned and waits known only among ranks that "
-                "were recorded together"}},
+      .detail = "ranks recorded at a different time than most, and duplicate ranks: traces with "
+                "the rank number of another",
+      .effect = "collectives are matched, clocks aligned and waits known only among ranks recorded "
+                "together"}},
     {steps_differ,
      {.item = "steps_differ",
       .severity = "info",
-      .detail = "ranks with another number of steady steps than the headline rank",
-      .effect = "sums over ranks cover unequal times; figures per step do not"}},
+      .detail = "ranks whose number of steady steps differs from the headline rank's",
+      .effect = "sums over ranks cover unequal times; figures per step are not affected"}},
     {world_differs,
      {.item = "world_sizes_differ",
       .severity = "warning",
-      .detail = "ranks that know another number of ranks than the headline rank",
-      .effect = "they are of another job"}},
+      .detail = "ranks whose world size differs from the headline rank's",
+      .effect = "they belong to another job"}},
     {gpu_differs,
      {.item = "devices_differ",
       .severity = "warning",
-      .detail = "ranks on another kind of device than the headline rank",
-      .effect = "their kernels and steps are not alike"}},
+      .detail = "ranks on a different device model than the headline rank",
+      .effect = "their kernels and steps are not comparable"}},
     {software_differs,
      {.item = "software_differs",
       .severity = "info",
-      .detail = "ranks with other versions of software than the headline rank",
-      .effect = "their kernels and steps may not be alike"}},
+      .detail = "ranks with different software versions than the headline rank",
+      .effect = "their kernels and steps may not be comparable"}},
 };
 
 static bool judge_misfit(const struct run *run, const struct misfit *misfit, struct err *err)
@@ -198,12 +198,10 @@ static bool judge_jobs(const struct run *run, struct err *err)
         job_differs,
         {.item = "several_jobs",
          .severity = "error",
-         .effect =
-             "nothing is judged across jobs: each has its own clocks, waits and usual times; "
-             "efficiency, imbalance and stragglers of the run are left empty; the headline is "
-             "of the job with most ranks"}};
-    several.quality.detail =
-        arena_printf(run->scratch, err, "ranks of another job than most, by %s", run->job_signs);
+         .effect = "ranks of different jobs are not compared: efficiency, imbalance and stragglers "
+                   "of the run are empty; the headline is of the job with the most ranks"}};
+    several.quality.detail = arena_printf(
+        run->scratch, err, "ranks of a different job than most, by %s", run->job_signs);
     return several.quality.detail && judge_misfit(run, &several, err);
 }
 

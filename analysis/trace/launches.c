@@ -106,15 +106,16 @@ static bool add_delays(const struct facts *facts, const struct delays *delays,
     struct quantiles start = stats_quantiles(delays->start_ns, delays->scratch, count);
     const struct metric metrics[] = {
         {"launch_delay_median_ns", delay.median, "ns",
-         "Median time from the end of a launch to the begin of its device event, 0 if earlier."},
+         "Median time from the end of a launch to the start of its device event, 0 if that was "
+         "earlier."},
         {"launch_delay_p95_ns", delay.p95, "ns",
-         "95th percentile of the time from the end of a launch to the begin of its device event."},
+         "95th percentile of the time from the end of a launch to the start of its device event."},
         {"launch_delay_max_ns", delay.max, "ns",
-         "Longest time from the end of a launch to the begin of its device event."},
+         "Longest time from the end of a launch to the start of its device event."},
         {"launch_to_start_median_ns", start.median, "ns",
-         "Median time from the begin of a launch to the begin of its device event."},
+         "Median time from the start of a launch to the start of its device event."},
         {"launch_to_start_p95_ns", start.p95, "ns",
-         "95th percentile of the time from the begin of a launch to the begin of its device "
+         "95th percentile of the time from the start of a launch to the start of its device "
          "event."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)

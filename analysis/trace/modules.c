@@ -130,8 +130,8 @@ static bool add_metric(struct report *report, struct metric_row metric, struct e
     row_f64_if(&row, metric.known, metric.value);
     row_word(&row, metric.unit);
     row_word(&row, metric.known ? metric.help
-                                : "Not known: without Python frames (with_stack) a repeated "
-                                  "forward looks like the first one.");
+                                : "Unknown: without Python frames (with_stack) a repeated forward "
+                                  "looks like the first one.");
     return row_end(&row, &table_metrics, report, err);
 }
 

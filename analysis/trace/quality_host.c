@@ -67,8 +67,8 @@ static bool add_overhead(const struct facts *facts, struct report *report, struc
         .item = "profiler_overhead",
         .count = count,
         .timed = true,
-        .detail = "time on the host that the profiler says it took itself within the window",
-        .effect = "idle time around it may be the profiler's and absent without it",
+        .detail = "host time of the profiler itself within the window, as it recorded it",
+        .effect = "idle time around it may be caused by the profiler",
     };
     size_t size = 2 * (size_t)count * sizeof(struct keyed);
     if (count == 0)
@@ -92,13 +92,13 @@ static bool add_cost_of_options(const struct facts *facts, struct report *report
         .item = "stacks_recorded",
         .severity = "info",
         .detail = "Python frames were recorded (with_stack), which slows Python down",
-        .effect = "idle time that waits for the host may be longer than without the profiler",
+        .effect = "idle time waiting for the host may be longer than without the profiler",
     };
     struct quality memory = {
         .item = "memory_recorded",
         .severity = "info",
         .detail = "allocations were recorded (profile_memory), which slows operators down",
-        .effect = "idle time that waits for the host may be longer than without the profiler",
+        .effect = "idle time waiting for the host may be longer than without the profiler",
     };
     for (uint32_t e = 0; e < facts->trace->event_count; e++) {
         stacks.count += facts->trace->kind[e] == EVENT_PYTHON;
@@ -134,14 +134,14 @@ static bool add_unlinked(const struct facts *facts, struct report *report, struc
         .item = "launched_before",
         .timed = true,
         .detail = "device events before the first one with a launch on their stream: they were "
-                  "launched before the recording began",
-        .effect = "they count in every sum, but have no operator, module or cause of idle time",
+                  "launched before the recording started",
+        .effect = "they count in all sums, but have no operator, module or cause of idle time",
     };
     struct quality lost = {
         .item = "unlinked",
         .timed = true,
         .detail = "device events without a launch in the trace",
-        .effect = "they count in every sum, but have no operator, module or cause of idle time",
+        .effect = "they count in all sums, but have no operator, module or cause of idle time",
     };
     bool much = facts->device_count - facts->linked > UNLINKED_WARN_SHARE * facts->device_count;
     before.severity = lost.severity = much ? "warning" : "info";
@@ -163,7 +163,8 @@ static bool add_dropped(const struct facts *facts, struct report *report, struct
         .severity = "info",
         .count = (int64_t)facts->launches_without_events,
         .detail = "kernel launches without a device event in the trace",
-        .effect = "device time may be missing at the end of the recording or by loss",
+        .effect =
+            "device time may be missing at the end of the recording or because of lost events",
     };
     return !dropped.count || quality_add(report, &dropped, err);
 }
@@ -176,10 +177,10 @@ static bool add_clocks(const struct facts *facts, struct report *report, struct 
         .item = "clock_skew",
         .severity = "info",
         .timed = true,
-        .detail = "device events that begin before the call that launched them: the clocks of "
-                  "host and device differ by the time given, or more",
-        .effect = "launch delays count as 0 there; queues and causes of idle time are off by as "
-                  "much; device times are not touched",
+        .detail = "device events that start before the call that launched them: host and device "
+                  "clocks differ by this time or more",
+        .effect = "their launch delays count as 0; queues and causes of idle time are off by as "
+                  "much; device times are not affected",
     };
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];

@@ -14,31 +14,32 @@
 static const struct {
     const char *severity, *effect;
 } repairs[REPAIR_COUNT] = {
-    [REPAIR_TRUNCATED] = {"warning", "what came after the cut is missing from every figure"},
-    [REPAIR_MALFORMED] = {"warning", "these events are missing from every figure"},
-    [REPAIR_OVERSIZE] = {"warning", "these events are missing from every figure"},
-    [REPAIR_NOT_OBJECT] = {"info", "none: they were no events"},
-    [REPAIR_INCOMPLETE] = {"warning", "these events are missing from every figure"},
-    [REPAIR_INCOMPLETE_OTHER] = {"info", "none: no figure stands on them"},
-    [REPAIR_NO_DURATION] = {"info", "host events count with no length"},
+    [REPAIR_TRUNCATED] = {"warning", "everything after the cut is missing from all figures"},
+    [REPAIR_MALFORMED] = {"warning", "these events are missing from all figures"},
+    [REPAIR_OVERSIZE] = {"warning", "these events are missing from all figures"},
+    [REPAIR_NOT_OBJECT] = {"info", "none: these were not events"},
+    [REPAIR_INCOMPLETE] = {"warning", "these events are missing from all figures"},
+    [REPAIR_INCOMPLETE_OTHER] = {"info", "none: no figure depends on them"},
+    [REPAIR_NO_DURATION] = {"info", "these host events count with zero duration"},
     [REPAIR_NEGATIVE_DURATION] = {"warning", "device events below them may lack an operator"},
-    [REPAIR_LONG_DURATION] = {"warning", "device events below them may lack an operator, and steps "
-                                         "their mark"},
-    [REPAIR_FAR_TIME] = {"info", "none on figures; the date of the recording is not known"},
-    [REPAIR_SECOND_LIST] = {"warning", "figures are of all lists; what stands in several counts as "
-                                       "often, and most other readers take the last one alone"},
-    [REPAIR_BAD_NUMBER] = {"info", "the argument counts as not given"},
+    [REPAIR_LONG_DURATION] =
+        {"warning", "device events below them may lack an operator, and steps their annotation"},
+    [REPAIR_FAR_TIME] = {"info", "none on figures; the date of the recording is unknown"},
+    [REPAIR_SECOND_LIST] =
+        {"warning",
+         "figures cover all lists, duplicates included; most other tools read only the last list"},
+    [REPAIR_BAD_NUMBER] = {"info", "the argument counts as missing"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},
     [REPAIR_LONG_TEXT] = {"info", "names that differ only after the cut count as one"},
     [REPAIR_COMMA] = {"info", "none: the events around it are whole"},
-    [REPAIR_UNKNOWN_PHASE] = {"info", "none: no figure stands on them"},
+    [REPAIR_UNKNOWN_PHASE] = {"info", "none: no figure depends on them"},
     [REPAIR_END_WITHOUT_BEGIN] = {"info", "device events below them may lack an operator"},
-    [REPAIR_BEGIN_WITHOUT_END] = {"info", "these events last to the end of the trace"},
+    [REPAIR_BEGIN_WITHOUT_END] = {"info", "these events are extended to the end of the trace"},
     [REPAIR_BYTE_ORDER_MARK] = {"info", "none"},
-    [REPAIR_TRAILING] = {"info", "none: the document had ended"},
+    [REPAIR_TRAILING] = {"info", "none: the document had already ended"},
     [REPAIR_METADATA] = {"info", "this member of the file was not read"},
     [REPAIR_ARGS] = {"info", "these operators have no shapes and no module"},
-    [REPAIR_COMPRESSION] = {"warning", "what came after the damage is missing from every figure"},
+    [REPAIR_COMPRESSION] = {"warning", "everything after the damage is missing from all figures"},
 };
 
 static bool add_repairs(const struct trace *trace, struct report *report, struct err *err)
@@ -76,8 +77,8 @@ static bool add_secrets(const struct trace *trace, struct report *report, struct
         .severity = "info",
         .placed = true,
         .position = INT64_MAX,
-        .effect = "on figures none: tables and pages show [redacted:KIND] instead; the stored file "
-                  "has them still, so whoever owns them should change them",
+        .effect = "none on figures: tables and pages show [redacted:KIND] instead; the stored file "
+                  "still contains them, so their owner should rotate them",
     };
     for (int kind = 0; kind < SECRET_KINDS; kind++) {
         const struct secret_count *found = &trace->secrets[kind];
@@ -91,8 +92,9 @@ static bool add_secrets(const struct trace *trace, struct report *report, struct
     list_kinds(trace->secrets, &kinds);
     if (!buf_ok(&kinds, err))
         return false;
-    quality.detail = arena_printf(
-        report->arena, err, "what looks like passwords, tokens or keys in the file: %s", kinds.at);
+    quality.detail =
+        arena_printf(report->arena, err,
+                     "text that looks like passwords, tokens or keys in the file: %s", kinds.at);
     buf_free(&kinds);
     return quality.detail && quality_add(report, &quality, err);
 }
@@ -106,9 +108,9 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .count = (int64_t)found->implausible,
         .timed = true,
         .time_ns = found->implausible_ns,
-        .detail = "device events that end before they begin, last over an hour, or begin over an "
-                  "hour from the median begin",
-        .effect = "they are left out of every figure",
+        .detail = "device events that end before they start, last over an hour, or start over an "
+                  "hour from the median start",
+        .effect = "they are left out of all figures",
     };
     struct quality clipped = {
         .item = "clipped",
@@ -116,8 +118,7 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .count = (int64_t)found->clipped,
         .timed = true,
         .time_ns = found->clipped_ns,
-        .detail = "device events that passed the begin of the next one on their stream by over "
-                  "100 us",
+        .detail = "device events that overlap the next one on their stream by over 100 us",
         .effect = "they are cut there; their durations are too short rather than too long",
     };
     return (!found->implausible || quality_add(report, &implausible, err)) &&
@@ -162,7 +163,7 @@ static bool add_overlaps(const struct facts *facts, struct report *report, struc
         .item = "stream_overlap",
         .severity = "info",
         .timed = true,
-        .detail = "device events that begin before the one before them on their stream ended",
+        .detail = "device events that start before the previous one on their stream ended",
         .effect = "sums of durations count this time twice; unions and the breakdown do not",
     };
     size_t size = facts->trace->track_count * sizeof(int64_t);
@@ -180,7 +181,7 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .item = "no_steps",
         .severity = "info",
         .count = 1,
-        .detail = "no step marks were found around launches of device work",
+        .detail = "no step annotations were found around launches of device work",
         .effect = "the whole window counts as one step, warm-up included",
     };
     struct quality excluded = {
@@ -188,21 +189,21 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .severity = "info",
         .count = facts->step_count - facts->steady_count,
         .detail = "steps left out of the headline figures; each with its reason in steps",
-        .effect = "figures per step stand on the others",
+        .effect = "figures per step are based on the others",
     };
     struct quality missed = {
         .item = "step_pattern_missed",
         .severity = "warning",
         .count = 1,
-        .detail = "no annotation fits the pattern of steps that was asked for",
-        .effect = "steps stand on other marks, or the whole window counts as one",
+        .detail = "no annotation matches the requested step pattern",
+        .effect = "steps are found by other annotations, or the whole window counts as one",
     };
     struct quality joined = {
         .item = "joined_marks",
         .severity = "info",
         .count = facts->joined_marks,
-        .detail = "step marks of which most lies within another one, as when two threads mark "
-                  "the same step",
+        .detail = "step annotations mostly inside another one, as when two threads annotate the "
+                  "same step",
         .effect = "they count as one step with the other",
     };
     if (step_marks_missed(facts) && !quality_add(report, &missed, err))
@@ -224,7 +225,7 @@ static bool add_outside(const struct facts *facts, struct report *report, struct
         .timed = true,
         .time_ns = parts_window_ns(&facts->whole),
         .detail = "time of the window before, between and after the steps",
-        .effect = "it counts in figures of the whole trace and in none per step",
+        .effect = "it counts in figures of the whole trace, but not per step",
     };
     for (uint32_t s = 0; s < facts->step_count; s++)
         outside.time_ns -= parts_window_ns(&facts->step_parts[s]);
@@ -243,17 +244,17 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .item = "waiting_included",
         .severity = "info",
         .timed = true,
-        .detail = "communication, which lasts until the last rank has come",
+        .detail = "communication, which lasts until the last rank arrives",
         .effect = "one trace alone does not separate waiting for other ranks from transfer; "
-                  "bandwidths are those of both together",
+                  "bandwidths include both",
     };
     struct quality bare = {
         .item = "collectives_without_metadata",
         .severity = "info",
         .timed = true,
-        .detail = "communicating kernels that do not carry what they moved",
-        .effect = "their time counts; group, size and bandwidth are known only where the "
-                  "operator that launched them shows",
+        .detail = "communication kernels without metadata about the data they moved",
+        .effect = "their time counts; group, size and bandwidth are known only when the launching "
+                  "operator shows them",
     };
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
@@ -276,7 +277,7 @@ static bool add_calls_left_out(const struct facts *facts, struct report *report,
         .item = "calls_left_out",
         .severity = "warning",
         .count = (int64_t)(first[1] - first[0]) - COMM_TABLE_MAX_CALLS,
-        .detail = "more calls of collectives than the table of calls keeps",
+        .detail = "more collective calls than the table of calls keeps",
         .effect = "later ones are not matched with those of other ranks",
     };
     return cut.count <= 0 || quality_add(report, &cut, err);
@@ -314,11 +315,11 @@ static bool add_unrecorded(const struct facts *facts, struct report *report, str
         .count = count_gaps(facts, IDLE_UNRECORDED),
         .timed = true,
         .time_ns = facts->whole.bar_ns[BAR_UNRECORDED],
-        .detail = "gaps in which the device ran work that the recording lacks: launches were "
-                  "pending, and nothing recorded held them back",
+        .detail = "gaps in which the device ran work missing from the recording: launches were "
+                  "pending, and nothing recorded blocked them",
         .effect = "this time is neither idle nor busy: utilization, HFU, MFU and findings leave it "
                   "out, and no kernel or operator shows what ran. Record with larger buffers, and "
-                  "let one more wait or warm-up step pass first",
+                  "skip one more wait or warm-up step first",
     };
     double window_ns = (double)parts_window_ns(&facts->whole);
     if ((double)lacking.time_ns >= UNRECORDED_WARN_SHARE * window_ns)
@@ -334,10 +335,9 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
         .timed = true,
         .time_ns = facts->steady.idle_ns[IDLE_COLD_START],
         .detail = "idle time in the steady steps while code was loaded, a context or stream "
-                  "created, or the first call of its kind took ten times what later ones take",
-        .effect = "it happens once and makes these steps longer than those of a long run; only "
-                  "the finding unexplained_idle counts it. Let more steps pass before the "
-                  "recording",
+                  "created, or the first call of its kind took ten times as long as later ones",
+        .effect = "a one-time cost that makes these steps longer than those of a long run; only "
+                  "the finding unexplained_idle counts it. Skip more steps before recording",
     };
     struct cold_gaps gaps = {0};
     step_gaps_visit(facts, count_cold, &gaps);

@@ -33,71 +33,70 @@ static const struct {
     const char *silent; // findings that it takes, NULL: none
 } texts[ITEM_COUNT] = {
     [ITEM_DEVICE_EVENTS] = {"device_events",
-                            "kernels and copies: the breakdown, and everything that stands on it",
+                            "kernels and copies: the breakdown, and everything based on it",
                             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on "
                             "ROCm",
                             "540 to 830 bytes of JSON per kernel", "all"},
     [ITEM_OPERATORS] =
-        {"operators", "which operator each kernel belongs to, and what the host did meanwhile",
+        {"operators", "the operator of each kernel, and the host's work",
          "activities=[ProfilerActivity.CPU, ...]",
          "host time per operator; more where operators are small",
          "unfused_attention, unfused_optimizer, gemm_below_roofline, attention_below_roofline"},
     [ITEM_LAUNCHES] =
         {"launches", "launch delays, queues, causes of idle time, steps by launch",
-         "ProfilerActivity.CPU; use schedule(wait=.., warmup=..) so that work "
-         "launched before is over when recording begins",
-         "part of recording operators",
+         "ProfilerActivity.CPU; use schedule(wait=.., warmup=..) so that earlier launches finish "
+         "before recording starts",
+         "included when operators are recorded",
          "starved_data_loading, starved_sync, starved_allocator, launch_bound, no_cuda_graphs"},
-    [ITEM_STEPS] = {"steps", "time per step, warm-up apart, distributions, comparison per step",
+    [ITEM_STEPS] = {"steps", "time per step without warm-up, distributions, comparison per step",
                     "pass a schedule and call prof.step() after each iteration, or name your own "
                     "annotation as step=PATTERN when uploading",
                     "nothing", "no_cuda_graphs, periodic_slow_steps, unstable_steps, memory_leak"},
     [ITEM_REPEATS] = {"repeats",
                       "a confidence interval of the step time: five steady steps at least",
                       "schedule(wait=2, warmup=2, active=8, repeat=1)",
-                      "size grows with each step; a few seconds in all are enough",
+                      "file size grows with each step; a few seconds in all are enough",
                       "periodic_slow_steps, unstable_steps"},
     [ITEM_SHAPES] = {"shapes",
                      "FLOPs, bytes, roofline, operators by shape, and shapes that changed",
                      "record_shapes=True",
                      "about 190 bytes of JSON per operator and a little host time",
                      "gemm_below_roofline, attention_below_roofline, gemm_precision, slow_calls"},
-    [ITEM_STACKS] = {"stacks", "the line of Python that each launch and each idle gap comes from",
-                     "with_stack=True",
-                     "about 230 bytes per Python call, up to half of the file; the host slows "
-                     "down. Record it apart from what you time",
+    [ITEM_STACKS] = {"stacks", "the Python line behind each launch and idle gap", "with_stack=True",
+                     "about 230 bytes per Python call, up to half of the file; slows the host "
+                     "down. Record it separately from timing runs",
                      "starved_data_loading, recompute"},
-    [ITEM_MODULES] = {"modules", "time by nn.Module, forward and backward apart, and recomputation",
+    [ITEM_MODULES] = {"modules",
+                      "time by nn.Module, split into forward and backward, and recomputation",
                       "with_stack=True (its frames name the modules); with_modules=True alone "
-                      "serves TorchScript only",
+                      "works for TorchScript only",
                       "as stacks", NULL},
-    [ITEM_MEMORY] = {"memory", "memory over time, the peak and what holds it, leaks",
+    [ITEM_MEMORY] = {"memory", "memory over time, the peak and its allocations, leaks",
                      "profile_memory=True",
                      "about 280 bytes per allocation and release, and host time for each",
                      "memory_leak, memory_near_capacity, memory_fragmentation, memory_headroom"},
     [ITEM_COLLECTIVES] = {"collectives",
                           "message sizes, process groups and bandwidth of communication",
-                          "PyTorch 2.2 or newer with NCCL or RCCL records it by itself; "
-                          "ProfilerActivity.CPU is needed for it",
+                          "recorded by default by PyTorch 2.2 or newer with NCCL or RCCL; needs "
+                          "ProfilerActivity.CPU",
                           "nothing", "small_messages, slow_link"},
-    [ITEM_LAUNCH_SHAPES] = {"launch_shapes", "grid and block of kernels",
-                            "recorded by itself with ProfilerActivity.CUDA on CUDA and on recent "
-                            "ROCm",
-                            "nothing", NULL},
+    [ITEM_LAUNCH_SHAPES] =
+        {"launch_shapes", "grid and block of kernels",
+         "recorded by default with ProfilerActivity.CUDA on CUDA and on recent ROCm", "nothing",
+         NULL},
     [ITEM_OCCUPANCY] = {"occupancy", "registers, shared memory and estimated occupancy of kernels",
-                        "recorded by itself on CUDA; ROCm's profiler does not give it", "nothing",
-                        NULL},
-    [ITEM_SYNC_EVENTS] = {"sync_events", "which stream or event a stream or the host waited for",
+                        "recorded by default on CUDA; not available on ROCm", "nothing", NULL},
+    [ITEM_SYNC_EVENTS] = {"sync_events", "the stream or event that a stream or the host waited for",
                           "experimental_config=torch._C._profiler._ExperimentalConfig("
                           "enable_cuda_sync_events=True), CUDA only",
                           "one event per synchronization", "unexplained_idle"},
     [ITEM_DISTRIBUTED] = {"distributed",
-                          "the trace's own rank, the size of the job and its process groups",
-                          "call torch.distributed.init_process_group before the profiler begins",
+                          "the rank of the trace, the world size and the process groups",
+                          "call torch.distributed.init_process_group before the profiler starts",
                           "nothing", "missing_ranks"},
     [ITEM_DEVICE] = {"device",
                      "peak rates for roofline and utilization, and the GPU's name in comparisons",
-                     "recorded by itself with ProfilerActivity.CUDA", "nothing",
+                     "recorded by default with ProfilerActivity.CUDA", "nothing",
                      "gemm_below_roofline, attention_below_roofline, memory_near_capacity"},
 };
 

@@ -83,8 +83,7 @@ static double busy_percent(const struct facts *facts, int64_t time_ns)
 // "...; most in NAME (3.1 %), NAME (0.4 %)". text holds the whole of it: names are cut short.
 static void describe(const struct unknown_walk *walk, int64_t time_ns, char *text, size_t size)
 {
-    int n = snprintf(text, size,
-                     "compute whose operator and kernel no rule knows: %.1f %% of busy time",
+    int n = snprintf(text, size, "compute not matched by any category rule: %.1f %% of busy time",
                      busy_percent(walk->facts, time_ns));
     for (uint32_t i = 0; i < walk->count && i < NAMED; i++) {
         uint32_t device = walk->unknowns[walk->ranked[i].index].device;
@@ -102,7 +101,7 @@ static bool add_quality(const struct unknown_walk *walk, struct report *report, 
         .item = "uncategorized",
         .timed = true,
         .detail = detail,
-        .effect = "it counts as other compute, whatever it does; the table uncategorized names it",
+        .effect = "it counts as other compute; the table uncategorized lists it",
     };
     for (uint32_t g = 0; g < walk->count; g++) {
         other.count += walk->unknowns[g].calls;

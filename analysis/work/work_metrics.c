@@ -76,19 +76,19 @@ static struct utilization utilization_of(const struct work_rows *rows)
 static const char *missing(const struct work_rows *rows, const struct utilization *use)
 {
     if (use->window_ns <= 0)
-        return "not known: no time is covered by steady steps";
+        return "unknown: no steady steps";
     if (use->heavy_ns > 0 && use->covered_ns == 0)
-        return "not known: no matrix product, attention or convolution has its operations worked "
-               "out (record_shapes, or kernels replayed from a graph)";
+        return "unknown: no matrix product, attention or convolution has known FLOPs (shapes not "
+               "recorded, or kernels replayed from a graph)";
     if ((double)use->covered_ns < LEAST_COVERED * (double)use->heavy_ns)
-        return "not known: less than half of the time of matrix products, attention and "
-               "convolutions has its operations worked out (see flops_time_share)";
+        return "unknown: FLOPs are known for less than half of the matrix product, attention and "
+               "convolution time (see flops_time_share)";
     if (rows->facts->identity.gpu.len == 0)
-        return "not known: the trace does not name the device";
+        return "unknown: the trace does not name the device";
     if (!rows->peak)
-        return "not known: no peaks are listed for this device; add them with --peaks";
+        return "unknown: no peaks are listed for this device; add them with --peaks";
     if (!use->peaks_known)
-        return "not known: a precision occurs for which the device has no listed peak";
+        return "unknown: the device has no listed peak for one of the precisions used";
     return NULL;
 }
 
@@ -99,13 +99,13 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
     double window = reason ? NAN : use->window_ns;
     struct metric metrics[] = {
         {"hfu", "share", use->peak_ns / window,
-         "Hardware FLOPs utilization: of the steady steps' time, the share that the matrix "
-         "products, attention and convolutions executed would take at the device's dense peak, "
-         "each at its own precision. A lower bound where flops_time_share is below 1."},
+         "Hardware FLOPs utilization: the share of the steady steps' time that the executed matrix "
+         "products, attention and convolutions would take at the device's dense peak, each at its "
+         "precision. A lower bound when flops_time_share is below 1."},
         {"mfu", "share", use->model_peak_ns / window,
          "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the launches that "
-         "activation checkpointing repeats. They are told by Python frames (with_stack); without "
-         "those it equals hfu."},
+         "activation checkpointing repeats. These are identified by Python frames (with_stack); "
+         "without frames it equals hfu."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         if (reason)
@@ -123,17 +123,18 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
     double steps = known && rows->facts->steady_count ? (double)rows->facts->steady_count : NAN;
     struct metric metrics[] = {
         {"flops_per_step", "count", use->flops / steps,
-         "Floating point operations of matrix products, attention and convolutions launched in a "
-         "steady step, on the mean; those without a formula are not in it."},
+         "Floating point operations of matrix products, attention and convolutions launched per "
+         "steady step, on average; those without a formula are left out."},
         {"model_flops_per_step", "count", use->model_flops / steps,
-         "Floating point operations of a steady step, on the mean, without the launches that "
+         "Floating point operations per steady step, on average, without the launches that "
          "activation checkpointing repeats."},
         {"step_tflops", "TFLOP/s", use->flops / (known ? use->window_ns : NAN) / 1e3,
-         "Operations of the steady steps divided by their time and the devices in the file."},
+         "Operations of the steady steps divided by their time and the number of devices in the "
+         "file."},
         {"flops_time_share", "share",
          use->heavy_ns ? (double)use->covered_ns / (double)use->heavy_ns : NAN,
-         "Owned time of matrix products, attention and convolutions whose operations are worked "
-         "out, divided by that of all of them, over the whole trace. Empty without any."},
+         "Owned time of matrix products, attention and convolutions with known FLOPs, divided by "
+         "that of all of them, over the whole trace. Empty without any."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, &metrics[i], err))
@@ -173,9 +174,9 @@ static bool add_precision(enum precision precision, const int64_t sums[PRECISION
         total += sums[p];
     snprintf(name, sizeof name, "gemm_%s_share", precision_word(precision));
     snprintf(help, sizeof help,
-             total ? "Owned time of matrix products in %s, by their inputs or else their kernels' "
+             total ? "Owned time of matrix products in %s, by their inputs or else their kernel "
                      "names, divided by that of all matrix products."
-                   : "Empty: no matrix product in %s or any other precision ran.",
+                   : "Empty: there are no matrix products.",
              precision_word(precision));
     struct metric metric = {name, "share", total ? (double)sums[precision] / (double)total : NAN,
                             help};
@@ -254,12 +255,10 @@ static bool add_throughput(const struct facts *facts, struct report *report, str
     double rate = median_ns > 0 ? (double)tokens * 1e9 / (double)median_ns : NAN;
     struct metric metrics[] = {
         {"tokens_per_second", "1/s", rate,
-         "Tokens of a step over all ranks, as the user gave them, divided by the median steady "
+         "Tokens per step over all ranks, as entered by the user, divided by the median steady "
          "step."},
         {"tokens_per_second_per_gpu", "1/s", rate / devices,
-         "Tokens per second divided by the number of ranks that the trace names, else by the "
-         "devices in "
-         "the file."},
+         "Tokens per second divided by the trace's world size, else by the devices in the file."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, &metrics[i], err))

@@ -7,8 +7,8 @@
 
 const char work_note_shapes[] = "the shapes of its inputs do not fit together";
 const char work_note_concrete[] =
-    "a number among its inputs that the formula needs was not recorded or is not as expected";
-const char work_note_types[] = "an element type of its inputs is not known";
+    "an input value that the formula needs was not recorded or is unexpected";
+const char work_note_types[] = "an element type of its inputs is unknown";
 
 int64_t work_bytes(int64_t elements, enum dtype dtype)
 {
@@ -88,7 +88,7 @@ void work_model(struct str op, const struct arg_list *args, struct work *work)
     bool missing =
         !count_known(work->bytes) || (work_kind_has_flops(work->kind) && !count_known(work->flops));
     if (missing && !work->note)
-        work->note = "an element type of its inputs is not known, or a figure is past 63 bits";
+        work->note = "an element type of its inputs is unknown, or a figure is past 63 bits";
 }
 
 const char *work_kind_word(enum work_kind kind)

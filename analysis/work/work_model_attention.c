@@ -151,11 +151,12 @@ static void fill_flops(const struct attention *attention, const struct arg_list 
     if (!read_causal(attention, args, &causal))
         work->note = "whether it is causal was not recorded";
     else if (has_window(attention, args))
-        work->note = "the work within a sliding window is not worked out";
+        work->note = "FLOPs of sliding window attention are not modelled";
     else
         work->flops = count_flops(p, attention->backward, causal);
     if (count_known(work->flops) && causal && p->queries != p->keys)
-        work->note = "causal, but as many operations as without: queries and keys differ in number";
+        work->note =
+            "causal, but counted as without a mask: the numbers of queries and keys differ";
     snprintf(work->problem, sizeof work->problem,
              "B=%" PRId64 " H=%" PRId64 " Hkv=%" PRId64 " Nq=%" PRId64 " Nkv=%" PRId64
              " dqk=%" PRId64 " dv=%" PRId64 "%s",

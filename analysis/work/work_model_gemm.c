@@ -137,7 +137,7 @@ static enum dtype output_type(const struct gemm *gemm, const struct arg_list *ar
         return DTYPE_INT32;
     if (op_args_int(args, gemm->out_dtype, &number) && dtype_of_number(number) != DTYPE_UNKNOWN)
         return dtype_of_number(number);
-    work->note = "the type of the output was not recorded: taken as 2 bytes an element";
+    work->note = "the type of the output was not recorded: assumed to be 2 bytes per element";
     return DTYPE_BF16;
 }
 
@@ -230,7 +230,7 @@ static void fill_grouped(const struct grouped *grouped, const struct arg_list *a
     work->bytes = count_add(count_add(op_arg_bytes(a), op_arg_bytes(b)),
                             work_bytes(outputs, output_type(&like, args, work)));
     if (offsets)
-        work->note = "the groups are taken to cover all rows of the inputs";
+        work->note = "assumes that the groups cover all rows of the inputs";
     describe(&p, k, work);
 }
 

@@ -238,7 +238,7 @@ static void fill_softmax(const struct arg_list *args, struct work *work)
         return;
     }
     if (!op_args_bool(args, 2, &widens))
-        work->note = "whether it widens to fp32 was not recorded: taken as not";
+        work->note = "conversion to fp32 was not recorded: assumed not";
     work->bytes = count_add(work_distinct_bytes(in),
                             work_bytes(in->elements, widens ? DTYPE_FP32 : in->dtype));
 }

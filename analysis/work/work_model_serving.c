@@ -280,7 +280,7 @@ void work_paged(struct str op, const struct arg_list *args, const struct serving
     work->flops = count_mul(count_mul(2, pairs), count_mul(h.heads, widths));
     work->bytes = count_add(work_bytes(count_mul(h.queries, count_mul(h.heads, widths)), h.type),
                             work_bytes(count_mul(keys, count_mul(h.kv_heads, widths)), h.kv_type));
-    work->note = "lengths of its sequences as the annotation of the pass says";
+    work->note = "sequence lengths from the annotation of the pass";
     snprintf(work->problem, sizeof work->problem,
              "H=%" PRId64 " Hkv=%" PRId64 " Nq=%" PRId64 " sum Nkv=%" PRId64 " dqk=%" PRId64
              " dv=%" PRId64,

@@ -20,7 +20,7 @@ struct roofline work_roofline(const struct work_row *row, const struct peak *pea
     if (!count_known(work->bytes) || (flops && !count_known(work->flops)))
         return roof;
     if (!peak) {
-        roof.note = "no peaks are known for this device";
+        roof.note = "no peaks are listed for this device";
         return roof;
     }
     if (row->host_link) {
@@ -31,7 +31,7 @@ struct roofline work_roofline(const struct work_row *row, const struct peak *pea
     roof.compute_ns =
         flops ? time_of(work->flops, row->calls, peak->tflops[work->precision] * 1e3) : 0;
     if (isnan(roof.memory_ns) || isnan(roof.compute_ns)) {
-        roof.note = "no peak of this device is known at this precision";
+        roof.note = "no peak is listed for this device at this precision";
         return roof;
     }
     bool compute = flops && roof.compute_ns >= roof.memory_ns;
@@ -39,6 +39,6 @@ struct roofline work_roofline(const struct work_row *row, const struct peak *pea
     roof.total_ns = compute ? roof.compute_ns : roof.memory_ns;
     if (roof.total_ns > (double)row->busy_ns)
         roof.note = compute ? "faster than the peak in the data sheet"
-                            : "faster than memory: caches served a part of it";
+                            : "faster than memory: partly served from caches";
     return roof;
 }

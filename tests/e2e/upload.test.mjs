@@ -157,7 +157,7 @@ test("an upload chooses what marks a step and how many to leave out", async () =
   const run = await server.settled("marked");
   assert.equal(run.step, "train_step*");
   assert.equal(run.warmup, 2);
-  const asked = "warm-up: left out as asked";
+  const asked = "warm-up: excluded by request";
   assert.deepEqual(await steps_of("marked"), [[0, asked], [1, asked], [2, null], [3, null]]);
 
   const { headers: { etag } } = await server.request("/api/v1/runs/marked");

@@ -221,7 +221,7 @@ static void a_step_whose_compute_was_overtaken_has_no_time(void **state)
     expect_step(&hand.facts, 0, 150, 160);
     expect_step(&hand.facts, 1, 160, 160);
     assert_string_equal(hand.facts.steps[1].reason,
-                        "its compute had ended before that of the step before");
+                        "its compute ended before that of the previous step");
     expect_step(&hand.facts, 2, 160, 230);
     hand_end(&hand);
 }
@@ -273,7 +273,7 @@ static void optimizer_marks_leave_the_last_step_open(void **state)
     assert_int_equal(hand.facts.step_count, 3);
     expect_step(&hand.facts, 0, 60, 70);
     expect_step(&hand.facts, 1, 70, 170);
-    assert_string_equal(hand.facts.steps[2].reason, "its mark has no end");
+    assert_string_equal(hand.facts.steps[2].reason, "its annotation has no end");
     assert_int_equal(hand.facts.steady_count, 1);
     hand_end(&hand);
 }

@@ -117,7 +117,7 @@ static void faults_are_told_with_their_line(void **state)
     static const struct {
         const char *text, *message;
     } faults[] = {
-        {"", "expected a line with the names of the columns"},
+        {"", "expected a header line with the column names"},
         {"device\ttbps\n", "line 1: expected 12 columns with tabs between, found 2"},
         {"device\tmemory\tfp4\tfp8\tint8\tbf16\tfp16\ttf32\tfp32\tfp64\ttbps\tsource\n",
          "line 1: expected the column 'memory_gib', found 'memory'"},

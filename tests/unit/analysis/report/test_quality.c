@@ -227,8 +227,8 @@ static void steps_left_out_as_asked_say_so(void **state)
     hand_analyse(&hand);
     size_t row = hand_find(&hand, "quality", "item", "steps_excluded");
     assert_int_equal(hand_i64(&hand, "quality", row, "count"), 2);
-    assert_string_equal(hand_word(&hand, "steps", 0, "reason"), "warm-up: left out as asked");
-    assert_string_equal(hand_word(&hand, "steps", 1, "reason"), "warm-up: left out as asked");
+    assert_string_equal(hand_word(&hand, "steps", 0, "reason"), "warm-up: excluded by request");
+    assert_string_equal(hand_word(&hand, "steps", 1, "reason"), "warm-up: excluded by request");
     assert_null(hand_word(&hand, "steps", 2, "reason"));
     row = hand_find(&hand, "environment", "key", "stepscope.warmup");
     assert_string_equal(hand_word(&hand, "environment", row, "value"), "2");

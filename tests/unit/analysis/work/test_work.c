@@ -471,7 +471,7 @@ static void a_device_without_peaks_has_no_efficiency_and_says_so(void **state)
     assert_int_equal(hand_i64(&hand, "work", 0, "flops"), 2147483648);
     assert_true(hand_cell(&hand, "work", 0, "efficiency")->null);
     assert_true(hand_cell(&hand, "work", 0, "bound")->null);
-    assert_string_equal(hand_word(&hand, "work", 0, "note"), "no peaks are known for this device");
+    assert_string_equal(hand_word(&hand, "work", 0, "note"), "no peaks are listed for this device");
     size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
     assert_true(hand_cell(&hand, "metrics", hfu, "value")->null);
     assert_non_null(strstr(hand_word(&hand, "metrics", hfu, "help"), "--peaks"));
