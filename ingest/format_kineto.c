@@ -662,7 +662,7 @@ static bool refuse(const struct reader *reader, struct err *err)
                        "reach an active step, with prof.step() after each?");
     if (reader->odd_events)
         return err_set(err, ERR_FORMAT,
-                       "found traceEvents that is no list, expected one of events");
+                       "found traceEvents that is not a list, expected a list of events");
     if (!whole && reader->place != PLACE_RESYNC && begins_as_json(reader->head))
         return err_set_at(err, ERR_FORMAT, position(reader),
                           "the file ends at byte %llu before its first event; upload all of it",

@@ -145,7 +145,7 @@ bool format_refuse_json(struct str head, struct err *err)
         return format_refuse(known, err);
     char what[WHAT_BYTES];
     json_outline_describe(&sample.outline, what, sizeof what);
-    return refuse(what, "upload what prof.export_chrome_trace() writes", err);
+    return refuse(what, "upload the output of prof.export_chrome_trace()", err);
 }
 
 static bool refuse_unknown(struct str head, struct err *err)
@@ -158,8 +158,7 @@ static bool refuse_unknown(struct str head, struct err *err)
     memcpy(first, head.at, head.len < sizeof first ? head.len : sizeof first);
     format_endings(1u << FORMAT_TRACE, endings);
     return err_set_at(err, ERR_UNSUPPORTED, 0,
-                      "found bytes of no known format (%02x %02x %02x %02x), expected a trace as "
-                      "%s",
+                      "found an unknown format (bytes %02x %02x %02x %02x), expected a trace as %s",
                       first[0], first[1], first[2], first[3], endings);
 }
 

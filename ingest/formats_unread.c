@@ -9,7 +9,7 @@
     {                                                                                   \
         .name = "pickle", .kind = FORMAT_RECORDS, MAGIC(bytes),                         \
         .what = "a Python pickle, perhaps a memory snapshot or a Flight Recorder dump", \
-        .advice = "upload what prof.export_chrome_trace() writes"                       \
+        .advice = "upload the output of prof.export_chrome_trace()"                     \
     }
 #define UTF_16(bytes)                                                               \
     {                                                                               \
@@ -87,7 +87,7 @@ const struct format formats_unread[] = {
      .access = FORMAT_SEEK,
      MAGIC("SQLite format 3"),
      .what = "an SQLite database",
-     .advice = "exports of Nsight Systems are not read yet"},
+     .advice = "Nsight Systems exports are not supported yet"},
     {.name = "git-lfs",
      .kind = FORMAT_OTHER,
      MAGIC("version https://git-lfs"),

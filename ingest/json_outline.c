@@ -139,7 +139,7 @@ static const char *kind_of_list(const struct json_outline *outline)
     case ']': return "an empty list";
     case '{': return "a list of objects that are not events, perhaps metrics,";
     case '[': return "a list of lists";
-    case '"': return "a list of texts";
+    case '"': return "a list of strings";
     default: return "a list of numbers";
     }
 }

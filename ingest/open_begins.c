@@ -43,7 +43,7 @@ static bool item_index(struct open_begins *begins, uint32_t *index, struct err *
     }
     if (begins->count == begins->cap) {
         if (begins->cap > UINT32_MAX / 2)
-            return err_set(err, ERR_LIMIT, "more than %u begin events wait for their end",
+            return err_set(err, ERR_LIMIT, "more than %u begin events without an end",
                            begins->count);
         uint32_t cap = begins->cap + begins->cap / 2 + 64;
         struct open_begin *items = budget_realloc(

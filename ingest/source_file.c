@@ -82,9 +82,9 @@ static bool is_readable_kind(int fd, const char *path, struct err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return err_set_errno(err, "cannot look at %s", path);
+        return err_set_errno(err, "cannot stat %s", path);
     if (S_ISDIR(st.st_mode))
-        return err_set(err, ERR_USAGE, "%s is a folder; name the trace files in it", path);
+        return err_set(err, ERR_USAGE, "%s is a folder; give the trace files in it", path);
     return true;
 }
 

@@ -121,7 +121,7 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
                 return err_set_at(err, ERR_LIMIT, pos, "more than %d empty gzip members",
                                   MAX_EMPTY);
         } else if (gzip->input_ended && gzip->state.avail_out == room) {
-            return err_set_at(err, ERR_FORMAT, pos, "the gzip stream is cut");
+            return err_set_at(err, ERR_FORMAT, pos, "the gzip stream is truncated");
         }
     }
     *got = room - gzip->state.avail_out;

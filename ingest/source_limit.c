@@ -27,7 +27,7 @@ static bool limit_read(struct source *source, void *bytes, size_t cap, size_t *g
         limit->bytes / limit->limits.max_ratio > source_consumed(limit->below))
         return err_set_at(err, ERR_LIMIT, limit->bytes,
                           "decompresses to more than %" PRIu64
-                          " times its size, which no trace does",
+                          " times its size, more than any trace",
                           limit->limits.max_ratio);
     return true;
 }

@@ -42,8 +42,8 @@ static void note_failure(struct zstd *zstd, uint64_t pos)
     zstd->failed = true;
     if (ZSTD_getErrorCode(zstd->want) == ZSTD_error_frameParameter_windowTooLarge)
         err_set_at(&zstd->error, ERR_FORMAT, pos,
-                   "the zstd frame asks for a window of more than 2^%d bytes; compress with "
-                   "--long=%d at most",
+                   "the zstd frame needs a window of more than 2^%d bytes; compress with at most "
+                   "--long=%d",
                    WINDOW_LOG_MAX, WINDOW_LOG_MAX);
     else
         err_set_at(&zstd->error, ERR_FORMAT, pos, "damaged zstd stream: %s",
@@ -78,7 +78,7 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
             break;
         }
         if (zstd->input_ended && out.pos == 0 && zstd->in.pos == in_before)
-            return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is cut");
+            return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is truncated");
         zstd->empty = out.pos ? 0 : zstd->empty + (zstd->want == 0);
         if (zstd->empty > MAX_EMPTY)
             return err_set_at(err, ERR_LIMIT, pos, "more than %d empty zstd frames", MAX_EMPTY);

@@ -157,7 +157,7 @@ struct unpack *unpack_open(struct source *source, const struct format *format,
     if (format->access == FORMAT_SEEK && !source_size(source, &size)) {
         source_close(source);
         err_set(err, ERR_UNSUPPORTED,
-                "found %s in a pipe or in compression, expected it as a file of its own",
+                "found %s in a pipe or in compression, expected it as a separate file",
                 format->what);
         return NULL;
     }

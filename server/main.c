@@ -13,14 +13,14 @@
 
 static const struct command commands[] = {
     {"serve", "run the web service", cmd_serve, NULL},
-    {"analyze", "analyse trace files without a service", cmd_analyze, NULL},
-    {"compare", "compare trace files, and judge whether steps became slower", NULL, cmd_compare},
+    {"analyze", "analyze trace files without a service", cmd_analyze, NULL},
+    {"compare", "compare trace files and judge whether steps became slower", NULL, cmd_compare},
     {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
-    {"token", "make, list and revoke tokens of a service", cmd_token, NULL},
-    {"backup", "copy what a service stores, while it runs", cmd_backup, NULL},
-    {"restore", "make a folder to serve from out of a backup", cmd_restore, NULL},
-    {"check", "look whether what is stored is sound", NULL, cmd_check},
-    {"retention", "say which runs rules would delete, without deleting", cmd_retention, NULL},
+    {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
+    {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},
+    {"restore", "restore a data folder from a backup", cmd_restore, NULL},
+    {"check", "check the integrity of stored data", NULL, cmd_check},
+    {"retention", "list runs that retention would delete, without deleting", cmd_retention, NULL},
     {"version", "show the version", cmd_version, NULL},
     {"_job", NULL, cmd_job, NULL},
 };

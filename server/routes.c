@@ -253,7 +253,7 @@ bool routes_find(struct request *request, struct response *response, struct err 
     }
     if (known)
         return refuse_method(request, response, err);
-    return err_set(err, ERR_NOT_FOUND, "found no endpoint at %.*s",
+    return err_set(err, ERR_NOT_FOUND, "no endpoint at %.*s",
                    (int)(request->path.len < 100 ? request->path.len : 100), request->path.at);
 }
 
@@ -265,7 +265,7 @@ static bool refuse_crowd(struct request *request, struct response *response, con
 {
     response_retry_later(response, request);
     return response_refuse(response, err, (struct refusal){429, "too-many-requests"},
-                           "too many requests of this %s are under way; try again soon", whose);
+                           "too many concurrent requests of this %s; try again soon", whose);
 }
 
 static bool admit_client(struct request *request, struct response *response, struct err *err)

@@ -131,7 +131,7 @@ static const struct finding_rule no_device_events = {
               "If that was set: another profiler (nsys, DCGM) may have been using the device's "
               "counters, the process may lack permission to profile, or the recording ended before "
               "the device did any work.",
-    .method = "No kernel, copy or memset is in the recording. No cost of its own.",
+    .method = "No kernel, copy or memset is in the recording. No direct cost.",
     .false_alarms = "A job that runs only on the host.",
 };
 

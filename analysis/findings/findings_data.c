@@ -38,7 +38,7 @@ const struct finding_rule finding_data_quality = {
     .name = "data_quality",
     .why = "Events were repaired, left out or cut, so some figures are based on incomplete data.",
     .advice = "Read the trust report; record again if it affects the figures you need.",
-    .method = "Rows of the trust report with severity warning or error. No cost of its own.",
+    .method = "Rows of the trust report with severity warning or error. No direct cost.",
     .false_alarms = "A cut at the end of a long recording barely changes figures per step.",
     .check = check,
 };

@@ -27,7 +27,7 @@ static const struct finding_rule missing_rule = {
     .why = "Waits for a missing rank look like transfers, and a straggler among the missing ranks "
            "cannot be identified.",
     .advice = "Upload the traces of the other ranks to the same run.",
-    .method = "World size of the job minus the ranks with a trace. No cost of its own.",
+    .method = "World size of the job minus the ranks with a trace. No direct cost.",
     .false_alarms = "Profiling only some ranks of a large job is common and often sufficient.",
 };
 
@@ -85,7 +85,7 @@ static const struct finding_rule jobs_rule = {
     .advice = "Upload the traces of each job as a separate run.",
     .method =
         "Ranks of one job have the same device model and world size, and were recorded within a "
-        "minute of each other, or as much later as the steps in between take. No cost of its own.",
+        "minute of each other, or as much later as the steps in between take. No direct cost.",
     .false_alarms = "Hosts whose clocks differ by more than a minute; a job on two device models.",
 };
 

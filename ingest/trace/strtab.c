@@ -113,7 +113,7 @@ bool strtab_adopt(struct strtab *table, struct budget *budget, struct strtab_par
     while (cap / 2 <= parts.count && parts.count <= MAX_IDS)
         cap *= 2;
     bool ok = spans_fit(table) ? rehash(table, cap, err)
-                               : err_set(err, ERR_FORMAT, "a text lies outside the text block");
+                               : err_set(err, ERR_FORMAT, "a text is outside the text block");
     if (!ok)
         strtab_free(table);
     return ok;

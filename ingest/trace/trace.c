@@ -9,22 +9,22 @@ struct wording {
 };
 
 static const struct wording wordings[REPAIR_COUNT] = {
-    [REPAIR_TRUNCATED] = {"truncated", "the file ends inside the events; what was complete counts"},
+    [REPAIR_TRUNCATED] = {"truncated", "the file ends inside the events; complete events count"},
     [REPAIR_MALFORMED] = {"malformed", "events that are not JSON, skipped up to the next one"},
     [REPAIR_OVERSIZE] = {"oversize", "events or values larger than the limit, skipped"},
-    [REPAIR_NOT_OBJECT] = {"not-an-object", "items of the event list that are no objects"},
+    [REPAIR_NOT_OBJECT] = {"not-an-object", "items of the event list that are not objects"},
     [REPAIR_INCOMPLETE] = {"incomplete",
                            "device, launch or operator events without ts, dur or name, left out"},
     [REPAIR_INCOMPLETE_OTHER] = {"incomplete-other", "other events without ts or name, left out"},
-    [REPAIR_NO_DURATION] = {"no-duration", "other events without dur, taken as 0 long"},
-    [REPAIR_NEGATIVE_DURATION] = {"negative-duration",
-                                  "host events that end before they begin, taken as 0 long"},
+    [REPAIR_NO_DURATION] = {"no-duration", "other events without dur, counted with zero duration"},
+    [REPAIR_NEGATIVE_DURATION] =
+        {"negative-duration", "host events that end before they start, counted with zero duration"},
     [REPAIR_BAD_NUMBER] = {"bad-number", "inf, nan or no number where one was expected"},
     [REPAIR_TEXT] = {"text", "texts with invalid UTF-8, escapes or control characters, repaired"},
     [REPAIR_LONG_TEXT] = {"long-text", "texts longer than 64 KiB, cut"},
     [REPAIR_COMMA] = {"comma", "missing or surplus commas"},
     [REPAIR_UNKNOWN_PHASE] = {"unknown-phase",
-                              "events without a phase, or of one that nobody defines, left out"},
+                              "events without a phase or with an undefined one, left out"},
     [REPAIR_END_WITHOUT_BEGIN] = {"end-without-begin", "end events without a begin, left out"},
     [REPAIR_BEGIN_WITHOUT_END] =
         {"begin-without-end",
@@ -32,12 +32,14 @@ static const struct wording wordings[REPAIR_COUNT] = {
     [REPAIR_BYTE_ORDER_MARK] = {"byte-order-mark", "a byte order mark before the text, skipped"},
     [REPAIR_TRAILING] = {"trailing", "bytes after the end of the document, left out"},
     [REPAIR_METADATA] = {"metadata", "top-level members too large to keep"},
-    [REPAIR_COMPRESSION] = {"compression",
-                            "the compressed stream is cut or damaged; what came before counts"},
+    [REPAIR_COMPRESSION] =
+        {"compression", "the compressed stream is truncated or damaged; events before that count"},
     [REPAIR_ARGS] = {"args", "operators whose args are not JSON, kept without them"},
-    [REPAIR_FAR_TIME] = {"far-time", "times over 73 years from 1970, counted from the first such"},
+    [REPAIR_FAR_TIME] = {"far-time",
+                         "times more than 73 years from 1970, counted from the first such time"},
     [REPAIR_SECOND_LIST] = {"second-list", "further lists of events, read as one with the first"},
-    [REPAIR_LONG_DURATION] = {"long-duration", "host events that last over a day, taken as 0 long"},
+    [REPAIR_LONG_DURATION] = {"long-duration",
+                              "host events that last over a day, counted with zero duration"},
 };
 
 const char *repair_word(enum repair repair)

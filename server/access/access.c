@@ -57,8 +57,8 @@ static bool check_somebody_gets_in(const struct access *access, const char *data
         return false;
     return tokens > 0 || access->proxies.count > 0 ||
            err_set(err, ERR_USAGE,
-                   "nobody could get in: make a token by 'stepscope token create --name admin "
-                   "--scopes admin --data %s', or name a --trusted-proxy",
+                   "no access is possible: create a token with 'stepscope token create --name "
+                   "admin --scopes admin --data %s', or set a --trusted-proxy",
                    data_dir);
 }
 
@@ -67,8 +67,8 @@ static bool decide(struct access *access, const struct access_config *config, st
     bool off = strcmp(config->auth, "off") == 0;
     if (off && !is_loopback(config->listen))
         return err_set(err, ERR_USAGE,
-                       "found --auth off and --listen %s: whoever reaches that could change and "
-                       "delete everything; listen on 127.0.0.1, or leave --auth out",
+                       "found --auth off and --listen %s: anyone who reaches it could change and "
+                       "delete everything; listen on 127.0.0.1, or omit --auth",
                        config->listen);
     access->required =
         !off && (strcmp(config->auth, "required") == 0 || is_reached_from_elsewhere(config));
@@ -161,20 +161,19 @@ bool access_check_token(struct request *request, struct response *response, stru
     char hash[TOKEN_HASH_SIZE];
     bool found = false;
     if (!token_has_form(text, TOKEN_PREFIX))
-        return note_failure(request, response, "found something that is no token", err);
+        return note_failure(request, response, "found a malformed token", err);
     if (!token_hash(text, hash, err) ||
         !store_find_token(access->store, hash, request->arena, token, &found, err))
         return false;
     if (!found)
-        return note_failure(request, response, "found a token that this service does not know",
-                            err);
+        return note_failure(request, response, "found an unknown token", err);
     if (token->revoked_ns)
         return note_failure(request, response, "found a token that was revoked", err);
     if (token->expires_ns && token->expires_ns <= clock_wall_ns())
         return note_failure(request, response, "found a token that has expired", err);
     struct err ignored = {0}; // a full disk must not lock people out
     if (!store_touch_token(access->store, token, &ignored))
-        log_warn("the use of a token was not noted: %s", ignored.msg);
+        log_warn("the use of a token was not recorded: %s", ignored.msg);
     return true;
 }
 
@@ -205,9 +204,9 @@ static bool check_address(const struct request *request, struct response *respon
         if (!is_secret)
             continue;
         response->fix = STR("send it as 'Authorization: Bearer TOKEN', and revoke this one: "
-                            "proxies may have written it down");
+                            "proxies may have logged it");
         return response_refuse(response, err, (struct refusal){400, "token-in-address"},
-                               "found a token in the address, where it does not belong");
+                               "found a token in the URL, where it does not belong");
     }
     return true;
 }
@@ -250,9 +249,9 @@ static bool check_scopes(struct request *request, struct response *response, str
     response_header(response, request->arena, "WWW-Authenticate",
                     "Bearer realm=\"stepscope\", error=\"insufficient_scope\", scope=\"%s\"",
                     needed);
-    response->fix = STR("come with a token of that scope; an administrator can make one");
+    response->fix = STR("use a token with that scope; an administrator can create one");
     return response_refuse(response, err, (struct refusal){403, "scope"},
-                           "%.*s may not do this, which needs the scope %s",
+                           "%.*s lacks the scope %s, which this requires",
                            (int)request->who.name.len, request->who.name.at, needed);
 }
 

@@ -43,9 +43,9 @@ static void warn_of_proxy(struct access *access, const struct request *request)
     if (access->required || access->proxies.count || !is_passed_on(request) ||
         atomic_exchange(&access->told_of_proxy, true))
         return;
-    log_warn("a proxy passes on requests from elsewhere, and nobody is asked who they are: whoever "
-             "reaches the proxy may change and delete everything; start with --auth required and "
-             "tokens, or name the proxy with --trusted-proxy");
+    log_warn("a proxy forwards requests from elsewhere without authentication: anyone who reaches "
+             "the proxy can change and delete everything; start with --auth required and tokens, "
+             "or set the proxy as --trusted-proxy");
 }
 
 void access_find_peer(struct request *request)
@@ -105,13 +105,13 @@ bool access_read_proxy(struct request *request, struct response *response, struc
         return true;
     if (!request->by_proxy)
         return response_refuse(response, err, (struct refusal){403, "untrusted-proxy"},
-                               "found the header %s from %.*s, which is no --trusted-proxy",
+                               "found the header %s from %.*s, which is not a --trusted-proxy",
                                access->user_header, (int)request->peer.len, request->peer.at);
     struct str user = trim(request_header(request, access->user_header));
     if (count > 1 || !is_user(user))
-        return response_refuse(response, err, (struct refusal){400, "proxy-user"},
-                               "found %zu %s headers, or one with no plain name, expected one that "
-                               "names the user",
-                               count, access->user_header);
+        return response_refuse(
+            response, err, (struct refusal){400, "proxy-user"},
+            "found %zu %s headers, or one without a plain name, expected one that names the user",
+            count, access->user_header);
     return know_user(request, user, err);
 }

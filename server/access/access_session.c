@@ -26,7 +26,7 @@ static bool check_sender(const struct request *request, struct response *respons
         (site.at && str_equal(site, STR("same-origin"))))
         return true;
     return response_refuse(response, err, (struct refusal){403, "cross-site"},
-                           "found neither Origin nor Sec-Fetch-Site, expected one of them with a "
+                           "found neither Origin nor Sec-Fetch-Site, expected one of them for a "
                            "change by session; programs send a token");
 }
 
@@ -43,8 +43,7 @@ static void set_cookie(struct request *request, struct response *response, const
 static bool refuse_session(struct request *request, struct response *response, struct err *err)
 {
     set_cookie(request, response, "", "; Max-Age=0");
-    return access_count_failure(request, response,
-                                "found a session that has ended or that nobody knows", err);
+    return access_count_failure(request, response, "found an unknown or expired session", err);
 }
 
 bool access_read_session(struct request *request, struct response *response, struct err *err)

@@ -118,7 +118,7 @@ static bool refuse_day(struct request *request, struct response *response, int64
     int64_t wait_s = DAY_S - clock_wall_ns() / 1000000000 % DAY_S;
     response_header(response, request->arena, "Retry-After", "%lld", (long long)wait_s);
     return response_refuse(response, err, (struct refusal){429, "quota-day"},
-                           "%.*s may upload %lld bytes more today, which is too little for this",
+                           "%.*s may upload %lld more bytes today, too few for this upload",
                            (int)request->who.name.len, request->who.name.at, (long long)left);
 }
 
@@ -127,7 +127,7 @@ static bool refuse_stored(struct request *request, struct response *response, in
 {
     response->fix = STR("delete runs that are not needed any more, or ask for a higher limit");
     return response_refuse(response, err, (struct refusal){507, "quota-stored"},
-                           "%.*s may store %lld bytes more, which is too little for this",
+                           "%.*s may store %lld more bytes, too few for this upload",
                            (int)request->who.name.len, request->who.name.at, (long long)left);
 }
 
@@ -136,7 +136,7 @@ static bool refuse_in_flight(struct request *request, struct response *response,
 {
     response_retry_later(response, request);
     return response_refuse(response, err, (struct refusal){429, "quota-in-flight"},
-                           "%.*s has %lld uploads under way, the most it may have",
+                           "%.*s has %lld uploads in progress, its limit",
                            (int)request->who.name.len, request->who.name.at, (long long)most);
 }
 

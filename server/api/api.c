@@ -15,7 +15,7 @@ bool api_find_run(struct request *request, struct response *response, struct str
         return true;
     }
     if (err->code == ERR_NOT_FOUND)
-        response->fix = STR("GET /api/v1/runs lists the runs there are");
+        response->fix = STR("GET /api/v1/runs lists the runs");
     return false;
 }
 

@@ -26,7 +26,7 @@ static bool reply_one(struct request *request, struct response *response, const 
     if (!store_list_baselines(request->services->intake->store, name, request->arena, &table, err))
         return false;
     if (table.row_count == 0) {
-        response->fix = STR("GET /api/v1/baselines lists those there are");
+        response->fix = STR("GET /api/v1/baselines lists the baselines");
         return err_set(err, ERR_NOT_FOUND, "no baseline '%.*s'",
                        (int)(name.len < 80 ? name.len : 80), name.at);
     }

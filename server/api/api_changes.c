@@ -19,7 +19,7 @@ static bool read_world_size(json_t *object, int64_t *world_size, struct err *err
         return true;
     *world_size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
     return (*world_size >= 1 && *world_size <= INT32_MAX) ||
-           err_set(err, ERR_USAGE, "found a world_size that is not a number of ranks, or null");
+           err_set(err, ERR_USAGE, "found a world_size that is neither a number of ranks nor null");
 }
 
 // -1 for null, and when it is not there.
@@ -31,7 +31,7 @@ static bool read_warmup(json_t *object, int64_t *steps, struct err *err)
         return true;
     *steps = json_is_integer(value) ? (int64_t)json_integer_value(value) : -1;
     return (*steps >= 0 && *steps <= INT32_MAX) ||
-           err_set(err, ERR_USAGE, "found a warmup that is not a number of steps, or null");
+           err_set(err, ERR_USAGE, "found a warmup that is neither a number of steps nor null");
 }
 
 // Tags or settings: {"key": "value", "gone": null} (RFC 7396). The object has to live on.
@@ -50,15 +50,15 @@ static bool read_pairs(json_t *object, const char *what, struct arena *arena, st
     if (!changes || json_is_null(changes))
         return true;
     if (!json_is_object(changes))
-        return err_set(err, ERR_USAGE, "found %s that are not an object of texts", what);
+        return err_set(err, ERR_USAGE, "found %s that are not an object of strings", what);
     pairs->at = arena_array(arena, json_object_size(changes) + 1, sizeof(*pairs->at), err);
     if (!pairs->at)
         return false;
     json_object_foreach(changes, name, value)
     {
         if (!json_is_string(value) && !json_is_null(value))
-            return err_set(err, ERR_USAGE, "found %s '%.40s' with a value that is not a text", what,
-                           name);
+            return err_set(err, ERR_USAGE, "found %s '%.40s' with a value that is not a string",
+                           what, name);
         pairs->at[pairs->count++] =
             (struct run_tag){str_of(name), {json_string_value(value), json_string_length(value)}};
     }
@@ -69,9 +69,9 @@ static bool read_pairs(json_t *object, const char *what, struct arena *arena, st
 
 static bool refuse_changed(struct response *response, struct err *err)
 {
-    response->fix = STR("GET the run again, look at what changed, and repeat with its new ETag");
+    response->fix = STR("GET the run again, check what changed, and repeat with its new ETag");
     return response_refuse(response, err, (struct refusal){412, "changed-meanwhile"},
-                           "the run is not the one that If-Match names any more");
+                           "the run no longer matches If-Match");
 }
 
 // Whether a change failed because another came first, after the revision was looked at.
@@ -169,7 +169,7 @@ bool api_create_run(struct request *request, struct response *response, struct e
     if (!ok && err->code == ERR_BUSY) {
         response->status = 429;
         response->word = "too-many-empty-runs";
-        response->fix = STR("send traces to the runs that are there, or delete some");
+        response->fix = STR("send traces to the existing runs, or delete some");
     }
     if (!ok)
         return false;
@@ -266,8 +266,7 @@ static bool check_own(const struct request *request, struct response *response,
         return true;
     return response_refuse(
         response, err, (struct refusal){403, "scope"},
-        "somebody else made this run, or it is a baseline: changing it needs the "
-        "scope write");
+        "this run was created by someone else or is a baseline: changing it needs the scope write");
 }
 
 // Does something to the run that makes work, and tells those who do it.

@@ -78,7 +78,7 @@ static void write_database(const struct services *services, struct buf *out)
 {
     static const char *const files[][3] = {
         {"stepscope.db", "stepscope_database_bytes", "Bytes of the database."},
-        {"stepscope.db-wal", "stepscope_wal_bytes", "Bytes of the database's log."}};
+        {"stepscope.db-wal", "stepscope_wal_bytes", "Bytes of the database's write-ahead log."}};
     for (size_t i = 0; i < 2; i++) {
         char path[BLOB_PATH_SIZE];
         snprintf(path, sizeof path, "%s/%s", blob_root(services->intake->blobs), files[i][0]);
@@ -90,9 +90,9 @@ static void write_database(const struct services *services, struct buf *out)
 
 static void write_queue(const struct queue_state *queue, struct buf *out)
 {
-    write_gauge(out, "stepscope_jobs_queued", "Jobs that wait.", (double)queue->queued);
-    write_gauge(out, "stepscope_jobs_running", "Jobs at work.", (double)queue->running);
-    write_gauge(out, "stepscope_job_oldest_seconds", "Age of the job that waits longest.",
+    write_gauge(out, "stepscope_jobs_queued", "Queued jobs.", (double)queue->queued);
+    write_gauge(out, "stepscope_jobs_running", "Running jobs.", (double)queue->running);
+    write_gauge(out, "stepscope_job_oldest_seconds", "Age of the oldest queued job.",
                 store_queue_age_s(queue));
 }
 
@@ -100,15 +100,15 @@ static void write_process(struct buf *out)
 {
     struct process_state state;
     process_state_read(&state);
-    write_gauge(out, "process_resident_memory_bytes", "Memory of the process.",
+    write_gauge(out, "process_resident_memory_bytes", "Resident memory of the process.",
                 (double)state.resident_bytes);
-    write_gauge(out, "process_open_fds", "Open descriptors.", (double)state.open_fds);
-    write_gauge(out, "process_max_fds", "Descriptors that may be open.", (double)state.max_fds);
+    write_gauge(out, "process_open_fds", "Open file descriptors.", (double)state.open_fds);
+    write_gauge(out, "process_max_fds", "Maximum open file descriptors.", (double)state.max_fds);
     write_gauge(out, "process_threads", "Threads.", (double)state.threads);
-    write_gauge(out, "process_start_time_seconds", "When the process began, since 1970.",
+    write_gauge(out, "process_start_time_seconds", "Start time of the process since 1970.",
                 state.start_s);
-    buf_puts(out, "# HELP process_cpu_seconds_total Time on the processors.\n"
-                  "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ");
+    buf_puts(out, "# HELP process_cpu_seconds_total CPU time.\n# TYPE process_cpu_seconds_total "
+                  "counter\nprocess_cpu_seconds_total ");
     buf_f64(out, state.cpu_s);
     buf_putc(out, '\n');
 }
@@ -126,9 +126,10 @@ static void write_label(struct buf *out, const char *text)
 // Few of many: each owner is a series of its own for whoever keeps these figures.
 static void write_owners(const struct store_room *room, struct buf *out)
 {
-    buf_puts(out, "# HELP stepscope_token_stored_bytes Bytes stored, files and what analyses made "
-                  "of them, by who uploaded them: those with most, and the others together.\n"
-                  "# TYPE stepscope_token_stored_bytes gauge\n");
+    buf_puts(
+        out,
+        "# HELP stepscope_token_stored_bytes Bytes stored, files and their results, by uploader: "
+        "the largest, and all others together.\n# TYPE stepscope_token_stored_bytes gauge\n");
     for (size_t i = 0; i < room->owner_count; i++) {
         buf_puts(out, "stepscope_token_stored_bytes{who=\"");
         write_label(out, room->owners[i].who);
@@ -142,23 +143,23 @@ static void write_room(const struct services *services, const struct store_room 
                        struct buf *out)
 {
     const char *data = blob_root(services->intake->blobs);
-    write_gauge(out, "stepscope_pieces_open", "Uploads in pieces that are not complete.",
+    write_gauge(out, "stepscope_pieces_open", "Incomplete resumable uploads.",
                 (double)room->pieces);
-    write_gauge(out, "stepscope_pieces_bytes", "Bytes that came of them.",
+    write_gauge(out, "stepscope_pieces_bytes", "Bytes received of incomplete resumable uploads.",
                 (double)room->pieces_bytes);
     write_gauge(out, "stepscope_runs", "Runs.", (double)room->runs);
     write_gauge(out, "stepscope_bin_runs", "Deleted runs that can be restored.",
                 (double)room->bin_runs);
-    write_gauge(out, "stepscope_bin_bytes", "Bytes of the files of those runs.",
+    write_gauge(out, "stepscope_bin_bytes", "Bytes of the files of deleted runs.",
                 (double)room->bin_bytes);
     write_gauge(out, "stepscope_recent_run_bytes",
-                "Mean bytes of the files of a run, of the newest 32.", room->recent_run_bytes);
+                "Mean bytes of files per run, over the newest 32 runs.", room->recent_run_bytes);
     write_gauge(out, "stepscope_audit_entries", "Entries ever written to the audit log.",
                 (double)room->audit_entries);
-    write_gauge(out, "stepscope_audit_log_bytes", "Bytes of audit.log and of those put aside.",
+    write_gauge(out, "stepscope_audit_log_bytes", "Bytes of audit.log and its rotated files.",
                 services->audit ? (double)audit_file_bytes(services->audit) : 0);
     write_gauge(out, "stepscope_last_backup_timestamp_seconds",
-                "When the last backup was made, since 1970; 0: never.", backup_last_s(data));
+                "Time of the last backup since 1970; 0: never.", backup_last_s(data));
     write_owners(room, out);
 }
 
@@ -166,12 +167,10 @@ static void write_disk(const struct services *services, uint64_t free_bytes, str
 {
     uint64_t files = 0, free_files = 0;
     blob_files_left(services->intake->blobs, &files, &free_files);
-    write_gauge(out, "stepscope_disk_free_bytes", "Bytes that may still be written.",
+    write_gauge(out, "stepscope_disk_free_bytes", "Bytes available on the disk.",
                 (double)free_bytes);
-    write_gauge(out, "stepscope_disk_inodes", "Files that the disk has room for; 0: any number.",
-                (double)files);
-    write_gauge(out, "stepscope_disk_free_inodes", "Files that may still be made.",
-                (double)free_files);
+    write_gauge(out, "stepscope_disk_inodes", "Inodes of the disk; 0: unlimited.", (double)files);
+    write_gauge(out, "stepscope_disk_free_inodes", "Free inodes of the disk.", (double)free_files);
 }
 
 static void write_connections(const struct services *services, struct buf *out)
@@ -179,21 +178,21 @@ static void write_connections(const struct services *services, struct buf *out)
     uint64_t open = 0, closed = 0;
     if (services->connections)
         connections_count(services->connections, &open, &closed);
-    write_gauge(out, "stepscope_connections", "Connections that are open.", (double)open);
-    write_gauge(out, "stepscope_connections_limit", "Connections that are served at a time.",
+    write_gauge(out, "stepscope_connections", "Open connections.", (double)open);
+    write_gauge(out, "stepscope_connections_limit", "Maximum connections served at a time.",
                 (double)connections_limit(services->connections));
     buf_printf(out,
-               "# HELP stepscope_connections_closed_total Closed because they said nothing while "
-               "there were too many.\n# TYPE stepscope_connections_closed_total counter\n"
-               "stepscope_connections_closed_total %llu\n",
+               "# HELP stepscope_connections_closed_total Idle connections closed because there "
+               "were too many.\n# TYPE stepscope_connections_closed_total "
+               "counter\nstepscope_connections_closed_total %llu\n",
                (unsigned long long)closed);
 }
 
 static void write_build(struct buf *out)
 {
     buf_printf(out,
-               "# HELP stepscope_build_info What runs here.\n# TYPE stepscope_build_info gauge\n"
-               "stepscope_build_info{version=\"%s\",analysis_version=\"%d\"} 1\n",
+               "# HELP stepscope_build_info Version of the service.\n# TYPE stepscope_build_info "
+               "gauge\nstepscope_build_info{version=\"%s\",analysis_version=\"%d\"} 1\n",
                STEPSCOPE_VERSION, ANALYSIS_VERSION);
 }
 
@@ -214,7 +213,7 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
     write_queue(&queue, out);
     write_gauge(out, "stepscope_uploads_in_flight", "Uploads being received.",
                 (double)atomic_load(services->uploads));
-    write_gauge(out, "stepscope_uploads_in_flight_limit", "Uploads received at a time at most.",
+    write_gauge(out, "stepscope_uploads_in_flight_limit", "Maximum uploads received at a time.",
                 (double)services->uploads_in_flight);
     write_disk(services, free_bytes, out);
     write_room(services, &room, out);

@@ -87,7 +87,7 @@ static bool refuse_value(const char *name, struct str text, const char *expected
 static bool read_parameters(const struct query *query, double *value, struct err *err)
 {
     static const char *const expected =
-        "the model's parameters as a whole count from 1 to 1e14, such as 7e9 or 7B";
+        "the model's parameters as an integer from 1 to 1e14, such as 7e9 or 7B";
     struct str text = query_get(query, "parameters");
     if (read_amount(text, true, value) && *value >= 1 && *value <= 1e14 && *value == floor(*value))
         return true;

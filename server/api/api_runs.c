@@ -37,30 +37,30 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"series", COLUMN_TEXT, "", "name up to '@': repeats of one measurement share it"},
     {"created", COLUMN_TEXT, "", "when the run was made, UTC, RFC 3339"},
     {"status", COLUMN_TEXT, "", "empty, pending, running, done, partial or failed"},
-    {"received", COLUMN_I64, "count", "traces that have come"},
-    {"world_size", COLUMN_I64, "count", "ranks that the run had, as set or as its traces say"},
+    {"received", COLUMN_I64, "count", "traces received"},
+    {"world_size", COLUMN_I64, "count", "world size, as set or as recorded in its traces"},
     {"gpu", COLUMN_TEXT, "", "name of the device"},
-    {"tags", COLUMN_TEXT, "", "key=value of every tag, separated by blanks"},
-    {"meta", COLUMN_TEXT, "", "key=value of every setting that people gave, likewise"},
-    {"baselines", COLUMN_TEXT, "", "names of the baselines that are pinned to it, likewise"},
+    {"tags", COLUMN_TEXT, "", "key=value of every tag, separated by spaces"},
+    {"meta", COLUMN_TEXT, "", "key=value of every setting entered by users, separated by spaces"},
+    {"baselines", COLUMN_TEXT, "", "names of the baselines pinned to it, separated by spaces"},
     {"note", COLUMN_TEXT, "", "free text"},
     {"step_median_ns", COLUMN_I64, "ns", "median steady step of the headline rank"},
-    {"busy_share", COLUMN_F64, "share", "share of recorded step time in which the device worked"},
+    {"busy_share", COLUMN_F64, "share", "share of recorded step time in which the device was busy"},
     {"exposed_comm_share", COLUMN_F64, "share",
      "share of step time in which only communication ran"},
-    {"findings", COLUMN_I64, "count", "findings of the analysis"},
+    {"findings", COLUMN_I64, "count", "number of findings"},
     {"worst_quality", COLUMN_TEXT, "", "worst severity in the trust report"},
     {"gemm_ns", COLUMN_I64, "ns", "time per step in matrix products"},
     {"attention_ns", COLUMN_I64, "ns", "time per step in attention kernels"},
     {"other_compute_ns", COLUMN_I64, "ns", "time per step in all other compute kernels"},
     {"exposed_comm_ns", COLUMN_I64, "ns", "time per step in which only communication ran"},
     {"exposed_memory_ns", COLUMN_I64, "ns", "time per step in which only copies ran"},
-    {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step that the host causes"},
+    {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step caused by the host"},
     {"idle_other_ns", COLUMN_I64, "ns", "all other idle time per step"},
-    {"unrecorded_ns", COLUMN_I64, "ns", "time per step of work that the recording lacks"},
+    {"unrecorded_ns", COLUMN_I64, "ns", "time per step of work missing from the recording"},
 };
 
-static const struct table_desc runs_table = {"runs", "runs of the store", run_columns, RUN_COLUMNS};
+static const struct table_desc runs_table = {"runs", "stored runs", run_columns, RUN_COLUMNS};
 
 static struct str keep_text(struct buf *text, struct arena *arena)
 {

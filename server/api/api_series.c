@@ -53,7 +53,7 @@ static bool reply_rows(struct request *request, struct response *response,
     if (!table_request_parse(request, desc, known, &asked, err))
         return false;
     if (!store_find_series(store, &key, request->arena, err)) {
-        response->fix = STR("GET /api/v1/series lists those there are");
+        response->fix = STR("GET /api/v1/series lists the series");
         return false;
     }
     api_judge_series(request);

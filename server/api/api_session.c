@@ -68,15 +68,14 @@ bool api_post_session(struct request *request, struct response *response, struct
         return false;
     if (!access_is_required(request->services->access))
         return err_set(err, ERR_CONFLICT,
-                       "this service asks nobody who they are: there is nothing "
-                       "to sign in to");
+                       "this service does not use authentication: there is nothing to sign in to");
     json_t *object = json_body_read(request, response, err);
     bool ok = object && read_token(object, request->arena, &token, err) &&
               access_begin_session(request, response, token, err) &&
               reply_who(request, response, err);
     if (!ok && response->status == 401)
-        response->fix = STR("copy the whole token, ss_ and 43 characters; who has none asks an "
-                            "administrator");
+        response->fix = STR(
+            "copy the whole token, ss_ and 43 characters; ask an administrator for one if needed");
     json_decref(object);
     return ok;
 }

@@ -104,9 +104,9 @@ static void throughput_json(const struct run *run, struct buf *out)
     rate_json("tokens_per_second_per_gpu", run, valid ? tokens : 0, devices, out);
     buf_puts(out, ",\"reason\":");
     if (!valid)
-        buf_json(out, STR("the tag tokens_per_step is not a whole number above 0"));
+        buf_json(out, STR("the tag tokens_per_step is not a positive integer"));
     else if (run->step_median_ns.null)
-        buf_json(out, STR("the run has no analysed step yet"));
+        buf_json(out, STR("the run has no analyzed step yet"));
     else
         buf_puts(out, "null");
     buf_putc(out, '}');

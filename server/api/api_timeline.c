@@ -323,8 +323,8 @@ static void explain_unreadable(struct drawing *drawing, struct err *err)
     if (err->code == ERR_FORMAT)
         log_warn("no timeline of rank %lld: %s", (long long)drawing->asked.rank, err->msg);
     drawing->response->fix =
-        STR("wait until the run is done, or analyse it again: POST "
-            "/api/v1/runs/{run}/reanalyse makes the trace file from the upload");
+        STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyse "
+            "rebuilds the trace file from the upload");
     err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld",
             (long long)drawing->asked.rank);
 }
@@ -414,8 +414,8 @@ bool api_get_timeline(struct request *request, struct response *response, struct
         (asked->rank < 0 && !api_headline_rank(request, &run, &asked->rank, err)))
         return false;
     if (asked->rank < 0) {
-        response->fix = STR("wait until a trace of the run is analysed");
-        return err_set(err, ERR_NOT_FOUND, "found no analysed trace of the run");
+        response->fix = STR("wait until a trace of the run is analyzed");
+        return err_set(err, ERR_NOT_FOUND, "found no analyzed trace of the run");
     }
     if (!store_find_rank(request->services->intake->store, run.id, asked->rank, request->arena,
                          &trace, err))

@@ -37,7 +37,7 @@ static bool read_scopes(json_t *object, unsigned *scopes, struct err *err)
         unsigned one = 0;
         struct str word = {json_string_value(item), json_string_length(item)};
         if (!word.at)
-            return err_set(err, ERR_USAGE, "found a scope that is not a text");
+            return err_set(err, ERR_USAGE, "found a scope that is not a string");
         if (!token_parse_scopes(word, &one, err))
             return false;
         *scopes |= one;
@@ -55,7 +55,7 @@ static bool read_limit(json_t *object, const char *name, int64_t *limit, struct 
         return true;
     *limit = json_is_integer(value) ? (int64_t)json_integer_value(value) : -1;
     return *limit >= 0 ||
-           err_set(err, ERR_USAGE, "found %s that is not a whole number, or null", name);
+           err_set(err, ERR_USAGE, "found %s that is neither an integer nor null", name);
 }
 
 // "90d" from now on.

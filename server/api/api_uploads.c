@@ -13,15 +13,15 @@ static const char *const no_parameters[] = {NULL};
 static const struct column columns_upload[] = {
     TEXT("trace", "Identifier of the trace."),
     TEXT("run", "Identifier of its run."),
-    I64("rank", "", "Rank; empty while it is not known."),
-    TEXT("rank_from", "Where the rank came from: field, metadata, filename, next or pending."),
-    TEXT("filename", "Name of the file as it came."),
-    I64("bytes", "bytes", "Size of the file as it came."),
-    TEXT("sha256", "SHA-256 of those bytes."),
+    I64("rank", "", "Rank; empty while unknown."),
+    TEXT("rank_from", "Source of the rank: field, metadata, filename, next or pending."),
+    TEXT("filename", "Name of the file as sent."),
+    I64("bytes", "bytes", "Size of the file as sent."),
+    TEXT("sha256", "SHA-256 of the file as sent."),
     TEXT("status", "pending, running, done or failed."),
-    F64("progress", "share", "Part of the analysis that is done."),
-    TEXT("error", "Why it failed; empty when it did not."),
-    TEXT("warning", "What is worth knowing, such as a rank that was taken."),
+    F64("progress", "share", "Progress of the analysis."),
+    TEXT("error", "Why it failed; empty otherwise."),
+    TEXT("warning", "Warning, such as a rank that was taken."),
 };
 enum { UPLOAD_COLUMNS = sizeof columns_upload / sizeof *columns_upload };
 
@@ -74,7 +74,7 @@ bool api_get_upload(struct request *request, struct response *response, struct e
     if (asked.format != TABLE_JSON || asked.chosen)
         return reply_table(request, response, &asked, &upload, err);
     if (!query_allow(&request->query, of_object, err)) {
-        response->fix = STR("filters, order and pages are of its table: add fields or a format");
+        response->fix = STR("filters, order and pages need its table form: add fields or a format");
         return false;
     }
     struct api_upload what = {.upload = &upload, .run = &run};
@@ -115,10 +115,11 @@ static bool may_have(struct request *request, struct response *response,
     if (trace->secrets == 0 || request->who.scopes & SCOPE_ADMIN)
         return true;
     response->fix =
-        STR("ask somebody with the scope admin for the file, or wait until it was read");
-    return response_refuse(response, err, (struct refusal){403, "secrets"},
-                           "the file %s what looks like secrets: only the scope admin may have it",
-                           trace->secrets > 0 ? "holds" : "may hold");
+        STR("ask someone with the scope admin for the file, or wait until it has been analyzed");
+    return response_refuse(
+        response, err, (struct refusal){403, "secrets"},
+        "the file %s text that looks like secrets: only the scope admin may download it",
+        trace->secrets > 0 ? "holds" : "may hold");
 }
 
 bool api_get_trace(struct request *request, struct response *response, struct err *err)

@@ -15,9 +15,7 @@ void disk_fault_set(struct disk_fault *fault, const char *what)
         return;
     snprintf(fault->what, sizeof fault->what, "%s", what);
     atomic_store(&fault->state, 2);
-    log_error("the disk failed to keep what was written (%s): nothing more is written until a "
-              "restart",
-              fault->what);
+    log_error("a disk write failed (%s): nothing more is written until a restart", fault->what);
 }
 
 bool disk_fault_check(const struct disk_fault *fault, struct err *err)
@@ -25,8 +23,7 @@ bool disk_fault_check(const struct disk_fault *fault, struct err *err)
     int state = atomic_load(&fault->state);
     return state == 0 ||
            err_set(err, ERR_BUSY,
-                   "the disk failed to keep what was written (%s): nothing is written until the "
-                   "service is restarted",
+                   "a disk write failed (%s): nothing is written until the service is restarted",
                    state == 2 ? fault->what : "just now");
 }
 

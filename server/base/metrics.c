@@ -19,18 +19,18 @@ static const struct {
 } rows[METRIC_COUNT] = {
     [METRIC_UPLOADS] = {"uploads_total", "Uploads acknowledged.", 1},
     [METRIC_UPLOADS_RESUMED] = {"uploads_resumed_total",
-                                "Uploads acknowledged that came in several pieces.", 1},
+                                "Acknowledged uploads sent in several pieces.", 1},
     [METRIC_UPLOAD_BYTES] = {"upload_bytes_total", "Bytes of files received.", 1},
     [METRIC_UPLOAD_FAILURES] = {"upload_failures_total",
                                 "Uploads that ended before they were acknowledged.", 1},
-    [METRIC_JOBS_DONE] = {"jobs_done_total", "Jobs that ended well.", 1},
-    [METRIC_JOBS_FAILED] = {"jobs_failed_total", "Jobs that ended with a reason.", 1},
+    [METRIC_JOBS_DONE] = {"jobs_done_total", "Jobs that succeeded.", 1},
+    [METRIC_JOBS_FAILED] = {"jobs_failed_total", "Jobs that failed with a reason.", 1},
     [METRIC_JOBS_CRASHED] = {"jobs_crashed_total", "Attempts of jobs that crashed.", 1},
-    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled_total", "Jobs that somebody cancelled.", 1},
+    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled_total", "Cancelled jobs.", 1},
     [METRIC_PARSE_BYTES] = {"parse_bytes_total", "Bytes of trace text read by jobs.", 1},
-    [METRIC_PARSE_NS] = {"parse_seconds_total", "Time in which jobs read them.", NS_PER_S},
-    [METRIC_AUTH_FAILURES] = {"auth_failures_total", "Tokens and sessions that were not known.", 1},
-    [METRIC_SCRUB_BLOBS] = {"scrub_blobs_total", "Stored files whose hash was taken again.", 1},
+    [METRIC_PARSE_NS] = {"parse_seconds_total", "Time spent reading them.", NS_PER_S},
+    [METRIC_AUTH_FAILURES] = {"auth_failures_total", "Unknown tokens and sessions.", 1},
+    [METRIC_SCRUB_BLOBS] = {"scrub_blobs_total", "Stored files verified.", 1},
     [METRIC_SCRUB_DAMAGED] = {"scrub_damaged_total", "Stored files found to be damaged.", 1},
     [METRIC_INTEGRITY_FAILURES] = {"integrity_failures_total",
                                    "Checks of the database that found damage.", 1},
@@ -42,18 +42,19 @@ static const struct {
 } gauge_rows[METRIC_GAUGE_COUNT] = {
     [METRIC_BLOB_BYTES] = {"blob_bytes", "Bytes of uploaded files."},
     [METRIC_BLOB_FILES] = {"blob_files", "Uploaded files."},
-    [METRIC_TRACE_BYTES] = {"trace_bytes", "Bytes of the traces made of them."},
-    [METRIC_TRACE_FILES] = {"trace_files", "Traces made of them."},
+    [METRIC_TRACE_BYTES] = {"trace_bytes", "Bytes of the traces built from uploaded files."},
+    [METRIC_TRACE_FILES] = {"trace_files", "Traces built from uploaded files."},
     [METRIC_DAMAGED_BLOBS] = {"damaged_blobs", "Stored files that are known to be damaged."},
-    [METRIC_DATABASE_OK] = {"database_ok", "Whether the last check of the database was fine."},
-    [METRIC_WRITES_OK] = {"writes_ok", "Whether anything may still be written."},
+    [METRIC_DATABASE_OK] = {"database_ok",
+                            "1 when the last check of the database found no damage."},
+    [METRIC_WRITES_OK] = {"writes_ok", "1 while the data folder is writable."},
 };
 
 static const struct {
     const char *name, *labels, *help;
 } times[METRIC_TIME_COUNT] = {
     [METRIC_TIME_REQUEST] = {"request_seconds", "", "Time from a request's head to its answer."},
-    [METRIC_TIME_TRACE_JOB] = {"job_seconds", "kind=\"trace\"", "Time of jobs at work."},
+    [METRIC_TIME_TRACE_JOB] = {"job_seconds", "kind=\"trace\"", "Run time of jobs."},
     [METRIC_TIME_RUN_JOB] = {"job_seconds", "kind=\"run\"", NULL},
 };
 

@@ -20,7 +20,7 @@ bool token_make(const char *prefix, char token[TOKEN_SIZE], struct err *err)
     while (len < end) {
         unsigned char bytes[TOKEN_CHARS];
         if (RAND_bytes(bytes, sizeof(bytes)) != 1)
-            return err_set(err, ERR_INTERNAL, "the system gives no random numbers");
+            return err_set(err, ERR_INTERNAL, "the system provides no random numbers");
         for (size_t i = 0; i < sizeof(bytes) && len < end; i++)
             if (bytes[i] < fair)
                 token[len++] = alphabet[bytes[i] % ALPHABET_CHARS];
@@ -46,7 +46,7 @@ bool token_hash(struct str token, char hash[TOKEN_HASH_SIZE], struct err *err)
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     if (EVP_Digest(token.at, token.len, digest, &size, EVP_sha256(), NULL) != 1 || size != 32)
-        return err_set(err, ERR_INTERNAL, "cannot work out a SHA-256");
+        return err_set(err, ERR_INTERNAL, "cannot compute a SHA-256");
     str_hex(hash, digest, size);
     return true;
 }

@@ -170,7 +170,7 @@ static bool check_not_emptied(const struct copying *copying, struct err *err)
 {
     return copying->count > 0 || !data_folder_has_uploads(copying->to) ||
            err_set(err, ERR_CONFLICT,
-                   "the database names no file, but the backup %s holds some; choose another "
+                   "the database has no files, but the backup %s contains some; choose another "
                    "folder, or empty that one",
                    copying->to);
 }
@@ -253,7 +253,7 @@ static int lock_file(const char *path, int how, struct err *err)
     if (fd >= 0 && flock(fd, how) == 0)
         return fd;
     if (errno == EWOULDBLOCK)
-        err_set(err, ERR_BUSY, "another process has %s", path);
+        err_set(err, ERR_BUSY, "another process is using %s", path);
     else
         err_set_errno(err, "%s", path);
     if (fd >= 0)
@@ -268,7 +268,7 @@ static int open_target(const char *to, struct err *err)
     if (!folder_make(to, err) || !join(mark, to, MARK, err))
         return -1;
     if (access(mark, F_OK) != 0 && !is_empty(to)) {
-        err_set(err, ERR_CONFLICT, "%s holds something else than a backup", to);
+        err_set(err, ERR_CONFLICT, "%s contains something other than a backup", to);
         return -1;
     }
     return lock_file(mark, LOCK_EX | LOCK_NB, err);
@@ -316,7 +316,7 @@ static void note_done(const char *data)
                  ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
                  : -1;
     if (fd < 0 || futimens(fd, NULL) != 0)
-        log_warn("%s/" LAST " cannot be written: metrics will not tell of this backup", data);
+        log_warn("%s/" LAST " cannot be written: metrics will not show this backup", data);
     if (fd >= 0)
         close(fd);
 }
@@ -358,7 +358,7 @@ static bool check_backup(const char *from, struct err *err)
 {
     char mark[BLOB_PATH_SIZE];
     return join(mark, from, MARK, err) &&
-           (access(mark, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "%s is no backup", from)) &&
+           (access(mark, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "%s is not a backup", from)) &&
            check_source(from, err);
 }
 
@@ -372,7 +372,7 @@ static bool check_target(const char *data, struct err *err)
             return false;
         if (access(path, F_OK) == 0)
             return err_set(err, ERR_CONFLICT,
-                           "there is a file %s of a database already; choose another folder", path);
+                           "the database file %s already exists; choose another folder", path);
     }
     return true;
 }

@@ -27,7 +27,7 @@ void ballast_drop(void *context)
     if (!atomic_exchange(&ballast->is_there, false))
         return;
     if (unlink(ballast->path) == 0)
-        log_warn("the disk is full: gave back %llu bytes that were kept for that",
+        log_warn("the disk is full: released the reserve of %llu bytes",
                  (unsigned long long)ballast->bytes);
     else
         log_error("removing %s: errno %d", ballast->path, errno);
@@ -40,7 +40,7 @@ static bool reserve(int fd, uint64_t bytes, struct err *err)
         return true;
     if (errno != EOPNOTSUPP)
         return err_set_errno(err, "reserving %llu bytes", (unsigned long long)bytes);
-    log_warn("this filesystem cannot reserve space: there is no ballast for when it is full");
+    log_warn("this filesystem cannot reserve space: there is no reserve for a full disk");
     return true;
 }
 

@@ -174,7 +174,7 @@ static void tidy_up(struct care *care)
                (intake_collect(intake, &err) && store_drop_schema_copies(intake->store, &err))) &&
               store_empty_log(intake->store, &done, &err);
     if (!ok)
-        log_warn("tidying up: %s", err.msg);
+        log_warn("cleanup: %s", err.msg);
     care->must_purge = care->must_purge && !(ok && done);
 }
 
@@ -228,7 +228,8 @@ static void note_deletion(const struct care *care, struct str action, const stru
 
 static const char *why_to_bin(enum retention_fate fate)
 {
-    return fate == GOES_FOR_AGE ? "it is older than is kept" : "more is stored than may be";
+    return fate == GOES_FOR_AGE ? "it is older than --retain-days"
+                                : "the stored runs exceed --retain-size";
 }
 
 // A run that changed meanwhile is looked at again next time.
@@ -251,7 +252,7 @@ static bool move_to_bin(struct care *care, const struct stored_list *list,
 static void tell_plan(const struct retention_plan *plan)
 {
     if (plan->over_bytes)
-        log_warn("what is stored exceeds --retain-size by %llu bytes: only baselines, runs under "
+        log_warn("stored runs exceed --retain-size by %llu bytes: only baselines, runs under "
                  "analysis and the newest of each series are left",
                  (unsigned long long)plan->over_bytes);
 }
@@ -329,7 +330,7 @@ static void purge_for_room(struct care *care)
     bool more = true;
     // While a backup keeps removed files, deleting more frees nothing.
     while (more && !has_garbage(care) && is_disk_short(care) && !atomic_load(&care->stop)) {
-        if (!purge_one(care, INT64_MAX, "the disk is short", &more, &err)) {
+        if (!purge_one(care, INT64_MAX, "the disk is running low", &more, &err)) {
             log_warn("emptying the bin: %s", err.msg);
             return;
         }
@@ -341,7 +342,7 @@ static void give_up_uploads(struct care *care)
 {
     struct err err;
     if (!resumable_sweep(&care->config.intake, &err))
-        log_warn("giving up uploads that came to a halt: %s", err.msg);
+        log_warn("removing expired resumable uploads: %s", err.msg);
 }
 
 static bool prune_audit(struct care *care, uint64_t *pruned, struct err *err)
@@ -366,7 +367,7 @@ static void forget_history(struct care *care)
     bool ok = store_prune(care->config.intake.store, clock_wall_ns() - HISTORY_NS, &pruned, &err) &&
               prune_audit(care, &entries, &err);
     if (!ok)
-        log_warn("forgetting old jobs and entries of the audit log: %s", err.msg);
+        log_warn("deleting old jobs and audit log entries: %s", err.msg);
     // Goes on at once while there is more, but not against a disk that is full.
     care->pruned_ns = ok && (pruned || entries) ? 0 : now_ns;
 }
@@ -423,7 +424,7 @@ static void scrub(struct care *care)
     while (more && clock_mono_ns() < end_ns && !atomic_load(&care->stop)) {
         if (!scrub_one(care, &more, &err)) {
             if (err.code != ERR_CANCELLED)
-                log_warn("looking at stored files: %s", err.msg);
+                log_warn("checking stored files: %s", err.msg);
             return;
         }
     }
@@ -437,7 +438,7 @@ static void sweep_files(struct care *care)
     if (clock_mono_ns() - care->swept_ns < SWEEP_NS)
         return;
     if (!intake_sweep_unnamed(&care->config.intake, &err))
-        log_warn("looking for files that nothing names: %s", err.msg);
+        log_warn("looking for unreferenced files: %s", err.msg);
     care->swept_ns = clock_mono_ns();
 }
 

@@ -240,7 +240,7 @@ bool intake_sweep_unnamed(const struct intake *intake, struct err *err)
     bool ok = blob_each(intake->blobs, &visitor, err);
     arena_free(&sweep.arena);
     if (sweep.removed)
-        log_info("removed %u uploaded files that nothing names", sweep.removed);
+        log_info("removed %u unreferenced uploaded files", sweep.removed);
     return ok;
 }
 

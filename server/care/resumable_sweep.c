@@ -31,7 +31,7 @@ bool resumable_sweep_files(const struct intake *intake, struct err *err)
     struct pieces_visitor visitor = {sweep_file, &sweep};
     bool ok = pieces_each(intake->blobs, &visitor, err);
     if (sweep.removed)
-        log_info("removed %u files of uploads that came to an end", sweep.removed);
+        log_info("removed %u files of finished uploads", sweep.removed);
     return ok;
 }
 

@@ -6,10 +6,10 @@
 #include "ingest/base/err.h"
 
 // For the help of commands that read files: exit codes that all of them share, as main.c has them.
-#define CMD_SHARED_EXIT_CODES                                                                 \
-    "3 when something is not found, 4 for a file that is no trace or that this build cannot " \
-    "read, 5 over a limit, 6 when something is taken or busy, 7 when the disk or the system " \
-    "refuses, 130 when it was cancelled."
+#define CMD_SHARED_EXIT_CODES                                                                     \
+    "3 when something is not found, 4 for a file that is not a trace or that this build cannot "  \
+    "read, 5 over a limit, 6 when something is taken or busy, 7 for a disk or system error, 130 " \
+    "when cancelled."
 
 struct command {
     const char *name;

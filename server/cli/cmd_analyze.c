@@ -27,21 +27,21 @@ struct analyze_options {
 
 #define AT(member) offsetof(struct analyze_options, member)
 static const struct option table[] = {
-    {"--format", NULL, "text", "FORMAT", "text for people or json for programs", "text|json",
-     OPTION_CHOICE, AT(format)},
+    {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
+     AT(format)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
-     "memory that the analysis of one file may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+     "memory limit of the analysis of one file", NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--step", NULL, NULL, "PATTERN",
-     "annotation that marks a step; a '*' at its end stands for anything", NULL, OPTION_TEXT,
+     "annotation that marks a step; a trailing '*' matches anything", NULL, OPTION_TEXT,
      AT(step_pattern)},
-    {"--warmup", NULL, "auto", "N", "steps to leave out first; auto: those that differ", NULL,
-     OPTION_TEXT, AT(warmup)},
+    {"--warmup", NULL, "auto", "N", "warm-up steps to leave out; auto: leading steps that differ",
+     NULL, OPTION_TEXT, AT(warmup)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
-     "peaks of devices that go before those built in, as in analysis/names/peaks.tsv", NULL,
+     "table of device peaks that overrides the built-in one, as analysis/names/peaks.tsv", NULL,
      OPTION_TEXT, AT(peaks_path)},
-    {"--tokens-per-step", NULL, NULL, "N", "tokens of a step over all ranks, for tokens per second",
+    {"--tokens-per-step", NULL, NULL, "N", "tokens per step over all ranks, for tokens per second",
      NULL, OPTION_INT, AT(tokens_per_step)},
-    {"--threads", "STEPSCOPE_THREADS", "0", "N", "threads to work with; 0: one per core", NULL,
+    {"--threads", "STEPSCOPE_THREADS", "0", "N", "worker threads; 0: one per core", NULL,
      OPTION_INT, AT(threads)},
 };
 static const struct option_set options = {"analyze", NULL, "FILE...", table,
@@ -52,12 +52,12 @@ static void show_help(void)
     char traces[FORMAT_ENDINGS_BYTES], archives[FORMAT_ENDINGS_BYTES], summary[1024];
     format_endings(1u << FORMAT_TRACE, traces);
     format_endings(1u << FORMAT_ARCHIVE, archives);
-    snprintf(
-        summary, sizeof summary,
-        "Analyses PyTorch profiler traces (%s). Several files are the ranks of one run, and so "
-        "are the traces in an archive (%s). Ends with 0 when all were read, else as the first "
-        "that was not: 1 by a fault of our own, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
-        traces, archives);
+    snprintf(summary, sizeof summary,
+             "Analyzes PyTorch profiler traces (%s). Several files are the ranks of one run, and "
+             "so are the traces in an archive (%s). Exit status 0 when all were read, otherwise "
+             "that of the first failure: 1 for an internal error, 2 for a wrong command "
+             "line, " CMD_SHARED_EXIT_CODES,
+             traces, archives);
     struct option_set shown = options;
     shown.summary = summary;
     options_help(&shown, stdout);
@@ -103,7 +103,7 @@ static bool print_text(const struct rank_files *run, struct err *err)
         if (is_shown(run, i) && !with_report(run, i, print_file_text, NULL, err))
             return false;
     if (run->count > MAX_SHOWN)
-        printf("of %zu ranks, the one that stands for the run and the slowest; --format json has "
+        printf("of %zu ranks, the one that represents the run and the slowest; --format json has "
                "all\n\n",
                run->count);
     print_run_report(&run->report, stdout);

@@ -14,25 +14,25 @@ struct choices {
 
 #define AT(member) offsetof(struct choices, member)
 static const struct option backup_table[] = {
-    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder that a service stores in, and may serve",
-     NULL, OPTION_TEXT, AT(data)},
-    {"--to", NULL, NULL, "DIR", "folder for the backup; one that is there is brought up to date",
-     NULL, OPTION_TEXT, AT(other)},
+    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "data folder of a service, running or not", NULL,
+     OPTION_TEXT, AT(data)},
+    {"--to", NULL, NULL, "DIR", "folder for the backup; an existing backup is updated", NULL,
+     OPTION_TEXT, AT(other)},
 };
 static const struct option_set backup_options = {
     "backup",
-    "Copies everything that is stored, beside a running service, and reads the copy again. On the "
-    "same filesystem files share their space with the originals.",
+    "Copies all stored data, also of a running service, and verifies the copy. On the same "
+    "filesystem the files share disk space with the originals.",
     NULL, backup_table, sizeof backup_table / sizeof *backup_table};
 
 static const struct option restore_table[] = {
     {"--from", NULL, NULL, "DIR", "folder with a backup", NULL, OPTION_TEXT, AT(other)},
-    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder to store in; nothing may be there", NULL,
-     OPTION_TEXT, AT(data)},
+    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder to restore to; must be empty or missing",
+     NULL, OPTION_TEXT, AT(data)},
 };
 static const struct option_set restore_options = {
-    "restore", "Makes a folder to serve from out of a backup, and reads all of it again.", NULL,
-    restore_table, sizeof restore_table / sizeof *restore_table};
+    "restore", "Restores a data folder from a backup and verifies it.", NULL, restore_table,
+    sizeof restore_table / sizeof *restore_table};
 
 // *done: --help was asked for.
 static bool parse(const struct option_set *set, int argc, char **argv, struct choices *choices,
@@ -56,7 +56,7 @@ static bool tell(const struct backup_report *report, const char *verb, struct er
            (unsigned long long)report->added, (unsigned long long)report->removed,
            (unsigned long long)report->damaged);
     return report->damaged == 0 ||
-           err_set(err, ERR_IO, "%llu files are missing or damaged, all others are there",
+           err_set(err, ERR_IO, "%llu files are missing or damaged, all others are intact",
                    (unsigned long long)report->damaged);
 }
 

@@ -16,14 +16,14 @@ struct choices {
 #define AT(member) offsetof(struct choices, member)
 static const struct option table[] = {
     {"--data", "STEPSCOPE_DATA", "./data", "DIR",
-     "folder that a service stores in, and may serve, or a backup", NULL, OPTION_TEXT, AT(data)},
+     "data folder of a service, running or not, or a backup", NULL, OPTION_TEXT, AT(data)},
     {"--blobs", NULL, NULL, NULL, "read all uploaded files and compare their hashes", NULL,
      OPTION_FLAG, AT(blobs)},
 };
 static const struct option_set options = {
     "check",
-    "Looks through the database, and for the files that it names. Ends with 0 when all is sound, 1 "
-    "when something is damaged, 64 for a wrong command line.",
+    "Checks the database and that its files exist. Exit status 0 when all is sound, 1 when "
+    "something is damaged, 64 for a wrong command line.",
     NULL, table, sizeof table / sizeof *table};
 
 static bool check_database(const char *data, bool *sound, struct err *err)

@@ -19,42 +19,41 @@ struct compare_choices {
 
 #define AT(member) offsetof(struct compare_choices, member)
 static const struct option table[] = {
-    {"--format", NULL, "text", "FORMAT", "text for people or json for programs", "text|json",
-     OPTION_CHOICE, AT(format)},
-    {"--max-regression", NULL, "0.03", "SHARE", "by which share steps may become longer", NULL,
-     OPTION_NUMBER, AT(max_regression)},
+    {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
+     AT(format)},
+    {"--max-regression", NULL, "0.03", "SHARE", "largest share by which steps may become longer",
+     NULL, OPTION_NUMBER, AT(max_regression)},
     {"--sequential", NULL, NULL, NULL,
-     "judge by the sequential test, which may be asked again after every further run", NULL,
+     "use the sequential test, which stays valid when repeated after every further run", NULL,
      OPTION_FLAG, AT(sequential)},
-    {"--per", NULL, "step", "UNIT", "token: scale the candidate to the base's tokens of a step",
+    {"--per", NULL, "step", "UNIT", "token: scale the candidate to the base's tokens per step",
      "step|token", OPTION_CHOICE, AT(per)},
-    {"--base-tokens", NULL, NULL, "N", "tokens of a step of the base over all ranks", NULL,
+    {"--base-tokens", NULL, NULL, "N", "tokens per step of the base over all ranks", NULL,
      OPTION_INT, AT(base_tokens)},
-    {"--cand-tokens", NULL, NULL, "N", "tokens of a step of the candidate over all ranks", NULL,
+    {"--cand-tokens", NULL, NULL, "N", "tokens per step of the candidate over all ranks", NULL,
      OPTION_INT, AT(cand_tokens)},
-    {"--rank", NULL, "headline", "RANK", "the rank that stands for a run", "headline|slowest",
+    {"--rank", NULL, "headline", "RANK", "the rank that represents a run", "headline|slowest",
      OPTION_CHOICE, AT(rank)},
-    {"--alpha", NULL, "0.05", "P", "chance of a false alarm that tests allow", NULL, OPTION_NUMBER,
+    {"--alpha", NULL, "0.05", "P", "significance level of the tests", NULL, OPTION_NUMBER,
      AT(alpha)},
-    {"--relevant-share", NULL, "0.002", "SHARE", "least share of the base's step that is relevant",
-     NULL, OPTION_NUMBER, AT(relevant_share)},
-    {"--relevant-ms", NULL, "0.1", "MS", "least difference of a step that is relevant", NULL,
+    {"--relevant-share", NULL, "0.002", "SHARE", "smallest relevant share of the base's step", NULL,
+     OPTION_NUMBER, AT(relevant_share)},
+    {"--relevant-ms", NULL, "0.1", "MS", "smallest relevant difference of a step", NULL,
      OPTION_NUMBER, AT(relevant_ms)},
     {"--step", NULL, NULL, "PATTERN",
-     "annotation that marks a step; a '*' at its end stands for anything", NULL, OPTION_TEXT,
+     "annotation that marks a step; a trailing '*' matches anything", NULL, OPTION_TEXT,
      AT(step_pattern)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
-     "memory that the analysis of one file may use", NULL, OPTION_BYTES, AT(job_memory_bytes)},
-    {"--threads", "STEPSCOPE_THREADS", "0", "N", "threads to work with; 0: one per core", NULL,
+     "memory limit of the analysis of one file", NULL, OPTION_BYTES, AT(job_memory_bytes)},
+    {"--threads", "STEPSCOPE_THREADS", "0", "N", "worker threads; 0: one per core", NULL,
      OPTION_INT, AT(threads)},
 };
 static const struct option_set options = {
     "compare",
-    "Compares two runs of PyTorch profiler traces and says whether steps became slower. Each side "
-    "is a trace file, a folder or an archive whose files are the ranks of one run, or repeats of "
-    "these joined by commas. Ends with 0 when the candidate passes, 1 when it fails, 2 when too "
-    "little is known, "
-    "64 for a wrong command line, 70 by a fault of our own, " CMD_SHARED_EXIT_CODES,
+    "Compares two runs of PyTorch profiler traces and judges whether steps became slower. Each "
+    "side is a trace file, a folder or an archive whose files are the ranks of one run, or repeats "
+    "of these joined by commas. Exit status 0 when the candidate passes, 1 when it fails, 2 when "
+    "undecided, 64 for a wrong command line, 70 for an internal error, " CMD_SHARED_EXIT_CODES,
     "BASE CANDIDATE", table, sizeof table / sizeof *table};
 
 static struct compare_options options_of(const struct compare_choices *chosen)

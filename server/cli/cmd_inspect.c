@@ -18,17 +18,16 @@ struct inspect_options {
 
 #define AT(member) offsetof(struct inspect_options, member)
 static const struct option table[] = {
-    {"--format", NULL, "text", "FORMAT", "text for people or json for programs", "text|json",
-     OPTION_CHOICE, AT(format)},
+    {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
+     AT(format)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that reading a trace may use",
      NULL, OPTION_BYTES, AT(job_memory_bytes)},
 };
 static const struct option_set options = {
     "inspect",
-    "Says what each file is and what is in it; of an archive, what each member is. Ends with 0 "
-    "when "
-    "all files could be looked at, whatever they are, else as the first that could not: "
-    "1 by a fault of our own, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
+    "Shows what each file is and what is in it; for an archive, what each member is. Exit status 0 "
+    "when all files could be read, otherwise that of the first failure: "
+    "1 for an internal error, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
     "FILE...", table, sizeof table / sizeof *table};
 
 // --- text ---------------------------------------------------------------------------------------

@@ -27,13 +27,13 @@ static bool read_order(struct arena *arena, struct job_order *order, struct err 
     struct stat info;
     if (fstat(JOB_FD_ORDER, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0 ||
         (uint64_t)info.st_size > JOB_ORDER_MAX_BYTES)
-        return err_set(err, ERR_USAGE, "this command is for the service alone");
+        return err_set(err, ERR_USAGE, "this command is internal to the service");
     size_t size = (size_t)info.st_size;
     char *text = arena_room(arena, size, 1, err);
     if (!text)
         return false;
     if (pread(JOB_FD_ORDER, text, size, 0) != (ssize_t)size)
-        return err_set_errno(err, "reading the order");
+        return err_set_errno(err, "reading the job");
     return job_wire_take_order((struct str){text, size}, arena, order, err);
 }
 
@@ -47,7 +47,7 @@ static bool follow(const struct job_order *order, struct err *err)
         signal(polite[i], SIG_IGN);
     prctl(PR_SET_NAME, "stepscope-job"); // for who looks at the system
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        return err_set_errno(err, "following the service");
+        return err_set_errno(err, "watching the service");
     return getppid() == (pid_t)order->service_pid ||
            err_set(err, ERR_CANCELLED, "the service is gone");
 }
@@ -158,7 +158,7 @@ bool cmd_job(int argc, char **argv, struct err *err)
     struct arena arena, orders;
     struct job_order order;
     if (argc)
-        return err_set(err, ERR_USAGE, "this command is for the service alone");
+        return err_set(err, ERR_USAGE, "this command is internal to the service");
     arena_init(&arena, NULL);
     arena_init(&orders, NULL);
     bool ok =

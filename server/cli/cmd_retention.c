@@ -18,14 +18,14 @@ struct choices {
 };
 
 static const struct option table[] = {
-    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder that a service stores in, and may serve",
-     NULL, OPTION_TEXT, offsetof(struct choices, data)},
+    {"--data", "STEPSCOPE_DATA", "./data", "DIR", "data folder of a service, running or not", NULL,
+     OPTION_TEXT, offsetof(struct choices, data)},
     RETENTION_OPTIONS(offsetof(struct choices, rules)),
 };
 static const struct option_set options = {
     "retention",
-    "Says which runs a service with these options would delete now, why, and how much disk that "
-    "frees. It deletes nothing.",
+    "Lists which runs a service with these options would delete now, why, and how much disk space "
+    "that frees. Deletes nothing.",
     NULL, table, sizeof table / sizeof *table};
 
 static const char *reason_of(enum retention_fate fate)
@@ -67,14 +67,15 @@ static void print_plan(const struct retention_rules *rules, const struct stored_
         print_run(&list->runs[i], plan->fates[i]);
         going++;
     }
-    printf("%zu of %zu runs would go: %.1f MB to the bin for %lld days, %.1f MB for good\n", going,
-           list->count, megabytes(plan->bin_bytes), (long long)rules->bin_days,
-           megabytes(plan->free_bytes));
+    printf(
+        "%zu of %zu runs would be deleted: %.1f MB to the bin for %lld days, %.1f MB permanently\n",
+        going, list->count, megabytes(plan->bin_bytes), (long long)rules->bin_days,
+        megabytes(plan->free_bytes));
     printf("stored now: %.1f MB, of these %.1f MB in the bin\n", megabytes(stored_runs_bytes(list)),
            megabytes(in_bin));
     if (plan->over_bytes)
-        printf("what stays would exceed --retain-size by %.1f MB: baselines, runs under analysis "
-               "and the newest of each series are kept\n",
+        printf("the rest would exceed --retain-size by %.1f MB: baselines, runs under analysis and "
+               "the newest of each series are kept\n",
                megabytes(plan->over_bytes));
 }
 
@@ -94,7 +95,7 @@ static struct store *open_store(const char *data, struct arena *arena, struct er
 {
     char *path = arena_printf(arena, err, "%s/stepscope.db", data);
     if (path && access(path, F_OK) != 0) {
-        err_set(err, ERR_NOT_FOUND, "found no %s; --data names the service's folder", path);
+        err_set(err, ERR_NOT_FOUND, "found no %s; --data must be the service's data folder", path);
         return NULL;
     }
     return path ? store_open(path, err) : NULL;

@@ -27,22 +27,22 @@ struct token_options {
 static const struct option table[] = {
     {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder of the service", NULL, OPTION_TEXT,
      AT(data)},
-    {"--name", NULL, NULL, "NAME", "create: what the token is for", NULL, OPTION_TEXT, AT(name)},
+    {"--name", NULL, NULL, "NAME", "create: name of the token", NULL, OPTION_TEXT, AT(name)},
     {"--scopes", NULL, NULL, "SCOPE,...",
-     "create: some of read, upload, write (with read) and admin (all)", NULL, OPTION_TEXT,
-     AT(scopes)},
-    {"--expires", NULL, "0", "DURATION", "create: good for that long, such as 90d; 0: for ever",
-     NULL, OPTION_SECONDS, AT(expires_s)},
-    {"--day-bytes", NULL, NULL, "COUNT", "create: most bytes uploaded a day; 0: no limit", NULL,
-     OPTION_TEXT, AT(day_bytes)},
-    {"--stored-bytes", NULL, NULL, "COUNT", "create: most bytes stored; 0: no limit", NULL,
+     "create: one or more of read, upload, write (includes read) and admin (includes all)", NULL,
+     OPTION_TEXT, AT(scopes)},
+    {"--expires", NULL, "0", "DURATION", "create: lifetime, such as 90d; 0: unlimited", NULL,
+     OPTION_SECONDS, AT(expires_s)},
+    {"--day-bytes", NULL, NULL, "COUNT", "create: maximum bytes uploaded per day; 0: no limit",
+     NULL, OPTION_TEXT, AT(day_bytes)},
+    {"--stored-bytes", NULL, NULL, "COUNT", "create: maximum bytes stored; 0: no limit", NULL,
      OPTION_TEXT, AT(stored_bytes)},
-    {"--in-flight", NULL, NULL, "COUNT", "create: most uploads at a time; 0: no limit", NULL,
+    {"--in-flight", NULL, NULL, "COUNT", "create: maximum concurrent uploads; 0: no limit", NULL,
      OPTION_TEXT, AT(in_flight)},
 };
 static const struct option_set set = {
     "token",
-    "Makes, lists and revokes tokens by which a service knows programs and people.",
+    "Creates, lists and revokes access tokens of a service.",
     "create|list|revoke [ID|NAME]",
     table,
     sizeof table / sizeof *table,
@@ -159,7 +159,8 @@ static bool open_task(struct task *task, bool makes, struct err *err)
     if (!path)
         return false;
     if (!makes && access(path, F_OK) != 0)
-        return err_set(err, ERR_NOT_FOUND, "found no %s; --data names the service's folder", path);
+        return err_set(err, ERR_NOT_FOUND, "found no %s; --data must be the service's data folder",
+                       path);
     task->store = data_folder_check(data, err) ? store_open(path, err) : NULL;
     task->audit = task->store ? audit_open(task->store, data, err) : NULL;
     return task->audit != NULL;
@@ -173,7 +174,7 @@ static bool do_task(struct task *task, const struct option_args *args, struct er
         return err_set(err, ERR_USAGE, "found '%.40s', expected create, list or revoke", verb);
     if (args->operand_count != (revokes ? 2 : 1))
         return err_set(err, ERR_USAGE, "%s takes %s", verb,
-                       revokes ? "the id or the name of one token" : "no operand");
+                       revokes ? "the id or name of one token" : "no operand");
     if (!open_task(task, creates, err))
         return false;
     if (revokes)

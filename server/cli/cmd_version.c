@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static const struct option_set options = {
-    "version", "Shows the version of the program and of its analyses.", NULL, NULL, 0};
+    "version", "Prints the version of the program and of its analyses.", NULL, NULL, 0};
 
 bool cmd_version(int argc, char **argv, struct err *err)
 {

@@ -97,7 +97,7 @@ static const char *expectation(const struct option *option)
     switch (option->type) {
     case OPTION_FLAG: return "1 or 0";
     case OPTION_CHOICE: return option->choices;
-    case OPTION_BYTES: return "bytes such as 512M or 4G";
+    case OPTION_BYTES: return "a size such as 512M or 4G";
     case OPTION_INT: return "a whole number";
     case OPTION_NUMBER: return "a number such as 0.03";
     case OPTION_SECONDS: return "a duration such as 30s, 5m or 2h";

@@ -85,11 +85,10 @@ static void print_breakdown(const struct report *report, FILE *out)
     double unrecorded_ms = shown_ms(breakdown, row, "unrecorded_ns");
     double recorded_ms = window_ms - unrecorded_ms;
     if (unrecorded_ms > 0)
-        fprintf(
-            out,
-            "\n  the recording lacks the work of %.3f ms (%.1f %%): neither idle nor busy, in no "
-            "share but its own\n",
-            unrecorded_ms / per_step, unrecorded_ms / window_ms * 100);
+        fprintf(out,
+                "\n  work of %.3f ms (%.1f %%) is missing from the recording: neither idle nor "
+                "busy, in no other share\n",
+                unrecorded_ms / per_step, unrecorded_ms / window_ms * 100);
     fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%%s\n", window_ms / per_step,
             has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
             recorded_ms > 0 ? shown_ms(breakdown, row, "busy_ns") / recorded_ms * 100 : 0,
@@ -266,9 +265,7 @@ void print_quality_row(const struct table *quality, size_t row, FILE *out)
 static void print_quality(const struct report *report, FILE *out)
 {
     const struct table *quality = report_find(report, "quality");
-    fputs(shown_rows(quality) ? "\n  how far to trust these numbers\n"
-                              : "\n  nothing speaks against these numbers\n",
-          out);
+    fputs(shown_rows(quality) ? "\n  data quality\n" : "\n  no data quality issues\n", out);
     for (size_t row = 0; row < shown_rows(quality); row++)
         print_quality_row(quality, row, out);
 }

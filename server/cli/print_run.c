@@ -18,10 +18,10 @@ static void print_ranks(const struct table *ranks, FILE *out)
         fprintf(out, "  %-8lld %23.3f %10.3f %21.3f %13.3f%s\n",
                 (long long)shown_count(ranks, row, "rank"), shown_ms(ranks, row, "step_median_ns"),
                 shown_ms(ranks, row, "step_p95_ns"), shown_ms(ranks, row, "exposed_comm_ns"),
-                shown_ms(ranks, row, "idle_ns"), headline ? "  stands for the run" : "");
+                shown_ms(ranks, row, "idle_ns"), headline ? "  represents the run" : "");
     }
     if (ranks->row_count > MAX_RANKS)
-        fprintf(out, "  of %zu, the first %d and the one that stands for the run\n",
+        fprintf(out, "  of %zu, the first %d and the one that represents the run\n",
                 ranks->row_count, MAX_RANKS);
 }
 
@@ -44,11 +44,11 @@ static void print_communication(const struct table *ranks, FILE *out)
     double transfer = mean_ms(ranks, "exposed_transfer_ns"), step = mean_ms(ranks, "window_ns");
     if (mean_ms(ranks, "total_comm_ns") == 0)
         return;
-    fprintf(out, "\n  communication    %.3f ms of a step are exposed on the mean rank (%.1f %%)",
+    fprintf(out, "\n  communication    %.3f ms of a step are exposed on the average rank (%.1f %%)",
             exposed, step > 0 ? exposed / step * 100 : 0);
     if (isnan(wait))
-        fputs(";\n                   no call matches across ranks, so waiting is not told from "
-              "transfer\n",
+        fputs(";\n                   no call matches across ranks, so waiting cannot be separated "
+              "from transfer\n",
               out);
     else
         fprintf(out, ":\n                   %.3f ms waiting for other ranks, %.3f ms in transfer\n",
@@ -63,12 +63,12 @@ static const char *words_of(const struct table *lateness)
         {"data_loading", "it waits for data"},
         {"host", "its host launches late"},
         {"copies", "it copies"},
-        {"communication", "it is itself kept waiting in other groups"},
+        {"communication", "it waits itself in other groups"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (shown_is(lateness, 0, "reason", reasons[i][0]))
             return reasons[i][1];
-    return "nothing that it did in that time stands out";
+    return "nothing it did in that time stands out";
 }
 
 // The rank that the others wait for most.
@@ -129,7 +129,7 @@ static void print_pipeline(const struct report *report, FILE *out)
         share += shown_percent(pipeline, row, "bubble_share") / (double)stages;
     if (stages)
         fprintf(out,
-                "  pipeline         bubble %.1f %% of a step on the mean of %zu stages, ideal "
+                "  pipeline         bubble %.1f %% of a step on average over %zu stages, ideal "
                 "%.1f %%, %lld micro-batches\n",
                 share, stages, shown_percent(pipeline, 0, "ideal_share"),
                 (long long)shown_count(pipeline, 0, "micro_batches"));

@@ -63,8 +63,7 @@ static bool identify(struct reading *reading, struct rank_file *file, int64_t sa
         return false;
     if (says >= 0 && file->rank != says)
         fprintf(stderr,
-                "stepscope %s: %s: says it is rank %lld, as another file does; counts as rank "
-                "%lld\n",
+                "stepscope %s: %s: has rank %lld, as another file does; counted as rank %lld\n",
                 reading->options->command, file->path, (long long)says, (long long)file->rank);
     return true;
 }

@@ -8,19 +8,19 @@
 // clang-format off
 #define RETENTION_OPTIONS(at)                                                                      \
     {"--retain-days", "STEPSCOPE_RETAIN_DAYS", "0", "DAYS",                                        \
-     "move runs that are older to the bin, but for baselines; 0: keep them", NULL, OPTION_INT,     \
+     "move older runs to the bin, except baselines; 0: keep all", NULL, OPTION_INT,                \
      (at) + offsetof(struct retention_rules, days)},                                               \
     {"--retain-size", "STEPSCOPE_RETAIN_SIZE", "0", "BYTES",                                       \
-     "most that runs outside of the bin take, the oldest go there; 0: no limit", NULL,             \
+     "maximum size of runs outside the bin, the oldest move there; 0: no limit", NULL,             \
      OPTION_BYTES, (at) + offsetof(struct retention_rules, size_bytes)},                           \
     {"--retain-newest", "STEPSCOPE_RETAIN_NEWEST", "0", "COUNT",                                   \
-     "newest runs of each series that always stay", NULL, OPTION_INT,                              \
+     "newest runs of each series that are always kept", NULL, OPTION_INT,                          \
      (at) + offsetof(struct retention_rules, newest)},                                             \
     {"--retain-every", "STEPSCOPE_RETAIN_EVERY", "0", "DAYS",                                      \
-     "the first run of a series in each so many days stays, whatever its age; 0: none", NULL,      \
+     "interval in days: the first run of a series in each is kept at any age; 0: none", NULL,      \
      OPTION_INT, (at) + offsetof(struct retention_rules, every_days)},                             \
     {"--bin-days", "STEPSCOPE_BIN_DAYS", "30", "DAYS",                                             \
-     "days that deleted runs can be restored, while the disk has room; 0: not at all", NULL,       \
+     "days that deleted runs stay in the bin, while the disk has room; 0: no bin", NULL,           \
      OPTION_INT, (at) + offsetof(struct retention_rules, bin_days)}
 // clang-format on
 

@@ -13,8 +13,8 @@ static void say_what_is_odd(const struct serve_options *options, const struct ac
 {
     bool named = options->public_url && *options->public_url;
     if (named && !access_is_required(access))
-        log_warn("--auth off: whoever gets through to this service can change and delete "
-                 "everything; whatever stands in front of it has to know its users");
+        log_warn("--auth off: anyone who reaches this service can change and delete everything; "
+                 "authenticate users in front of it");
 }
 
 bool serve_access_open(struct serve_access *guards, const struct serve_options *options,

@@ -79,14 +79,14 @@ static bool add_series(struct request *request, struct response *response, struc
     for (size_t i = list.count; i-- > 0;) {
         if (!str_equal(list.runs[i].project, list.runs[0].project))
             return err_set(err, ERR_CONFLICT,
-                           "several projects have a series '%.*s': name it as project/series@*",
+                           "several projects have a series '%.*s': use project/series@*",
                            shown_len(key), key.at);
         if (is_measurement(&list.runs[i]) && !add_run(compared, &list.runs[i], err))
             return false;
     }
     if (count_runs(compared) > before)
         return true;
-    response->fix = STR("GET /api/v1/runs lists the runs there are");
+    response->fix = STR("GET /api/v1/runs lists the runs");
     return err_set(err, ERR_NOT_FOUND, "no run of series '%.*s'", shown_len(key), key.at);
 }
 

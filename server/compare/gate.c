@@ -268,10 +268,10 @@ static void put_limit(const struct gate_question *question, const struct gate_an
     buf_puts(out, "; the limit is ");
     put_signed_percent(out, question->max_regression);
     if (answer->gate == GATE_UNDECIDED)
-        buf_puts(out, question->sequential ? ", and the evidence is not enough yet"
+        buf_puts(out, question->sequential ? ", and the evidence is not sufficient yet"
                       : judgement->verdict == VERDICT_UNKNOWN
-                          ? ", and the noise between runs is not known"
-                          : ", which lies within what noise allows");
+                          ? ", and the noise between runs is unknown"
+                          : ", which is within noise");
 }
 
 static void put_verdict(const struct gate_question *question, const struct gate_answer *answer,
@@ -285,7 +285,7 @@ static void put_verdict(const struct gate_question *question, const struct gate_
         return;
     }
     bool base = !isfinite(judgement->base_ns), cand = !isfinite(judgement->cand_ns);
-    buf_printf(out, "%s no steady steps on a device, so that there is nothing to compare",
+    buf_printf(out, "%s no steady steps on a device, so there is nothing to compare",
                base && cand ? "both sides have"
                : base       ? "the base has"
                             : "the candidate has");
@@ -345,7 +345,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     size_t count = 0;
     int64_t told_ns = 0;
     if (!has_steps(&answer->judgement)) {
-        buf_puts(out, "why: without steady steps no part of a step can be told");
+        buf_puts(out, "why: without steady steps the parts of a step are unknown");
         return true;
     }
     if (!contributors_find(&question->pair, arena, &all, err))
@@ -360,7 +360,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     if (count)
         put_opposite(&all, told_ns, out);
     else
-        buf_puts(out, all.count ? "why: many small parts, none a hundredth of the difference"
+        buf_puts(out, all.count ? "why: many small parts, none above 1 % of the difference"
                                 : "why: no operator, collective or cause of idle time changed by "
                                   "1 us or more");
     return true;
@@ -397,7 +397,7 @@ static void put_evidence(const struct gate_question *question, const struct judg
         buf_puts(out, " from one to the next without a cause");
     } else if (strcmp(judgement->method, "series") == 0) {
         buf_puts(out, isnan(judgement->p_value)
-                          ? ", of which one stands out of the usual runs of their series"
+                          ? ", one of which is an outlier in its series"
                           : ", between which the level of their series changed");
     } else if (!question->of_files) {
         buf_printf(out, ", %zu of 8 earlier runs in the base's series",

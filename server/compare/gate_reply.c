@@ -63,7 +63,7 @@ static bool read_gate(struct request *request, struct response *response, struct
         return false;
     return gate->compared.side_count == 2 ||
            err_set(err, ERR_USAGE,
-                   "found %zu candidates, expected one; repeats of one are joined by commas",
+                   "found %zu candidates, expected one; join repeats of one by commas",
                    gate->compared.side_count - 1);
 }
 

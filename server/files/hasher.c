@@ -23,7 +23,7 @@ struct hasher *hasher_new(struct err *err)
     if (hasher->context && EVP_DigestInit_ex(hasher->context, EVP_sha256(), NULL) == 1)
         return hasher;
     hasher_free(hasher);
-    err_set(err, ERR_INTERNAL, "cannot begin a hash");
+    err_set(err, ERR_INTERNAL, "cannot start a hash");
     return NULL;
 }
 

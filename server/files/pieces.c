@@ -45,7 +45,7 @@ static bool name_file(const char *id, const char *suffix, char name[NAME_SIZE], 
 {
     int len = snprintf(name, NAME_SIZE, "%s%s", id, suffix);
     return (len > 0 && len < NAME_SIZE && !strchr(id, '/')) ||
-           err_set(err, ERR_NOT_FOUND, "no upload in pieces has this name");
+           err_set(err, ERR_NOT_FOUND, "no such resumable upload");
 }
 
 // The place is part of it: a block that was written elsewhere proves nothing here.
@@ -66,7 +66,7 @@ bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
         return false;
     int fd = open_file(blobs, name, O_CREAT | O_EXCL);
     if (fd < 0)
-        return err_set_errno(err, "file of an upload in pieces");
+        return err_set_errno(err, "file of a resumable upload");
     close(fd);
     bool ok = disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, "a folder", err);
     if (!ok)
@@ -97,7 +97,7 @@ bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
 {
     struct stat info;
     if (fstat(pieces->fd, &info) != 0)
-        return err_set_errno(err, "file of an upload in pieces");
+        return err_set_errno(err, "file of a resumable upload");
     uint64_t size = (uint64_t)info.st_size;
     pieces->offset = flushed < size ? flushed : size;
     if (size > pieces->offset) {
@@ -110,7 +110,7 @@ bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
     }
     pieces->begun = pieces->opened_at = pieces->offset;
     if (ftruncate(pieces->sums_fd, (off_t)(pieces->sums * sizeof(struct sum))) != 0)
-        return err_set_errno(err, "checksums of an upload in pieces");
+        return err_set_errno(err, "checksums of a resumable upload");
     return size == pieces->offset || pieces_rewind(pieces, pieces->offset, err);
 }
 
@@ -123,13 +123,13 @@ static bool open_files(struct pieces *pieces, const char *id, struct err *err)
         return false;
     pieces->fd = open_file(pieces->blobs, pieces->name, 0);
     if (pieces->fd < 0 && errno == ENOENT)
-        return err_set(err, ERR_NOT_FOUND, "the bytes of this upload are gone");
+        return err_set(err, ERR_NOT_FOUND, "the bytes of this upload are missing");
     if (pieces->fd < 0)
-        return err_set_errno(err, "file of an upload in pieces");
+        return err_set_errno(err, "file of a resumable upload");
     if (flock(pieces->fd, LOCK_EX | LOCK_NB) != 0)
         return err_set(err, ERR_BUSY, "another request is sending a piece of this upload");
     pieces->sums_fd = open_file(pieces->blobs, sums, O_CREAT);
-    return pieces->sums_fd >= 0 || err_set_errno(err, "checksums of an upload in pieces");
+    return pieces->sums_fd >= 0 || err_set_errno(err, "checksums of a resumable upload");
 }
 
 struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, struct err *err)
@@ -265,7 +265,7 @@ bool pieces_read_head(const struct pieces *pieces, char *bytes, size_t cap, size
 struct spool *pieces_seal(const struct pieces *pieces, struct err *err)
 {
     if (pieces->offset != pieces->bytes) {
-        err_set(err, ERR_INTERNAL, "an upload in pieces is not complete");
+        err_set(err, ERR_INTERNAL, "a resumable upload is not complete");
         return NULL;
     }
     return blob_spool_adopt(pieces->blobs, pieces->blobs->pieces_fd, pieces->name, err);

@@ -63,7 +63,7 @@ static bool compare(struct reading *reading, const struct store_blob *blob, stru
     if (!read_all(reading, err) || !hasher_end(reading->hasher, sha256, err))
         return false;
     if (!reading->damage[0] && strcmp(sha256, blob->sha256) != 0)
-        snprintf(reading->damage, STORE_DAMAGE_SIZE, "has other bytes than were uploaded");
+        snprintf(reading->damage, STORE_DAMAGE_SIZE, "differs from the uploaded bytes");
     return true;
 }
 

@@ -121,7 +121,7 @@ static bool answer_file(struct request *request, struct response *response, stru
             response->file_bytes = size;
             return true;
         }
-        return err_set(err, ERR_NOT_FOUND, "found no such file in the dashboard's folder");
+        return err_set(err, ERR_NOT_FOUND, "no such file in the dashboard's folder");
     }
     const struct asset *asset = find_asset(path);
     if (!asset)

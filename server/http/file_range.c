@@ -74,7 +74,7 @@ bool file_range_apply(const struct request *request, struct response *response, 
         response_header(response, request->arena, "Content-Range", "bytes */%llu",
                         (unsigned long long)size);
         return response_refuse(response, err, (struct refusal){416, "range"},
-                               "found a range outside of the file's %llu bytes",
+                               "found a range outside the file's %llu bytes",
                                (unsigned long long)size);
     }
     if (found == RANGE_NONE)

@@ -74,13 +74,11 @@ static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *er
     int count = mg_read(exchange->connection, bytes, cap);
     *got = count > 0 ? (size_t)count : 0;
     if (pace_was_cut(exchange->http->pace, exchange->slot))
-        return err_set(err, ERR_CANCELLED,
-                       "the client sent less than %d bytes in %d s, which is too slow",
+        return err_set(err, ERR_CANCELLED, "the client sent less than %d bytes in %d s, too slow",
                        (int)SLOW_WINDOW_BYTES, SLOW_WINDOW_MS / 1000);
     if (count < 0 && exchange->chunked)
         return err_set(err, ERR_USAGE,
-                       "the client stopped sending, or sent chunks that are none or have "
-                       "extensions");
+                       "the client stopped sending, or sent invalid chunks or chunk extensions");
     return count >= 0 || err_set(err, ERR_CANCELLED, "the client stopped sending");
 }
 
@@ -162,7 +160,7 @@ static bool check(struct http *http, const struct mg_request_info *info, struct 
                precheck_request(&http->precheck, request, response, err);
     response_retry_later(response, request);
     return response_refuse(response, err, (struct refusal){503, "stopping"},
-                           "the service is about to stop");
+                           "the service is stopping");
 }
 
 // False when the request was not fit to be looked at: what follows it on the connection may be
@@ -212,7 +210,7 @@ static void send_in_room(struct exchange *exchange, struct http_send *send, stru
         response_init(response);
         response_retry_later(response, request);
         response_refuse(response, &err, (struct refusal){503, "too-many-answers"}, "%s",
-                        "others are still taking large answers, there is no room for one more");
+                        "too many large answers are being sent; try again soon");
         problem_write(request, response, &err);
     }
     send_watched(exchange, send, request, response);
@@ -338,7 +336,7 @@ static void close_connection(const struct mg_connection *closing)
     struct mg_connection *connection; // as the other callbacks have it
     memcpy(&connection, &closing, sizeof(connection));
     if (!mg_get_user_connection_data(closing) && info && info->request_uri && !info->local_uri)
-        http_error(connection, 400, "its address is none of this service");
+        http_error(connection, 400, "its host is not one of this service");
     struct http *http = http_of(closing);
     connections_leave(http->connections, connection_of(http, closing));
 }

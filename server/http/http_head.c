@@ -45,7 +45,7 @@ static bool check_line(const struct mg_request_info *info, struct response *resp
     const char *address = info->query_string ? info->query_string : info->request_uri;
     if (strcmp(version, "1.1") != 0 && strcmp(version, "1.0") != 0)
         return response_refuse(response, err, (struct refusal){505, "http-version"},
-                               "found another version of HTTP, expected 1.1");
+                               "found an unsupported HTTP version, expected 1.1");
     if (end_of(info->request_method) + 1 != info->request_uri ||
         end_of(address) + 1 + strlen("HTTP/") != version)
         return refuse(response, err, "a request line with other than one space between its parts");
@@ -79,7 +79,7 @@ static bool check_header(const struct mg_header *header, struct response *respon
 {
     const char *colon = end_of(header->name);
     if (!is_token(header->name))
-        return refuse(response, err, "a header name with characters that none has");
+        return refuse(response, err, "a header name with invalid characters");
     if (header->value > colon + 1 && colon[1] == '\0')
         return refuse(response, err, "a space between a header's name and its colon");
     if (!behind_line(header))

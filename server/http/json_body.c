@@ -45,7 +45,7 @@ json_t *json_body_read(struct request *request, struct response *response, struc
     if (!request_has_type(request, "application/json") &&
         !request_has_type(request, "application/merge-patch+json")) {
         response_refuse(response, err, (struct refusal){415, "media-type"},
-                        "found another Content-Type, expected application/json");
+                        "found a different Content-Type, expected application/json");
         return NULL;
     }
     if (body_read_all(request->body, BODY_MAX_BYTES, &text, err) &&
@@ -74,7 +74,7 @@ bool json_body_text(json_t *object, const char *name, struct arena *arena, struc
     if (!value || json_is_null(value))
         return true;
     if (!json_is_string(value))
-        return err_set(err, ERR_USAGE, "found a %s that is not a text", name);
+        return err_set(err, ERR_USAGE, "found a %s that is not a string", name);
     *text = (struct str){json_string_value(value), json_string_length(value)};
     text->at = arena_strdup(arena, *text, err);
     return text->at != NULL;

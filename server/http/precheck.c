@@ -110,7 +110,7 @@ static bool check_host(const struct precheck *precheck, const struct request *re
     struct str host;
     if (split_host(authority, &host) && is_known_host(precheck, host))
         return true;
-    response->fix = STR("name the host in --public-url or --allow-host, or open the address that "
+    response->fix = STR("add the host with --public-url or --allow-host, or open the address that "
                         "the service listens on");
     return response_refuse(response, err, (struct refusal){421, "unknown-host"},
                            "found Host '%.*s', which is not a name of this service",
@@ -166,8 +166,7 @@ static bool check_address(const struct request *request, struct response *respon
     struct str decoded;
     if (request->path.len == 0 || request->path.at[0] != '/')
         return response_refuse(response, err, (struct refusal){400, "address"},
-                               "expected an address that begins "
-                               "with '/'");
+                               "expected a path that starts with '/'");
     if (query_decode(request->path, false, request->arena, &decoded, err) &&
         query_decode(request->query_text, true, request->arena, &decoded, err))
         return true;
@@ -190,8 +189,9 @@ static bool check_origin(const struct precheck *precheck, const struct request *
 {
     struct str origin = request_header(request, "Origin");
     if (!is_wanted_from(request_header(request, "Sec-Fetch-Site"), request))
-        return response_refuse(response, err, (struct refusal){403, "cross-site"},
-                               "a page of another site sent this request; expected one of our own");
+        return response_refuse(
+            response, err, (struct refusal){403, "cross-site"},
+            "a page of another site sent this request, expected one of this service");
     if (!origin.at)
         return true;
     bool is_url = str_find(origin, STR("://")) != SIZE_MAX;

@@ -41,7 +41,7 @@ bool query_decode(struct str text, bool plus_is_space, struct arena *arena, stru
     for (size_t i = 0; i < text.len;) {
         int byte = decode_byte(text, &i, plus_is_space);
         if (byte < 0)
-            return err_set(err, ERR_USAGE, "found a '%%' without two hexadecimal digits behind it");
+            return err_set(err, ERR_USAGE, "found a '%%' without two hexadecimal digits after it");
         if (byte < 0x20 || byte == 0x7f)
             return err_set(err, ERR_USAGE, "found the control character %%%02X in the address",
                            (unsigned)byte);

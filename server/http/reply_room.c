@@ -18,8 +18,7 @@ void reply_room_destroy(struct reply_room *room)
 static bool check_room(struct reply_room *room, struct err *err)
 {
     return atomic_load(&room->held_bytes) < room->limit_bytes / 8 * 7 ||
-           err_set(err, ERR_BUSY,
-                   "others are still taking large answers, there is no room for one more");
+           err_set(err, ERR_BUSY, "too many large answers are being sent; try again soon");
 }
 
 bool reply_room_begin(struct reply_room *room, struct err *err)

@@ -62,7 +62,7 @@ static bool read_trace(const struct job_child_task *task, struct job_death *deat
     if (ok && !reply.ok)
         why = reply.err;
     if (!death->verb && why.code != ERR_NONE)
-        log_warn("the process that reads traces was tried, and says: %s", why.msg);
+        log_warn("the trace reader process failed its self-test: %s", why.msg);
     return !death->verb;
 }
 

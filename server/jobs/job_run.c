@@ -26,7 +26,7 @@ struct joining {
 static bool is_cancelled(const struct joining *joining, struct err *err)
 {
     return joining->progress->cancel &&
-           !err_set(err, ERR_CANCELLED, "cancelled while the ranks were joined");
+           !err_set(err, ERR_CANCELLED, "cancelled while ranks were merged");
 }
 
 // --- by the service -----------------------------------------------------------------------------
@@ -64,7 +64,7 @@ static bool has_room(const struct jobs_config *config, struct err *err)
     if (!blob_free_bytes(config->blobs, &free_bytes, err))
         return false;
     return free_bytes >= least_bytes ||
-           err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu to join the ranks",
+           err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu to merge the ranks",
                    (unsigned long long)free_bytes, (unsigned long long)least_bytes);
 }
 

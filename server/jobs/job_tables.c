@@ -57,7 +57,7 @@ bool job_tables_check(int fd, const struct job_order *order, const struct job_st
     while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
         ok = may_go_on(stop, err) && add_part(&parts.part, tables, err) &&
              (!order->tables_bytes || tables->plain_bytes <= order->tables_bytes ||
-              err_set(err, ERR_FORMAT, "its tables are larger than they may be"));
+              err_set(err, ERR_FORMAT, "its tables exceed the limit"));
     report_parts_close(&parts);
     return ok;
 }

@@ -317,7 +317,7 @@ static bool start_next(struct jobs *jobs)
     struct err err = {.code = ERR_MEMORY, .msg = "out of memory"};
     bool found = false;
     if (!work || !claim(jobs, work, &found, &err)) {
-        log_error("cannot take a job, will try again: %s", err.msg);
+        log_error("cannot take a job, will retry: %s", err.msg);
         uv_timer_start(&jobs->timer, retry, RETRY_MS, 0);
         found = false;
     }
@@ -353,7 +353,7 @@ static void keep_leases(uv_timer_t *timer)
     if (!store_keep_leases(jobs->config.store, ids, count, &lost, &err))
         log_warn("leases of jobs are not renewed: %s", err.msg);
     if (lost)
-        log_warn("jobs without a worker: %zu, back in the queue", lost);
+        log_warn("jobs without a worker: %zu, requeued", lost);
     dispatch(jobs);
 }
 

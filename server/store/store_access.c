@@ -60,7 +60,7 @@ static bool insert_token(sqlite3 *db, const struct token_request *request, const
     if (count < 0)
         return false;
     if (count >= STORE_MAX_TOKENS)
-        return err_set(err, ERR_CONFLICT, "there are %lld tokens already, the most there can be",
+        return err_set(err, ERR_CONFLICT, "there are already %lld tokens, the limit",
                        (long long)count);
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO token (id, name, prefix, hash, scopes, created_ns, "

@@ -43,7 +43,7 @@ static bool check_room(sqlite3 *db, struct err *err)
     if (!sql_end(&stmt))
         return false;
     return count <= (int64_t)STORE_MAX_BASELINES ||
-           err_set(err, ERR_CONFLICT, "there are %zu baselines already, the most there can be",
+           err_set(err, ERR_CONFLICT, "there are already %zu baselines, the limit",
                    STORE_MAX_BASELINES);
 }
 

@@ -79,8 +79,8 @@ static bool check_name_free(sqlite3 *db, struct str id, struct err *err)
     if (is_taken) {
         struct str other = sql_bytes(&stmt, 0), name = sql_bytes(&stmt, 1);
         err_set(err, ERR_CONFLICT,
-                "the project has another run '%.*s' by now, %.*s: rename that one, or delete it, "
-                "then restore this one",
+                "the project has another run '%.*s' now, %.*s: rename or delete that one, then "
+                "restore this one",
                 (int)(name.len < 100 ? name.len : 100), name.at, (int)other.len, other.at);
     }
     return sql_end(&stmt) && !is_taken;

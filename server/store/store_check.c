@@ -165,7 +165,8 @@ static bool check_filled(sqlite3 *db, struct err *err)
     bool is_filled = sql_row(&stmt) && sql_i64(&stmt, 0) == 2;
     return sql_end(&stmt) &&
            (is_filled ||
-            err_set(err, ERR_IO, "none of our tables is in it: it was emptied, or is another"));
+            err_set(err, ERR_IO,
+                    "it has none of our tables: it was emptied, or is another database"));
 }
 
 static sqlite3 *open_file(const char *path, struct err *err)
@@ -187,7 +188,7 @@ static bool check_whole(sqlite3 *db, struct store_check *found, struct err *err)
     if (!read_findings(&stmt, "", found))
         return false;
     stmt = sql_begin(db, "PRAGMA foreign_key_check", err);
-    return read_findings(&stmt, "names what is not there: ", found);
+    return read_findings(&stmt, "references missing rows: ", found);
 }
 
 bool store_check_file(const char *path, struct store_check *found, struct err *err)

@@ -53,7 +53,7 @@ static bool close_log(sqlite3 *db, struct err *err)
 bool copy_database(sqlite3 *db, const char *to, struct err *err)
 {
     if (access(to, F_OK) == 0)
-        return err_set(err, ERR_CONFLICT, "there is a file %s already", to);
+        return err_set(err, ERR_CONFLICT, "the file %s already exists", to);
     sqlite3 *copy = store_connect(to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     bool ok = copy && copy_pages(db, copy, err) && close_log(copy, err);
     sqlite3_close(copy);

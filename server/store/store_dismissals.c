@@ -43,7 +43,7 @@ static bool check_reason(struct str reason, struct err *err)
         return err_set(err, ERR_USAGE, "found a reason of %zu bytes, expected 1 to %zu", reason.len,
                        STORE_NOTE_MAX_BYTES);
     if (is_blank(reason))
-        return err_set(err, ERR_USAGE, "found a reason of white space only, expected words");
+        return err_set(err, ERR_USAGE, "found a reason of white space only, expected text");
     return str_valid_utf8(reason) == reason.len ||
            err_set(err, ERR_USAGE, "found a reason that is not valid UTF-8");
 }

@@ -237,7 +237,7 @@ static bool strike(sqlite3 *db, const struct job *job, const struct job_strike *
     snprintf(reason, sizeof reason, "%s %s %lld time%s (%s)%s",
              job->kind == JOB_RUN ? "joining the ranks" : "reading this file", why->verb,
              (long long)strikes, strikes == 1 ? "" : "s", why->detail,
-             *again ? "" : "; it is not tried again by itself");
+             *again ? "" : "; it is not retried automatically");
     struct back back = {job->attempt, strikes * WAIT_AFTER_STRIKE_NS, reason};
     return *again ? requeue(db, job, back, err) : jobs_fail(db, job, reason, err);
 }

@@ -138,7 +138,7 @@ bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str r
     sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
-            err_set(err, ERR_NOT_FOUND, "job %lld was taken back, or is gone with its run",
+            err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
                     (long long)job->id));
 }
 

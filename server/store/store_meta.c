@@ -16,8 +16,8 @@ bool meta_check_secret(const char *what, struct str text, struct err *err)
     struct secret secret;
     return !secrets_find(text, 0, &secret) ||
            err_set(err, ERR_USAGE,
-                   "%s holds at byte %zu what looks like a secret (%s), expected none", what,
-                   secret.at, secret_word(secret.kind));
+                   "%s contains text at byte %zu that looks like a secret (%s), expected none",
+                   what, secret.at, secret_word(secret.kind));
 }
 
 static bool check_letters(const char *what, struct str word, struct err *err)

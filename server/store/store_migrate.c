@@ -47,7 +47,7 @@ static bool migrate(sqlite3 *db, int64_t version, struct err *err)
 {
     bool ok = apply_from(db, (int)version, err);
     if (ok && version)
-        log_info("database schema brought from %lld to %d", (long long)version, schema_count);
+        log_info("database schema upgraded from %lld to %d", (long long)version, schema_count);
     return ok;
 }
 
@@ -68,7 +68,7 @@ static bool check_version(int64_t version, struct err *err)
 {
     return version <= schema_count ||
            err_set(err, ERR_UNSUPPORTED,
-                   "the database has schema %lld, this program knows up to %d: run a newer one",
+                   "the database has schema %lld, this program supports up to %d: run a newer one",
                    (long long)version, schema_count);
 }
 

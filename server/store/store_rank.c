@@ -82,8 +82,8 @@ static bool try_rank(struct placing *placing, int64_t rank, const char *from, st
             return false;
     } else if (is_taken) {
         placing->warning = arena_printf(
-            placing->arena, err, "its %s says rank %lld, which '%.*s' of this run has already",
-            from, (long long)rank, (int)(holder.filename.len < 120 ? holder.filename.len : 120),
+            placing->arena, err, "its %s says rank %lld, already taken by '%.*s' in this run", from,
+            (long long)rank, (int)(holder.filename.len < 120 ? holder.filename.len : 120),
             holder.filename.at);
         return placing->warning != NULL;
     }

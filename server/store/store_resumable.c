@@ -37,7 +37,7 @@ static bool load(sqlite3 *db, struct str id, struct arena *arena, struct resumab
     struct stmt stmt = sql_begin(db, COLUMNS "WHERE id = ?", err);
     sql_bind_text(&stmt, id);
     return read_one(&stmt, arena, found) &&
-           (found->id.len || err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s",
+           (found->id.len || err_set(err, ERR_NOT_FOUND, "no resumable upload %.*s",
                                      (int)(id.len < 40 ? id.len : 40), id.at));
 }
 
@@ -60,7 +60,7 @@ bool store_find_resumable_of_key(struct store *store, struct str owner, struct s
     sql_bind_text(&stmt, owner);
     sql_bind_text(&stmt, key);
     bool ok = read_one(&stmt, arena, found) &&
-              (found->id.len || err_set(err, ERR_NOT_FOUND, "no upload began with this key"));
+              (found->id.len || err_set(err, ERR_NOT_FOUND, "no upload was started with this key"));
     return txn_end(&txn, ok, err);
 }
 
@@ -109,12 +109,11 @@ static bool check_room(sqlite3 *db, struct str owner, int64_t now_ns, struct err
     sql_bind_i64(&stmt, now_ns);
     bool is_there = sql_row(&stmt);
     int64_t count = is_there ? sql_i64(&stmt, 0) : 0, own = is_there ? sql_i64_or(&stmt, 1, 0) : 0;
-    return sql_end(&stmt) &&
-           ((count < STORE_MAX_RESUMABLES && own < STORE_OWN_RESUMABLES) ||
-            err_set(err, ERR_BUSY,
-                    "%lld uploads in pieces are open, %lld of them of the same sender; end some, "
-                    "or try again later",
-                    (long long)count, (long long)own));
+    return sql_end(&stmt) && ((count < STORE_MAX_RESUMABLES && own < STORE_OWN_RESUMABLES) ||
+                              err_set(err, ERR_BUSY,
+                                      "%lld resumable uploads are open, %lld of them from this "
+                                      "sender; finish some, or try again later",
+                                      (long long)count, (long long)own));
 }
 
 static bool insert(sqlite3 *db, const struct resumable_request *request, const char *id,
@@ -139,7 +138,7 @@ static bool insert(sqlite3 *db, const struct resumable_request *request, const c
     sql_bind_i64(&stmt, request->request);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
-            err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key has begun already"));
+            err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key was already started"));
 }
 
 bool store_add_resumable(struct store *store, const struct resumable_request *request,
@@ -158,7 +157,7 @@ bool store_add_resumable(struct store *store, const struct resumable_request *re
 static bool check_changed(sqlite3 *db, struct err *err)
 {
     return sqlite3_changes(db) > 0 ||
-           err_set(err, ERR_NOT_FOUND, "the upload in pieces was ended meanwhile");
+           err_set(err, ERR_NOT_FOUND, "the resumable upload was ended meanwhile");
 }
 
 static bool extend(sqlite3 *db, struct str id, uint64_t flushed, int64_t expires_ns,
@@ -263,7 +262,7 @@ bool resumable_accept(sqlite3 *db, struct str id, struct str upload_id, struct e
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
-            err_set(err, ERR_NOT_FOUND, "the upload in pieces was ended meanwhile"));
+            err_set(err, ERR_NOT_FOUND, "the resumable upload was ended meanwhile"));
 }
 
 bool upload_key_insert(sqlite3 *db, const struct upload_request *request, struct str upload_id,
@@ -278,5 +277,5 @@ bool upload_key_insert(sqlite3 *db, const struct upload_request *request, struct
     sql_bind_i64(&stmt, request->key.request);
     return sql_run(&stmt) &&
            (sqlite3_changes(db) == 1 ||
-            err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key is there already"));
+            err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key already exists"));
 }

@@ -23,10 +23,9 @@ bool runs_is_locked(sqlite3 *db, struct str id, const struct run_request *reques
 
 bool runs_deny(struct err *err)
 {
-    return err_set(
-        err, ERR_DENIED,
-        "somebody else made this run, or it is complete or a baseline: changing it needs "
-        "the scope write");
+    return err_set(err, ERR_DENIED,
+                   "this run was created by someone else, is complete or is a baseline: changing "
+                   "it needs the scope write");
 }
 
 bool runs_said(sqlite3 *db, struct str id, struct arena *arena, struct str *said, struct err *err)

@@ -80,16 +80,17 @@ static bool check_name(const char *what, struct str name, struct err *err)
     if (!check_line(what, name, err))
         return false;
     if (is_hard_to_name(name))
-        return err_set(err, ERR_USAGE,
-                       "%s '%.*s' is a dot, or has a blank or another character at an end "
-                       "that cannot be seen",
-                       what, (int)(name.len < 60 ? name.len : 60), name.at);
+        return err_set(
+            err, ERR_USAGE,
+            "%s '%.*s' is a dot, or starts or ends with a space or an invisible character", what,
+            (int)(name.len < 60 ? name.len : 60), name.at);
     if (str_starts_with(name, STR(STORE_BASELINE_PREFIX)))
-        return err_set(err, ERR_USAGE, "%s '%.*s' begins as the key of a baseline does", what,
+        return err_set(err, ERR_USAGE, "%s '%.*s' starts like the key of a baseline", what,
                        (int)(name.len < 60 ? name.len : 60), name.at);
     for (size_t i = 0; i < name.len; i++)
         if (name.at[i] == '/' || name.at[i] == '~')
-            return err_set(err, ERR_USAGE, "%s has a '%c', which addresses need", what, name.at[i]);
+            return err_set(err, ERR_USAGE, "%s has a '%c', which is reserved in URLs", what,
+                           name.at[i]);
     return true;
 }
 
@@ -97,9 +98,8 @@ static bool check_name(const char *what, struct str name, struct err *err)
 static bool check_no_id(struct str name, struct err *err)
 {
     return !sql_has_id_form('r', name) ||
-           err_set(err, ERR_USAGE,
-                   "run name '%.*s' has the form of an id, and no other run may be called so",
-                   (int)name.len, name.at);
+           err_set(err, ERR_USAGE, "run name '%.*s' has the form of a run id", (int)name.len,
+                   name.at);
 }
 
 static bool refuse_tags(size_t count, struct err *err)
@@ -123,13 +123,13 @@ static bool check_tags(const struct run_tag *tags, size_t count, struct err *err
 static bool check_world_size(int64_t size, struct err *err)
 {
     return size > 0 || size == STORE_ANY ||
-           err_set(err, ERR_USAGE, "a world size of %lld cannot be", (long long)size);
+           err_set(err, ERR_USAGE, "a world size of %lld is impossible", (long long)size);
 }
 
 static bool check_steps(struct str pattern, const int64_t *warmup_steps, struct err *err)
 {
     if (warmup_steps && (*warmup_steps < -1 || *warmup_steps > INT32_MAX))
-        return err_set(err, ERR_USAGE, "a warm-up of %lld steps cannot be",
+        return err_set(err, ERR_USAGE, "a warm-up of %lld steps is impossible",
                        (long long)*warmup_steps);
     return pattern.len == 0 || check_line("step pattern", pattern, err);
 }
@@ -373,7 +373,7 @@ static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
     int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt) &&
            (count < STORE_MAX_EMPTY_RUNS ||
-            err_set(err, ERR_BUSY, "%lld runs wait for their first trace already, at most %d may",
+            err_set(err, ERR_BUSY, "%lld runs already wait for their first trace, the limit is %d",
                     (long long)count, STORE_MAX_EMPTY_RUNS));
 }
 
@@ -385,8 +385,8 @@ static bool create_run(sqlite3 *db, const struct run_request *request, struct ar
     if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
         return false;
     if (found.count)
-        return err_set(err, ERR_CONFLICT, "there is a run '%.*s' already, %.*s",
-                       (int)request->name.len, request->name.at, (int)found.id.len, found.id.at);
+        return err_set(err, ERR_CONFLICT, "run '%.*s' already exists, %.*s", (int)request->name.len,
+                       request->name.at, (int)found.id.len, found.id.at);
     return check_empty_runs(db, request->owner, err) && insert_run(db, request, arena, &id, err) &&
            runs_load(db, id, arena, run, err);
 }

@@ -551,7 +551,7 @@ bool store_copy_trace_parts(struct store *store, struct str trace_id,
     txn.deadline_ns = INT64_MAX; // a disk that is too slow for it now is so the next time, too
     bool ok = copy_some(txn.db, trace_id, &first, fd, err) &&
               copy_some(txn.db, trace_id, &later, fd, err) &&
-              (first.found || err_set(err, ERR_BUSY, "trace %.*s is being read again",
+              (first.found || err_set(err, ERR_BUSY, "trace %.*s is being analyzed again",
                                       (int)trace_id.len, trace_id.at));
     return txn_end(&txn, ok, err);
 }

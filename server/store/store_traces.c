@@ -288,7 +288,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
     }
     if (present.trace_id.len && !present.failed && !adding->replace)
         return err_set(err, ERR_CONFLICT,
-                       "rank %lld of this run is already there with other content, from '%.*s'",
+                       "rank %lld of this run already exists with other content, from '%.*s'",
                        (long long)part->rank,
                        (int)(present.filename.len < 80 ? present.filename.len : 80),
                        present.filename.at);
@@ -320,7 +320,7 @@ static bool insert_upload_trace(sqlite3 *db, struct str upload_id, size_t positi
 static bool check_part(const struct trace_part *part, struct err *err)
 {
     if (part->rank != STORE_NO_RANK && (part->rank < 0 || part->rank > INT32_MAX))
-        return err_set(err, ERR_USAGE, "a rank of %lld cannot be", (long long)part->rank);
+        return err_set(err, ERR_USAGE, "a rank of %lld is impossible", (long long)part->rank);
     if (str_valid_utf8(part->filename) != part->filename.len)
         return err_set(err, ERR_USAGE, "a file name is not valid UTF-8");
     return true;

@@ -243,7 +243,7 @@ static bool skip_content(struct multipart *m, size_t limit, struct err *err)
             return false;
         skipped += bytes.len;
         if (skipped > limit)
-            return format_error(err, "found no delimiter near its begin");
+            return format_error(err, "found no delimiter near its start");
     } while (bytes.len);
     return true;
 }
@@ -347,7 +347,7 @@ static bool finish(struct multipart *m, struct err *err)
     }
     m->begin = m->end = 0;
     return behind <= MULTIPART_MARGIN_BYTES ||
-           format_error(err, "found more than 4 KiB behind the last delimiter");
+           format_error(err, "found more than 4 KiB after the last delimiter");
 }
 
 bool multipart_next(struct multipart *multipart, struct multipart_part *part, bool *found,

@@ -24,7 +24,7 @@ static bool sniff_unknown(struct str head, struct err *err)
     if (head.len == 0)
         return format_refuse_what("an empty file", err);
     if (is_blank(head))
-        return head.len == SNIFF_BYTES || format_refuse_what("nothing but blanks", err);
+        return head.len == SNIFF_BYTES || format_refuse_what("only white space", err);
     return format_refuse_what("content that is neither JSON nor a known compression", err);
 }
 

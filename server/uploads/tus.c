@@ -201,7 +201,7 @@ static bool create(struct request *request, const struct resumable_request *want
         return true;
     struct err ignored; // a row without its file is dropped when it is asked for
     if (!store_drop_resumable(intake->store, made->id, &ignored))
-        log_warn("the row of an upload that could not begin remains: %s", ignored.msg);
+        log_warn("the row of an upload that could not start remains: %s", ignored.msg);
     return false;
 }
 
@@ -209,11 +209,11 @@ static bool check_same(const struct resumable *known, const struct resumable_req
                        struct err *err)
 {
     if (known->bytes != wanted->bytes)
-        return err_set(err, ERR_CONFLICT, "this Idempotency-Key began an upload of %llu bytes",
+        return err_set(err, ERR_CONFLICT, "this Idempotency-Key started an upload of %llu bytes",
                        (unsigned long long)known->bytes);
     return known->request < 0 || known->request == wanted->request ||
            err_set(err, ERR_CONFLICT,
-                   "this Idempotency-Key began an upload with other Upload-Metadata");
+                   "this Idempotency-Key started an upload with other Upload-Metadata");
 }
 
 // The upload that a key began, whatever became of it, unless it has expired. ERR_NOT_FOUND.
@@ -292,11 +292,11 @@ static bool repeat_complete(struct request *request, struct response *response,
         response->status = 201;
         return true;
     }
-    response->fix = STR("compare the sha256 of the upload that Upload-Result names; another file "
-                        "needs another key");
+    response->fix = STR("compare the sha256 of the upload that Upload-Result names; use another "
+                        "key for another file");
     return response_refuse(response, err, (struct refusal){409, "key-reused"},
                            "the upload of this Idempotency-Key is complete%s",
-                           brings_bytes ? ", and of other bytes" : "");
+                           brings_bytes ? ", with other bytes" : "");
 }
 
 bool tus_post(struct request *request, struct response *response, struct err *err)
@@ -330,12 +330,12 @@ static bool find(struct request *request, struct response *response, struct resu
         return false;
     request->object = found->id; // for the audit log, until it is an upload
     if (!str_equal(found->owner, request->who.key) && !(request->who.scopes & SCOPE_ADMIN))
-        return err_set(err, ERR_NOT_FOUND, "no upload in pieces %.*s", (int)found->id.len,
+        return err_set(err, ERR_NOT_FOUND, "no resumable upload %.*s", (int)found->id.len,
                        found->id.at);
     if (found->upload_id.len == 0 && found->refused.len == 0 &&
         found->expires_ns < care_clock_ns(request->services->intake->care))
         return response_refuse(response, err, (struct refusal){410, "expired"},
-                               "this upload has expired; begin another");
+                               "this upload has expired; start another");
     return true;
 }
 
@@ -354,7 +354,7 @@ static bool read_offset(struct request *request, uint64_t *offset, struct err *e
     struct str text = request_header(request, "Upload-Offset");
     int64_t value = -1;
     if (!text.at || !read_count(text, &value))
-        return err_set(err, ERR_USAGE, "found no Upload-Offset that is a number of bytes");
+        return err_set(err, ERR_USAGE, "found no valid Upload-Offset, expected a number of bytes");
     *offset = (uint64_t)value;
     return true;
 }
@@ -381,9 +381,9 @@ bool tus_patch(struct request *request, struct response *response, struct err *e
     if (!check_version(request, response, err) || !find_open(request, response, &found, err))
         return false;
     if (!request_has_type(request, "application/offset+octet-stream"))
-        return response_refuse(response, err, (struct refusal){415, "media-type"},
-                               "found another Content-Type, expected "
-                               "application/offset+octet-stream");
+        return response_refuse(
+            response, err, (struct refusal){415, "media-type"},
+            "found a different Content-Type, expected application/offset+octet-stream");
     if (!read_offset(request, &offset, err))
         return false;
     if (found.upload_id.len)

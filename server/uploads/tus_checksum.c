@@ -38,7 +38,7 @@ static bool begin(const struct request *request, struct str text, struct tus_che
                        checksum->announced.len, EVP_MD_get_size(algorithm));
     checksum->context = EVP_MD_CTX_new();
     return (checksum->context && EVP_DigestInit_ex(checksum->context, algorithm, NULL) == 1) ||
-           err_set(err, ERR_INTERNAL, "cannot begin a checksum");
+           err_set(err, ERR_INTERNAL, "cannot start a checksum");
 }
 
 bool tus_checksum_begin(const struct request *request, struct tus_checksum **checksum,
@@ -63,7 +63,7 @@ bool tus_checksum_add(struct tus_checksum *checksum, const void *bytes, size_t s
                       struct err *err)
 {
     return EVP_DigestUpdate(checksum->context, bytes, size) == 1 ||
-           err_set(err, ERR_INTERNAL, "cannot work out a checksum");
+           err_set(err, ERR_INTERNAL, "cannot compute a checksum");
 }
 
 bool tus_checksum_agrees(struct tus_checksum *checksum)

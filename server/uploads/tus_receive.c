@@ -35,7 +35,7 @@ static bool look_again(struct turn *turn, struct err *err)
     if (now->upload_id.len == 0 && now->refused.len == 0)
         return true;
     return response_refuse(turn->response, err, (struct refusal){423, "busy"},
-                           "another request just brought this upload to its end; ask again");
+                           "another request just completed this upload; ask again");
 }
 
 static bool open_pieces(struct turn *turn, struct err *err)
@@ -66,7 +66,7 @@ static void refuse(struct turn *turn, const struct err *err)
     struct err ignored;
     if (!store_refuse_resumable(intake->store, turn->resumable.id, err->msg, &ignored) ||
         !pieces_remove(intake->blobs, turn->resumable.id.at, &ignored))
-        log_warn("a refused upload in pieces remains: %s", ignored.msg);
+        log_warn("a refused resumable upload remains: %s", ignored.msg);
 }
 
 static bool check_head(struct turn *turn, struct err *err)
@@ -94,8 +94,8 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
         upload_form_explain_denial(turn->response);
     if (err->code == ERR_CONFLICT) {
         turn->response->word = "rank-conflict";
-        turn->response->fix = STR("begin again with replace true in Upload-Metadata to put the new "
-                                  "trace in place of the other, or use another run name");
+        turn->response->fix = STR("start again with replace true in Upload-Metadata to replace the "
+                                  "existing trace, or use another run name");
     }
     return false;
 }
@@ -179,7 +179,7 @@ static bool check_stopping(struct turn *turn, struct err *err)
         return true;
     response_retry_later(turn->response, turn->request);
     return response_refuse(turn->response, err, (struct refusal){503, "stopping"},
-                           "the service is about to stop; what came is kept");
+                           "the service is stopping; received bytes are kept");
 }
 
 // A file that cannot be a trace is told so before the rest of it is sent; but of bytes with a
@@ -244,7 +244,7 @@ static bool check_piece(struct turn *turn, struct err *err)
     if (tus_checksum_agrees(turn->checksum))
         return check_checked(turn, err);
     return response_refuse(turn->response, err, (struct refusal){460, "checksum"},
-                           "the piece does not hash to its Upload-Checksum; it was not kept");
+                           "the piece does not match its Upload-Checksum; it was discarded");
 }
 
 // Bytes with a checksum count together or not at all, others as far as they came.

@@ -33,10 +33,10 @@ static bool refuse_failed(struct request *request, struct response *response,
     }
     if (failed == 0)
         return true;
-    char *fix = arena_printf(request->arena, err,
-                             "look at /api/v1/uploads/%.*s, and send a file "
-                             "that can be read to the same run and rank",
-                             (int)upload->id.len, upload->id.at);
+    char *fix =
+        arena_printf(request->arena, err,
+                     "see /api/v1/uploads/%.*s, and send a readable file to the same run and rank",
+                     (int)upload->id.len, upload->id.at);
     if (fix)
         response->fix = str_of(fix);
     return response_refuse(response, err, (struct refusal){422, "analysis-failed"},
@@ -89,8 +89,8 @@ static bool refuse_reuse(struct response *response, const struct upload_form *fo
     const char *what = has_same_bytes(form, before)
                            ? "the same bytes for another run or rank, or with other fields"
                            : "other bytes";
-    response->fix = STR("give each upload a key of its own, such as a UUID, and the same one only "
-                        "to send that upload again");
+    response->fix = STR(
+        "use a unique key per upload, such as a UUID, and the same key only to repeat that upload");
     return response_refuse(response, err, (struct refusal){422, "key-reused"},
                            "this Idempotency-Key came with %s before, as upload %.*s, so nothing "
                            "of this one is stored",
@@ -107,8 +107,8 @@ static bool repeat(struct request *request, struct response *response,
                                   request->arena, &before, err))
         return err->code == ERR_NOT_FOUND
                    ? err_set(err, ERR_BUSY,
-                             "what this Idempotency-Key brought was deleted while "
-                             "it came again; send it once more")
+                             "the upload of this Idempotency-Key was deleted while it was "
+                             "repeated; send it once more")
                    : false;
     bool same =
         before.has_hash ? before.request == key->request : has_same_bytes(form, &before.upload);
@@ -154,8 +154,8 @@ static bool explain_conflict(struct request *request, struct response *response,
         return repeat(request, response, form, key, err);
     *err = why;
     response->word = "rank-conflict";
-    response->fix = STR("add -F replace=true to put the new trace in place of the other, or "
-                        "use another run name");
+    response->fix =
+        STR("add -F replace=true to replace the existing trace, or use another run name");
     return false;
 }
 
@@ -223,7 +223,7 @@ bool upload_post(struct request *request, struct response *response, struct err 
     if (!request_has_type(request, "multipart/form-data")) {
         response->fix = STR("curl -F run=NAME -F trace=@FILE http://HOST/upload");
         return response_refuse(response, err, (struct refusal){415, "media-type"},
-                               "found another Content-Type, expected multipart/form-data");
+                               "found a different Content-Type, expected multipart/form-data");
     }
     return take(request, response, take_form, err);
 }

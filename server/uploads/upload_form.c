@@ -75,7 +75,7 @@ bool upload_form_check_scope(const struct request *request, struct response *res
 void upload_form_explain_denial(struct response *response)
 {
     response->word = "scope";
-    response->fix = STR("use a run name of your own, or come with a token of the scope write");
+    response->fix = STR("use a different run name, or a token with the scope write");
 }
 
 // --- one file -----------------------------------------------------------------------------------
@@ -138,7 +138,8 @@ static bool receive(struct request *request, struct upload_form *form, struct bl
         return false;
     }
     if (form->coding.len && !sniff_is_coded((struct str){head, head_len}, form->coding))
-        return err_set(err, ERR_FORMAT, "found bytes that are not %.*s, as Content-Encoding says",
+        return err_set(err, ERR_FORMAT,
+                       "found bytes that are not %.*s, as declared by Content-Encoding",
                        (int)form->coding.len, form->coding.at);
     struct blobs *blobs = request->services->intake->blobs;
     struct spool *spool = form->is_repeat ? blob_spool_open_unkept(blobs, err)

@@ -26,7 +26,7 @@ static bool check_space(const struct services *services, uint64_t announced_byte
     return (free_bytes >= services->min_free_bytes &&
             free_bytes - services->min_free_bytes >= announced_bytes) ||
            err_set(err, ERR_SPACE,
-                   "found %llu bytes free, expected %llu for the upload and %llu that stay free",
+                   "found %llu bytes free, expected %llu for the upload and %llu to stay free",
                    (unsigned long long)free_bytes, (unsigned long long)announced_bytes,
                    (unsigned long long)services->min_free_bytes);
 }
@@ -42,7 +42,7 @@ static bool check_queue(const struct services *services, struct response *respon
     if (open < services->queue_limit)
         return true;
     response->word = "queue-full";
-    return err_set(err, ERR_BUSY, "%llu analyses wait already; try again when some are done",
+    return err_set(err, ERR_BUSY, "%llu analyses are already queued; try again later",
                    (unsigned long long)open);
 }
 

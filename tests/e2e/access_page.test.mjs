@@ -73,7 +73,7 @@ test("a wrong token is refused with what helps, and the next try works", async (
   const { page, faults, close } = await open_page(browser, server.base);
   await visit(page, "/login");
   await sign_in(page, `ss_${"x".repeat(43)}`);
-  await page.getByRole("alert").getByText("does not know").waitFor();
+  await page.getByRole("alert").getByText("unknown token").waitFor();
   await sign_in(page, tokens.read);
   await heading(page, "Runs").waitFor();
   // The browser itself notes the 401 in its console.

@@ -174,7 +174,7 @@ test("a dry run says what would go, why, and what that frees, and deletes nothin
   const text = await run_program(stepscope_bin(),
     ["retention", "--data", data, "--retain-days", "90"]);
   assert.match(text, /to the bin .*older than --retain-days .*default\/nightly@1/);
-  assert.match(text, /2 of 5 runs would go/);
+  assert.match(text, /2 of 5 runs would be deleted/);
   assert.equal((await own.get("/runs")).total, 5);
   await own.stop();
 });

@@ -72,11 +72,11 @@ test("a rotten file is told on every page, on its run's pages and beside its nam
     assert.equal(await page.locator("main").getByText("damaged").count(), 0);
     await strip(page).getByRole("link", { name: "k31.json" }).click();
     await page.getByText("1 file of this run is damaged").waitFor();
-    await page.getByText("The stored bytes are damaged: the file has other bytes").waitFor();
+    await page.getByText("The stored bytes are damaged: the file differs").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   });
   const run = await server.get("/runs/rotten");
-  assert.equal(run.traces[0].damage, "has other bytes than were uploaded");
+  assert.equal(run.traces[0].damage, "differs from the uploaded bytes");
   assert.equal((await server.get("/runs/sound")).traces[0].damage, null);
 });
 

@@ -294,7 +294,7 @@ test("compare says what is wrong by other codes than its verdicts", async () => 
   }
   const help = await compare("--help");
   assert.equal(help.status, 0);
-  assert.match(help.stdout, /0 when the candidate passes, 1 when it fails, 2 when too little/);
+  assert.match(help.stdout, /0 when the candidate passes, 1 when it fails, 2 when undecided/);
   for (const [, status] of cases)
     assert.match(help.stdout, new RegExp(`, ${status} (for|when) `));
 });

@@ -99,7 +99,7 @@ test("what cannot be understood is refused, and the answer says what was expecte
   for (const [query, expected] of [
     ["", /parameters=.*7e9 or 7B/], ["parameters=many", /parameters=many/],
     ["parameters=-1", /parameters=-1/], ["parameters=1e15", /1 to 1e14/],
-    ["parameters=1.5", /whole count/], ["parameters=nan", /parameters=nan/],
+    ["parameters=1.5", /an integer/], ["parameters=nan", /parameters=nan/],
     ["parameters=7e9&precision=int4", /fp32, mixed_bf16, mixed_fp16, bf16/],
     ["parameters=7e9&dp=0", /dp=0, expected a number from 1/],
     ["parameters=7e9&heads=7&hidden=64", /does not divide hidden=64/],

@@ -54,8 +54,8 @@ test("control characters of names never reach the terminal", async () => {
 test("missing ranks and a rank that two files claim are told", async () => {
   const files = await generate(2, "--world", "4");
   const { stdout, stderr } = await analyze(...files, files[0]);
-  assert.match(stderr, /rank0\.json: says it is rank 0, as another file does; counts as rank 2\n$/);
-  assert.match(stdout, /\[warning\] 1: ranks of the job whose trace is not there/);
+  assert.match(stderr, /rank0\.json: has rank 0, as another file does; counted as rank 2\n$/);
+  assert.match(stdout, /\[warning\] 1: ranks of the job without a trace/);
 });
 
 test("a report past the budget is refused, the other files are printed", async () => {

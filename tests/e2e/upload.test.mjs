@@ -101,7 +101,7 @@ test("an upload that is waited for is warned of what its analysis found", async 
       item.rank === rank && item.severity !== "info").map(({ detail }) => detail).sort());
   const [of_whole, of_cut] = reply.json.traces.map(({ warnings }) => warnings.join());
   assert.doesNotMatch(of_whole, /ends inside|is cut/);
-  assert.match(of_cut, /the compressed stream is cut/);
+  assert.match(of_cut, /the compressed stream is truncated/);
   const later = await server.get(`/uploads/${reply.json.upload}`);
   assert.deepEqual(later.traces, reply.json.traces);
 });
@@ -255,7 +255,7 @@ test("a key repeats its own upload and refuses every other", async () => {
     const other = await put(b, to);
     assert.equal(other.status, 422, other.text);
     assert.match(other.json.type, /key-reused$/);
-    assert.match(other.json.fix, /a key of its own/);
+    assert.match(other.json.fix, /a unique key/);
   }
   assert.equal((await server.request("/api/v1/runs/key-b")).status, 404);
 
@@ -336,7 +336,7 @@ test("Content-Encoding of a raw file must be one that is read, and true", async 
   for (const coding of ["gzip", "zstd"]) {
     const untrue = await put("coded-untrue", bytes, coding);
     assert.equal(untrue.status, 422, untrue.text);
-    assert.match(untrue.json.detail, new RegExp(`not ${coding}, as Content-Encoding says`));
+    assert.match(untrue.json.detail, new RegExp(`not ${coding}, as declared by Content-Encoding`));
   }
   for (const coding of ["br", "deflate", "gzip, gzip"]) {
     const unknown = await put("coded-unknown", bytes, coding);
@@ -419,7 +419,7 @@ test("a file without one event is a trace that failed, and says what it is inste
     ['[{"step": 1, "loss": 2.3}]', /objects that are not events, perhaps metrics, with the member/],
     ['{"model_type": "llama"}', /^found settings of a model, expected/],
     ['{"traceEvents": []}', /^no events were recorded: /],
-    ['{"traceEvents": 5}', /^found traceEvents that is no list/],
+    ['{"traceEvents": 5}', /^found traceEvents that is not a list/],
   ];
   for (const [text, says] of cases) {
     const waited = await server.post([file_part(Buffer.from(text), "no.json")], "/upload?wait=60");

@@ -105,7 +105,7 @@ test("a file that rots is told, and mended by the same bytes", async () => {
     return damaged_files.length > 0 && damaged_files;
   });
   assert.deepEqual(told.map((one) => [one.sha256, one.damage, one.filename]),
-    [[sha256, "has other bytes than were uploaded", "t.json"]]);
+    [[sha256, "differs from the uploaded bytes", "t.json"]]);
   await until("all were looked at", async () =>
     (await sql(data, "SELECT count(*) FROM blob WHERE checked_ns = 0")).trim() === "0");
   assert.equal((await second.get("/storage")).damaged_files.length, 1);
@@ -160,7 +160,7 @@ test("after a flush failed uploads are refused until a restart, and reading goes
   for (let i = 0; i < 3; i++) {
     const refused = await first.post(parts(`refused${i}`, 32 + i));
     assert.equal(refused.status, 503, refused.text);
-    assert.match(refused.json.detail, /failed to keep what was written/);
+    assert.match(refused.json.detail, /a disk write failed/);
   }
   assert.equal((await first.request("/readyz")).status, 503);
   assert.equal((await first.get("/runs")).items.length, 1);

@@ -76,11 +76,11 @@ const PACKED = [
   ["gzip with a wrong length", changed(GZ, [-4, GZ.at(-4) ^ 1]), 0, /compression|damaged/],
   ["gzip with a block of no kind", changed(GZ, [10, 0x07]), 4,
     /damaged gzip stream: invalid block/],
-  ["gzip of a header alone", GZ.subarray(0, 10), 4, /the gzip stream is cut/],
-  ["gzip of half a header", GZ.subarray(0, 5), 4, /the gzip stream is cut/],
+  ["gzip of a header alone", GZ.subarray(0, 10), 4, /the gzip stream is truncated/],
+  ["gzip of half a header", GZ.subarray(0, 5), 4, /the gzip stream is truncated/],
   ["gzip with bytes behind it", Buffer.concat([GZ, Buffer.from("garbage")]), 0, /rank 0/],
   ["zstd with a reserved bit", changed(ZST, [4, ZST[4] | 8]), 4, /damaged zstd stream/],
-  ["zstd of a magic number alone", MAGIC, 4, /the zstd stream is cut/],
+  ["zstd of a magic number alone", MAGIC, 4, /the zstd stream is truncated/],
   ["zstd that wants a dictionary", Buffer.concat([MAGIC, Buffer.from([0x21, 7, 0, 1, 0, 0])]), 4,
     /damaged zstd stream: Dictionary/],
   ["zstd with a window of 2^41", Buffer.concat([MAGIC, Buffer.from([0, 0xff, 1, 0, 0])]), 4,
@@ -90,7 +90,7 @@ const PACKED = [
   ["zstd with garbage behind it", Buffer.concat([ZST, Buffer.from("garbage!")]), 0,
     /compression|damaged/],
   ["a skippable frame that is cut", Buffer.from([0x50, 0x2a, 0x4d, 0x18, 9, 0, 0, 0, 1]), 4,
-    /the zstd stream is cut/],
+    /the zstd stream is truncated/],
 ];
 
 for (const [what, bytes, code, says] of PACKED)

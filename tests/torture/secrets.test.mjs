@@ -200,7 +200,7 @@ test("a key that is a secret is refused, and nothing keeps it", async () => {
   const token = spawnSync(stepscope_bin(), ["token", "create", "--scopes", "read",
     "--data", server.data, "--name", key()], { encoding: "utf8" });
   assert.equal(token.status, 2, token.stderr);
-  assert.match(token.stderr, /token name holds at byte 0 what looks like a secret/);
+  assert.match(token.stderr, /token name contains text at byte 0 that looks like a secret/);
   const found = (bytes) => sent.filter((secret) => bytes.includes(secret));
   assert.deepEqual(found(server.log + token.stdout + token.stderr), []);
   for (const path of files_of(server.data)) assert.deepEqual(found(readFileSync(path)), [], path);

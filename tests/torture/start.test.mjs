@@ -117,7 +117,7 @@ test("a database that is lost takes no file with it, here and in the backup", as
   const { status, stderr } = await run_status(stepscope_bin(),
     ["backup", "--data", other, "--to", backup]);
   assert.equal(status, 6, stderr);
-  assert.match(stderr, /the database names no file, but the backup .* holds some/);
+  assert.match(stderr, /the database has no files, but the backup .* contains some/);
   assert.equal(files_below(join(backup, "blobs")).length, files.length);
 });
 

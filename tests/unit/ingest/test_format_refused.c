@@ -55,7 +55,7 @@ static void json_without_an_event_is_named_by_what_it_holds(void **state)
     assert_refused(" [ ] \n", "found an empty list");
     assert_refused("{}", "found an empty JSON object");
     assert_refused("[1, 2.5e3, -1]", "found a list of numbers");
-    assert_refused("[\"a\", \"b\"]", "found a list of texts");
+    assert_refused("[\"a\", \"b\"]", "found a list of strings");
     assert_refused("[[1, 2], [3]]", "found a list of lists");
     assert_refused("[{\"step\": 1, \"loss\": {\"ph\": 2}}, {\"lr\": 2}]",
                    "found a list of objects that are not events, perhaps metrics, with the members "
@@ -87,8 +87,9 @@ static void an_empty_recording_says_that_nothing_was_recorded(void **state)
     assert_refused("{\"traceEvents\": []}", "no events were recorded");
     assert_refused("{\"schemaVersion\": 1, \"traceEvents\": [], \"traceName\": \"t\"}",
                    "no events were recorded");
-    assert_refused("{\"traceEvents\": 5}", "found traceEvents that is no list");
-    assert_refused("{\"traceEvents\": {\"ph\": \"X\"}, \"b\": 1}", "traceEvents that is no list");
+    assert_refused("{\"traceEvents\": 5}", "found traceEvents that is not a list");
+    assert_refused("{\"traceEvents\": {\"ph\": \"X\"}, \"b\": 1}",
+                   "traceEvents that is not a list");
 }
 
 static void a_trace_that_is_cut_before_its_first_event_says_so(void **state)

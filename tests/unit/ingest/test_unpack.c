@@ -234,7 +234,7 @@ static void a_cut_of_the_compression_is_said(void **state)
     assert_true(strncmp(listing.text.at, "a: one\nb: ", 10) == 0);
     assert_non_null(strstr(listing.text.at, "!format\n"));
     assert_int_equal(listing.code, ERR_FORMAT);
-    assert_string_equal(listing.msg, "the zstd stream is cut");
+    assert_string_equal(listing.msg, "the zstd stream is truncated");
     buf_free(&listing.text);
     buf_free(&tar);
     buf_free(&zstd);
@@ -306,7 +306,7 @@ static void a_zip_in_compression_is_refused(void **state)
     struct listing listing = list_bytes(&gzip, 0);
     assert_int_equal(listing.code, ERR_UNSUPPORTED);
     assert_string_equal(listing.msg, "found a zip archive in a pipe or in compression, expected it "
-                                     "as a file of its own");
+                                     "as a separate file");
     buf_free(&listing.text);
     buf_free(&zip);
     buf_free(&gzip);

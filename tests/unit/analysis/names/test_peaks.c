@@ -129,7 +129,7 @@ static void faults_are_told_with_their_line(void **state)
          "line 2: bf16: expected a positive number or '-', found '1e3'"},
         {HEADER "Chip\t1.5\t-\t-\t-\t1\t-\t-\t-\t-\t1\ts\n",
          "line 2: memory_gib: expected a positive number or '-', found '1.5'"},
-        {HEADER "\t-\t-\t-\t-\t1\t-\t-\t-\t-\t1\ts\n", "line 2: expected the name of a device"},
+        {HEADER "\t-\t-\t-\t-\t1\t-\t-\t-\t-\t1\ts\n", "line 2: expected a device name"},
         {HEADER "Chip\t-\t1\n", "line 2: expected 12 columns with tabs between, found 3"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -124,8 +124,8 @@ static void mistakes_are_named_and_the_nearest_option_suggested(void **state)
     (void)state;
     expect_error("--lisen", "x", "did you mean --listen?");
     expect_error("--nothing-like-it", NULL, "unknown option --nothing-like-it");
-    expect_error("--memory", "lots", "bytes such as");
-    expect_error("--memory", "99999999T", "bytes such as");
+    expect_error("--memory", "lots", "a size such as");
+    expect_error("--memory", "99999999T", "a size such as");
     expect_error("--count", "-1", "a whole number");
     expect_error("--format", "xml", "text|json");
     expect_error("--wait", "5x", "a duration");

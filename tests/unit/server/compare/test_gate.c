@@ -250,7 +250,7 @@ static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
         &f, GATE_UNDECIDED,
         (const char *const[]){
             "undecided: a step of pr@1 takes 2.0 % longer than one of main@1 (510 ms against 500 "
-            "ms); the limit is +3.0 %, and the noise between runs is not known",
+            "ms); the limit is +3.0 %, and the noise between runs is unknown",
             "why: no operator, collective or cause of idle time changed by 1 us or more",
             "noise unknown: 1 run per side, 0 of 8 earlier runs in the base's series; upload 3 "
             "more repeats of the base, each as a new main@N, and 3 more repeats of the candidate, "
@@ -407,9 +407,9 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_int_equal(f.answer.gate, GATE_UNDECIDED);
     assert_string_equal(f.answer.lines[0], "undecided: the candidate has no steady steps on a "
-                                           "device, so that there is nothing to compare");
+                                           "device, so there is nothing to compare");
     assert_string_equal(f.answer.lines[1],
-                        "why: without steady steps no part of a step can be told");
+                        "why: without steady steps the parts of a step are unknown");
     tear_down(&f);
 }
 

@@ -224,7 +224,7 @@ static void three_deaths_fail_a_file_with_their_reason(void **state)
     struct service *s = *state;
     start_jobs(s, 2);
     expect_failure(s, "!crash",
-                   "reading this file crashed 3 times (SIGSEGV); it is not tried again");
+                   "reading this file crashed 3 times (SIGSEGV); it is not retried automatically");
     end_jobs(s);
 }
 

@@ -69,7 +69,7 @@ static void no_run_takes_the_name_that_another_has_or_had_as_its_id(void **state
     assert_int_equal(f->err.code, ERR_USAGE);
     assert_ok(f, store_check_target(f->store, &first, &f->err));
     assert_false(store_create_run(f->store, &third, &f->arena, &found, &f->err));
-    assert_non_null(strstr(f->err.msg, "has the form of an id"));
+    assert_non_null(strstr(f->err.msg, "has the form of a run id"));
     assert_false(store_find_run(f->store, a.id, &f->arena, &found, &f->err));
     const char *good[] = {"r_1", "r_12345678x", "r_1234567u", "R_12345678", "t_12345678"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

@@ -49,7 +49,7 @@ static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **st
     assert_ok(f, store_check_database(f->store, true, &never, &found, &f->err));
     assert_string_equal(found.damage, "run_tag names rows of stored_run that are not there");
     assert_ok(f, store_check_file(f->path, &found, &f->err));
-    assert_string_equal(found.damage, "names what is not there: run_tag");
+    assert_string_equal(found.damage, "references missing rows: run_tag");
 }
 
 // Zeroes the page of a table in the file; its header and all else stay.

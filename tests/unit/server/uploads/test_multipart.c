@@ -194,9 +194,9 @@ static void assert_repeated(const char *begin, const char *text, size_t count, c
 static void limits_hold(void **state)
 {
     (void)state;
-    assert_repeated("", "x", MULTIPART_MARGIN_BYTES + 100, "found no delimiter near its begin");
+    assert_repeated("", "x", MULTIPART_MARGIN_BYTES + 100, "found no delimiter near its start");
     assert_repeated("--XyZ--", "x", MULTIPART_MARGIN_BYTES, "end");
-    assert_repeated("--XyZ--", "x", MULTIPART_MARGIN_BYTES + 1, "found more than 4 KiB behind");
+    assert_repeated("--XyZ--", "x", MULTIPART_MARGIN_BYTES + 1, "found more than 4 KiB after");
     assert_repeated(HEADER "A:", "x", MULTIPART_HEADER_BYTES, "header of more than 8 KiB");
     assert_repeated("", HEADER "\r\n\r\n", MULTIPART_MAX_PARTS + 1, "found more than 128 parts");
 }

@@ -33,7 +33,7 @@ static void what_cannot_be_one_is_named(void **state)
         struct str head;
         const char *what;
     } bad[] = {{STR(""), "an empty file"},
-               {STR(" \n"), "nothing but blanks"},
+               {STR(" \n"), "only white space"},
                {STR("\x89PNG\r\n\x1a\n"), "a PNG image"},
                {STR("PK\x03\x04"), "a zip archive"},
                {STR("<!doctype html>"), "HTML or XML"},
