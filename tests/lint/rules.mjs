@@ -248,14 +248,17 @@ function check_web_rooms({ path, uncommented }) {
   });
 }
 
-// Turns of phrase that the texts of the pages once had, across line ends and joined strings, too.
+// Turns of phrase that texts for users once had, across line ends and joined strings, too.
 const STRANGE = ["the begin of", "begins? last", "(had|not yet) begun", "ha(s|ve)( not)? come",
   "point at", "told (apart|from)", "of its own", "held against", "the run before", "the one above",
-  "worked out", "goes for good", "stands for", "what costs", "nobody knows"].join("|");
+  "worked out", "goes for good", "nobody knows"];
+const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
+const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
+  "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
 
-function check_words({ uncommented }) {
-  const joined = uncommented.replace(/"\n\s*\+ "/g, (s) => s.replace(/["+]/g, " "));
-  const pattern = new RegExp(`\\b(${STRANGE.replaceAll(" ", "\\s+")})\\b`, "gi");
+function check_words({ uncommented }, phrases) {
+  const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));
+  const pattern = new RegExp(`\\b(${phrases.join("|").replaceAll(" ", "\\s+")})\\b`, "gi");
   return matches(joined, pattern, (m) => `"${m[0].replace(/\s+/g, " ")}", expected plainer words`);
 }
 
@@ -460,13 +463,28 @@ export const rules = [
   {
     name: "web-words",
     files: /^web\/.*\.(mjs|html)$/,
-    check: check_words,
+    check: (file) => check_words(file, STRANGE_WEB),
     bad: [
       ["web/a.mjs", 'help: "Since the begin of the trace",\n'],
       ["web/a.mjs", 'help: "later runs are held "\n  + "against it",\n'],
       ["web/a.mjs", "html`<p>Point\n  at a mark</p>`\n"],
     ],
     good: [["web/a.mjs", '// the begin of it\nhelp: "Since the start of the trace",\n']],
+  },
+  {
+    name: "api-words",
+    files: /^(ingest|analysis|server)\/.*\.(c|h)$|^schema\/openapi\.json$/,
+    check: (file) => check_words(file, STRANGE_API),
+    bad: [
+      ["analysis/a.c", 'TEXT("a", "Since the begin of the trace.");\n'],
+      ["server/a.c", '"the ranks of "\n    "one run, likewise"\n'],
+      ["analysis/a.h", '"Runs are held "  \\\n    "against others."\n'],
+      ["schema/openapi.json", '"description": "Uploads in pieces."\n'],
+    ],
+    good: [
+      ["analysis/a.c", '// the begin of it\nTEXT("a", "Since the start of the trace.");\n'],
+      ["schema/openapi.json", '"description": "Resumable uploads."\n'],
+    ],
   },
   {
     name: "page-policy",
