@@ -192,7 +192,8 @@ const struct finding_rule finding_slow_calls = {
     .name = "slow_calls",
     .why =
         "The same kernel on the same shapes usually runs faster at the same place: something took "
-        "bandwidth or SMs away (a concurrent collective, another process), or clocks dropped.",
+        "bandwidth or multiprocessors away (a concurrent collective, another process), or clocks "
+        "dropped.",
     .advice = "Check in the timeline what runs concurrently with the slow calls: use fewer "
               "channels for collectives (NCCL_MAX_CTAS), keep other work off the device, monitor "
               "power and temperature.",

@@ -203,9 +203,9 @@ static bool check_gemm(const struct finding_case *the_case, bool *fires, struct 
 
 const struct finding_rule finding_gemm_roofline = {
     .name = "gemm_below_roofline",
-    .why =
-        "These products neither compute nor move data as fast as others of this job, or as this "
-        "device usually does: partly filled tiles, too few tiles for all SMs, or unaligned rows.",
+    .why = "These products neither compute nor move data as fast as others of this job, or as this "
+           "device usually does: partly filled tiles, too few tiles for all multiprocessors, or "
+           "unaligned rows.",
     .advice = "Pad dimensions to multiples of 64 (vocabulary, hidden sizes; at least 8 for 16 "
               "bits, 16 for fp8), batch small products together, let max-autotune or the tuning "
               "of hipBLASLt or TunableOp choose the kernel.",

@@ -115,7 +115,7 @@ static bool tell_waves(int64_t tiles, struct tile tile, int64_t multiprocessors,
     if ((double)tiles < FULL_ENOUGH * (double)multiprocessors) {
         snprintf(reason->text, sizeof reason->text,
                  "its %" PRId64 " tiles of %" PRId64 " x %" PRId64
-                 " leave SMs idle: there are %" PRId64,
+                 " leave multiprocessors idle: there are %" PRId64,
                  tiles, tile.rows, tile.columns, multiprocessors);
         return true;
     }

@@ -55,7 +55,7 @@ static void a_recording_without_a_device_says_so(void **state)
     hand_analyse(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
     assert_true(str_starts_with(str_of(finding_word(&busy.hand, "no_device_events", "title")),
-                                STR("no work of a device was recorded: 3 operators")));
+                                STR("no device work was recorded: 3 host operators")));
     assert_non_null(
         strstr(finding_word(&busy.hand, "no_device_events", "advice"), "ProfilerActivity.CUDA"));
     hand_end(&busy.hand);

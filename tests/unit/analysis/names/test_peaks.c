@@ -118,7 +118,7 @@ static void faults_are_told_with_their_line(void **state)
         const char *text, *message;
     } faults[] = {
         {"", "expected a header line with the column names"},
-        {"device\ttbps\n", "line 1: expected 12 columns with tabs between, found 2"},
+        {"device\ttbps\n", "line 1: expected 12 columns separated by tabs, found 2"},
         {"device\tmemory\tfp4\tfp8\tint8\tbf16\tfp16\ttf32\tfp32\tfp64\ttbps\tsource\n",
          "line 1: expected the column 'memory_gib', found 'memory'"},
         {HEADER "# x\nChip\t-\t-\t-\t-\tmany\t-\t-\t-\t-\t1\ts\n",
@@ -130,7 +130,7 @@ static void faults_are_told_with_their_line(void **state)
         {HEADER "Chip\t1.5\t-\t-\t-\t1\t-\t-\t-\t-\t1\ts\n",
          "line 2: memory_gib: expected a positive number or '-', found '1.5'"},
         {HEADER "\t-\t-\t-\t-\t1\t-\t-\t-\t-\t1\ts\n", "line 2: expected a device name"},
-        {HEADER "Chip\t-\t1\n", "line 2: expected 12 columns with tabs between, found 3"},
+        {HEADER "Chip\t-\t1\n", "line 2: expected 12 columns separated by tabs, found 3"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct table table;

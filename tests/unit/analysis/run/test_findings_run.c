@@ -212,7 +212,7 @@ static void each_reason_has_its_advice(void **state)
     (void)state;
     static const char *const cases[][2] = {{"more_work", "evenly"},
                                            {"data_loading", "loader"},
-                                           {"host", "processors"},
+                                           {"host", "CPUs"},
                                            {"copies", "link"},
                                            {"unknown", "timeline"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
