@@ -114,7 +114,7 @@ static void parts_json(const struct run *run, struct buf *out)
         buf_putc(out, i ? ',' : '{');
         buf_json(out, str_of(run_part_columns[i]));
         buf_putc(out, ':');
-        table_json_cell(run->parts[i], COLUMN_I64, out);
+        export_json_cell(run->parts[i], COLUMN_I64, out);
     }
     buf_putc(out, '}');
 }
@@ -176,7 +176,7 @@ static void figures_json(const struct run *run, struct buf *out)
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
         key(out, figures[i].name);
-        table_json_cell(figures[i].cell, figures[i].type, out);
+        export_json_cell(figures[i].cell, figures[i].type, out);
     }
     key(out, "parts");
     parts_json(run, out);

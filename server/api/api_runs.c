@@ -216,7 +216,7 @@ bool api_list_runs(struct request *request, struct response *response, struct er
     if (!read_query(request, &table, &query, err) ||
         !store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
-    if (table.format == TABLE_JSON && !table.chosen)
+    if (table.export == &export_json && !table.chosen)
         return reply_json(request, response, &table, &list, err);
     return reply_table(request, response, &table, &list, err);
 }

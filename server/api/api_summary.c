@@ -153,7 +153,7 @@ bool api_get_summary(struct request *request, struct response *response, struct 
                           request->arena, &page, err))
         return false;
     api_locate_run(request, response, &run, "/summary");
-    if (table.format == TABLE_JSON && !table.chosen)
+    if (table.export == &export_json && !table.chosen)
         return reply_json(request, response, &run, &page, err);
     return table_reply_tagged(request, response, &table, &page, run.name, err);
 }

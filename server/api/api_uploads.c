@@ -71,7 +71,7 @@ bool api_get_upload(struct request *request, struct response *response, struct e
         !store_find_upload(store, request->captures[0], request->arena, &upload, err) ||
         !store_find_run(store, upload.run_id, request->arena, &run, err))
         return false;
-    if (asked.format != TABLE_JSON || asked.chosen)
+    if (asked.export != &export_json || asked.chosen)
         return reply_table(request, response, &asked, &upload, err);
     if (!query_allow(&request->query, of_object, err)) {
         response->fix = STR("filters, order and pages need its table form: add fields or a format");

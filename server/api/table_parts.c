@@ -147,8 +147,8 @@ struct table_stream {
     struct table_request table;
     uint64_t at;            // of the next part
     uint64_t total, rows;   // that matched, and that were written
-    unsigned column;        // TABLE_COLUMNS: which is written
-    struct table_desc lone; // TABLE_COLUMNS: of this column alone, where no other is asked about
+    unsigned column;        // which is written, where columns follow one another
+    struct table_desc lone; // of it alone, where no other is asked about
 };
 
 // Rows of the next part from the offset on.
@@ -181,12 +181,13 @@ static bool put_next_rows(void *context, struct buf *out, bool *more, struct err
     arena_init(&arena, NULL);
     bool ok = next_rows(stream, &arena, &rows, more, err);
     if (ok) {
-        table_put_rows(&stream->table, &rows, stream->rows, out);
+        struct export_view view = table_view(&stream->table);
+        stream->table.export->rows(&view, &rows, stream->rows, out);
         stream->rows += rows.row_count;
     }
     arena_free(&arena);
     if (ok && !*more) {
-        struct table_page end = {.offset = stream->total, .total = stream->total};
+        struct export_end end = {.rows = stream->rows, .total = stream->total};
         table_put_tail(&stream->table, &end, out);
     }
     return ok;
@@ -202,9 +203,8 @@ static void begin_column(struct table_stream *stream, struct buf *out)
 {
     const struct table_desc *desc = stream->table.desc;
     unsigned column = stream->table.columns[stream->column];
-    buf_puts(out, stream->column ? "," : "{\"columns\":{");
-    buf_json(out, str_of(desc->columns[column].name));
-    buf_puts(out, ":[");
+    struct export_view view = table_view(&stream->table);
+    stream->table.export->column(&view, stream->column, out);
     stream->lone = (struct table_desc){desc->name, desc->help, &desc->columns[column], 1};
     stream->place.desc = is_lone(stream) ? &stream->lone : desc;
     stream->total = stream->rows = 0;
@@ -220,18 +220,18 @@ static bool put_next_values(void *context, struct buf *out, bool *more, struct e
     arena_init(&arena, NULL);
     bool ok = next_rows(stream, &arena, &rows, more, err);
     if (ok) {
-        table_put_values(&rows, is_lone(stream) ? 0 : stream->table.columns[stream->column],
-                         stream->rows, out);
+        unsigned index = is_lone(stream) ? 0 : stream->table.columns[stream->column];
+        stream->table.export->values(&rows, index, stream->rows, out);
         stream->rows += rows.row_count;
     }
     arena_free(&arena);
     if (!ok || *more)
         return ok;
-    buf_putc(out, ']');
     stream->at = 0;
     *more = ++stream->column < stream->table.column_count;
+    struct export_end end = {.rows = stream->rows, .total = stream->total};
     if (!*more)
-        table_put_columns_tail(&stream->table, stream->rows, stream->total, out);
+        table_put_tail(&stream->table, &end, out);
     return true;
 }
 
@@ -245,10 +245,10 @@ bool table_parts_stream(struct request *request, struct response *response,
         return false;
     *stream = (struct table_stream){
         .store = request->services->intake->store, .place = *place, .table = *table};
-    response->stream = (struct response_stream){
-        .next = table->format == TABLE_COLUMNS ? put_next_values : put_next_rows,
-        .context = stream,
-        .held_bytes = STREAM_HELD_BYTES};
+    response->stream =
+        (struct response_stream){.next = table->export->column ? put_next_values : put_next_rows,
+                                 .context = stream,
+                                 .held_bytes = STREAM_HELD_BYTES};
     table_reply_head(request, response, table, name);
     table_put_head(table, &response->body);
     // What cannot be read at all is refused, not cut off; what is short has a length.

@@ -3,16 +3,15 @@
 #ifndef SERVER_TABLE_REPLY_H
 #define SERVER_TABLE_REPLY_H
 
+#include "server/exports/export.h"
 #include "server/http/response.h"
 #include "server/store/table_query.h"
-
-enum table_format { TABLE_JSON, TABLE_COLUMNS, TABLE_CSV, TABLE_NDJSON };
 
 // What a client asked of a table.
 struct table_request {
     const struct table_desc *desc;
     struct table_query query;
-    enum table_format format;
+    const struct export *export;
     unsigned columns[TABLE_MAX_COLUMNS]; // indexes of those to show, in order
     unsigned column_count;
     bool chosen; // the client chose the columns
@@ -30,18 +29,13 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
                                   const struct table_request *table, const struct table_page *page,
                                   struct str name, struct err *err);
 
-// The pieces of it: type and name; then what is before the rows, rows of which so many came before,
-// and what is after them all. TABLE_COLUMNS has pieces of its own: values of a column, and its end.
+// The pieces of it, where rows come in parts: type and name, what is before them and after them.
 void table_reply_head(struct request *request, struct response *response,
                       const struct table_request *table, struct str name);
 void table_put_head(const struct table_request *table, struct buf *out);
-void table_put_rows(const struct table_request *table, const struct table *rows, uint64_t before,
+void table_put_tail(const struct table_request *table, const struct export_end *end,
                     struct buf *out);
-void table_put_tail(const struct table_request *table, const struct table_page *page,
-                    struct buf *out);
-void table_put_values(const struct table *rows, unsigned column, uint64_t before, struct buf *out);
-void table_put_columns_tail(const struct table_request *table, uint64_t rows, uint64_t total,
-                            struct buf *out);
+struct export_view table_view(const struct table_request *table); // lives as long as the request
 
 // The same with an ETag of what the answer says.
 MUST_CHECK bool table_reply_tagged(struct request *request, struct response *response,
@@ -60,12 +54,5 @@ MUST_CHECK bool table_reply_rows(struct request *request, struct response *respo
 void table_cursor_write(const struct table_query *query, uint64_t offset,
                         char text[TABLE_CURSOR_SIZE]);
 MUST_CHECK bool table_cursor_read(struct table_query *query, struct str text, struct err *err);
-
-// A cell as JSON.
-void table_json_cell(struct cell cell, enum column_type type, struct buf *out);
-
-// A cell as CSV: quoted text that no spreadsheet takes for a formula, plain numbers, nothing for
-// null.
-void table_csv_cell(struct cell cell, enum column_type type, struct buf *out);
 
 #endif

@@ -103,31 +103,23 @@ static bool parse_fields(struct str text, struct table_request *table, struct er
 static bool parse_format(const struct request *request, struct table_request *table,
                          struct err *err)
 {
-    static const struct {
-        const char *word, *type;
-        enum table_format format;
-    } formats[] = {{"json", "application/json", TABLE_JSON},
-                   {"columns", "", TABLE_COLUMNS},
-                   {"csv", "text/csv", TABLE_CSV},
-                   {"ndjson", "application/x-ndjson", TABLE_NDJSON}};
     struct str word = query_get(&request->query, "format");
-    table->format = TABLE_JSON;
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-        if (word.at ? str_equal(word, str_of(formats[i].word))
-                    : request_accepts(request, "Accept", formats[i].type)) {
-            table->format = formats[i].format;
+    if (word.at)
+        return (table->export = export_find(word, err)) != NULL;
+    table->export = exports[0];
+    for (size_t i = 0; exports[i]; i++) {
+        if (exports[i]->accept && request_accepts(request, "Accept", exports[i]->accept)) {
+            table->export = exports[i];
             return true;
         }
     }
-    return !word.at ||
-           err_set(err, ERR_USAGE, "found format '%.*s', expected json, columns, csv or ndjson",
-                   (int)(word.len < 40 ? word.len : 40), word.at);
+    return true;
 }
 
 static bool parse_limit(const struct query *query, struct table_request *table, struct err *err)
 {
     struct str text = query_get(query, "limit");
-    bool all = text.at ? str_equal(text, STR("all")) : table->format != TABLE_JSON;
+    bool all = text.at ? str_equal(text, STR("all")) : !table->export->paged;
     table->query.limit = TABLE_QUERY_NO_LIMIT;
     if (all)
         return true;

@@ -20,7 +20,8 @@ struct asked {
 static bool is_unchanged(const struct request *request, struct response *response,
                          const struct asked *asked)
 {
-    uint64_t hash = compare_sides_hash(request, &asked->compared) + asked->table.format;
+    uint64_t hash =
+        compare_sides_hash(request, &asked->compared) + export_hash(asked->table.export);
     return response_unchanged(request, response, "c%d-%016llx", ANALYSIS_VERSION,
                               (unsigned long long)hash);
 }
@@ -227,7 +228,7 @@ bool compare_get(struct request *request, struct response *response, struct err 
         return true;
     if (!compare_sides_analyse(request, response, &asked.compared, &comparison, err))
         return false;
-    return asked.table.format == TABLE_JSON
+    return asked.table.export == &export_json
                ? reply_json(request, response, &asked.compared, &comparison.report, err)
                : reply_table(request, response, &asked, &comparison.report, err);
 }

@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (display.len > 255)
             abort();
     }
-    table_csv_cell(cell_text(text), COLUMN_TEXT, &csv);
+    export_csv_cell(cell_text(text), COLUMN_TEXT, &csv);
     buf_free(&csv);
     arena_free(&arena);
     return 0;

@@ -35,8 +35,8 @@ const LAYERS = [
   "ingest/base/", "ingest/trace/", "ingest/",
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
     "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),
-  ...["base/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/", "compare/",
-    "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
+  ...["base/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
+    "compare/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
 ];
 
 /** The first layer that a path starts with; -1 for one that LAYERS does not name. */

@@ -7,6 +7,7 @@
 #include "analysis/compare/compare.h"
 #include "server/base/token.h"
 #include "server/http/response.h"
+#include "server/exports/export.h"
 #include "server/routes.h"
 #include "server/store/access_tables.h"
 #include "server/store/tracking_tables.h"
@@ -434,11 +435,72 @@ static void set_schema(json_t *schemas, const char *name, json_t *schema)
     json_object_set(schemas, name, schema);
 }
 
+// --- formats of tables --------------------------------------------------------------------------
+
+static json_t *format_schema(json_t *root)
+{
+    json_t *parameters = json_object_get(json_object_get(root, "components"), "parameters");
+    return json_object_get(json_object_get(parameters, "format"), "schema");
+}
+
+static json_t *format_words(void)
+{
+    json_t *words = json_array();
+    for (size_t i = 0; exports[i]; i++)
+        json_array_append_new(words, json_string(exports[i]->word));
+    return words;
+}
+
+// What an operation answers with, if that is a table; else NULL.
+static json_t *table_content(json_t *operation)
+{
+    size_t i;
+    json_t *parameter, *responses = json_object_get(operation, "responses");
+    json_array_foreach(json_object_get(operation, "parameters"), i, parameter)
+    {
+        const char *reference = json_string_value(json_object_get(parameter, "$ref"));
+        if (reference && strcmp(reference, "#/components/parameters/format") == 0)
+            return json_object_get(json_object_get(responses, "200"), "content");
+    }
+    return NULL;
+}
+
+static void check_content(json_t *operation, const struct route *route)
+{
+    json_t *content = table_content(operation);
+    for (size_t i = 0; content && exports[i]; i++)
+        if (exports[i]->accept && !json_object_get(content, exports[i]->accept))
+            fail_msg("%s: %s %s does not answer with %s; run test_openapi --update", DESCRIPTION,
+                     route->method, route->pattern, exports[i]->accept);
+}
+
+static void set_content(json_t *operation, const struct route *route)
+{
+    json_t *content = table_content(operation);
+    (void)route;
+    for (size_t i = 0; content && exports[i]; i++)
+        if (exports[i]->accept && !json_object_get(content, exports[i]->accept))
+            json_object_set_new(content, exports[i]->accept,
+                                json_pack("{s{ss}}", "schema", "type", "string"));
+}
+
+static void every_table_is_described_in_its_formats(void **state)
+{
+    (void)state;
+    json_t *root = load(), *words = format_words();
+    assert_true(json_equal(json_object_get(format_schema(root), "enum"), words));
+    each_operation(check_content, json_object_get(root, "paths"));
+    json_decref(words);
+    json_decref(root);
+}
+
 static int update(void)
 {
     json_error_t error;
     json_t *root = json_load_file(DESCRIPTION, 0, &error);
     each_row_schema(set_schema, root);
+    json_object_set_new(format_schema(root), "enum", format_words());
+    each_operation(set_content, json_object_get(root, "paths"));
     each_operation(set_scopes, json_object_get(root, "paths"));
     each_operation(set_refusals, json_object_get(root, "paths"));
     FILE *file = root ? fopen(DESCRIPTION, "w") : NULL;
@@ -460,6 +522,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_description_has_its_route),
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(every_table_is_described_with_its_columns),
+        cmocka_unit_test(every_table_is_described_in_its_formats),
     };
     if (argc == 2 && strcmp(argv[1], "--update") == 0)
         return update();

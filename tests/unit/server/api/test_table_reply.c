@@ -108,7 +108,7 @@ static void ndjson_has_one_row_per_line(void **state)
 static void assert_csv_text(struct str text, const char *expected)
 {
     struct buf out = {0};
-    table_csv_cell(cell_text(text), COLUMN_TEXT, &out);
+    export_csv_cell(cell_text(text), COLUMN_TEXT, &out);
     assert_string_equal(out.at, expected);
     buf_free(&out);
 }

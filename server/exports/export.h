@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formats in which tables leave the service. To add one: a file export_x.c with a
+// `const struct export export_x`, and a line in exports.c.
+#ifndef SERVER_EXPORT_H
+#define SERVER_EXPORT_H
+
+#include "ingest/base/buf.h"
+
+#include "analysis/report/report.h"
+
+// The columns to show, in order.
+struct export_view {
+    const struct table_desc *desc;
+    const unsigned *columns; // indexes into desc
+    unsigned column_count;   // 1 at least
+};
+
+struct export_end {
+    uint64_t rows, total; // that were written, and that match
+    const char *next;     // cursor of the next page; NULL: this was the last
+};
+
+// Text is appended to out; what has been appended before may be gone.
+struct export
+{
+    const char *word;   // of the parameter `format`
+    const char *accept; // media type that asks for it; NULL: only the parameter does
+    const char *type;   // Content-Type
+    const char *suffix; // of the name of a download; NULL: not a download
+    bool paged;         // a request without a limit gets a page instead of everything
+
+    // Before the rows; NULL: nothing.
+    void (*head)(const struct export_view *view, struct buf *out);
+
+    // Either rows, some at a time, of which `before` were written;
+    void (*rows)(const struct export_view *view, const struct table *rows, uint64_t before,
+                 struct buf *out);
+
+    // or one column after the other: its start, by its place in the view, then its values, some at
+    // a time, from any table that has it at an index.
+    void (*column)(const struct export_view *view, unsigned place, struct buf *out);
+    void (*values)(const struct table *rows, unsigned index, uint64_t before, struct buf *out);
+
+    // After the rows; NULL: nothing.
+    void (*tail)(const struct export_view *view, const struct export_end *end, struct buf *out);
+};
+
+extern const struct export export_json, export_columns, export_csv, export_ndjson;
+
+// In the order in which messages list them, the default first; NULL-terminated.
+extern const struct export *const exports[];
+
+// Differs from format to format, for an ETag.
+uint64_t export_hash(const struct export *export);
+
+// ERR_USAGE, listing what is known.
+MUST_CHECK const struct export *export_find(struct str word, struct err *err);
+
+// A cell as JSON.
+void export_json_cell(struct cell cell, enum column_type type, struct buf *out);
+
+// A row as an object.
+void export_json_row(const struct export_view *view, const struct table *rows, size_t row,
+                     struct buf *out);
+
+// A cell as CSV: quoted text that no spreadsheet takes for a formula, plain numbers, nothing for
+// null.
+void export_csv_cell(struct cell cell, enum column_type type, struct buf *out);
+
+static inline struct cell export_cell(const struct table *rows, size_t row, unsigned column)
+{
+    return rows->cells[row * rows->desc->column_count + column];
+}
+
+#endif
