@@ -39,6 +39,8 @@ static void open_member(struct unpack *unpack, const struct unpack_member *membe
     if (part->source)
         part->source =
             format_open(part->source, str_of(member->name), &part->found, &part->problem);
+    if (part->source && part->found.layer_count)
+        part->source = unpack_decoded(unpack, part->source, &part->problem);
     if (part->source && is_archive(&part->found))
         refuse_archive(part);
 }

@@ -4,37 +4,40 @@
 
 #include <archive.h>
 
-enum { TAR_BLOCK = 512, TAR_SUM_AT = 148, TAR_SUM_BYTES = 8, TAR_MAGIC_AT = 257 };
+enum { TAR_BLOCK = 512, TAR_SUM_AT = 148, TAR_SUM_BYTES = 8 };
 
-// Octal digits among blanks.
-static unsigned long octal(const char *at, size_t len)
+// Octal digits, after blanks and before a blank or NUL; -1: something else.
+static long octal(const char *at, size_t len)
 {
-    unsigned long value = 0;
-    for (size_t i = 0; i < len; i++)
-        if (at[i] >= '0' && at[i] <= '7')
-            value = value * 8 + (unsigned long)(at[i] - '0');
-    return value;
+    long value = 0;
+    size_t i = 0;
+    while (i < len && at[i] == ' ')
+        i++;
+    if (i == len || at[i] < '0' || at[i] > '7')
+        return -1;
+    for (; i < len && at[i] >= '0' && at[i] <= '7'; i++)
+        value = value * 8 + (at[i] - '0');
+    return i == len || at[i] == ' ' || at[i] == '\0' ? value : -1;
 }
 
-// The sum over a header, in which the field of the sum itself counts as blanks.
+// The sum over a header, in which the field of the sum itself counts as blanks. Some programs added
+// bytes as signed numbers.
 static bool has_sum(struct str head)
 {
-    unsigned long sum = 0;
+    long sum = 0, signed_sum = 0, said = octal(head.at + TAR_SUM_AT, TAR_SUM_BYTES);
     for (size_t i = 0; i < TAR_BLOCK; i++) {
         bool own = i >= TAR_SUM_AT && i < TAR_SUM_AT + TAR_SUM_BYTES;
         sum += own ? ' ' : (unsigned char)head.at[i];
+        signed_sum += own ? ' ' : (signed char)head.at[i];
     }
-    return sum == octal(head.at + TAR_SUM_AT, TAR_SUM_BYTES);
+    return said >= 0 && (said == sum || said == signed_sum);
 }
 
-// Archives of before 1988 have no magic.
+// Archives of before 1988 have no magic, so that the sum decides.
 static enum format_likeness probe_tar(struct str head, struct str filename)
 {
     (void)filename;
-    if (head.len < TAR_BLOCK)
-        return FORMAT_UNLIKE;
-    return memcmp(head.at + TAR_MAGIC_AT, "ustar", 5) == 0 || has_sum(head) ? FORMAT_SURE
-                                                                            : FORMAT_UNLIKE;
+    return head.len >= TAR_BLOCK && has_sum(head) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // The second is one without members, the third one of several parts.

@@ -35,6 +35,8 @@ static enum format_likeness probe_text(struct str head, struct str filename)
     enum { CUT = 3 }; // of a character at the end
     (void)filename;
     bool blank = true;
+    size_t mark = str_starts_with(head, STR("\xEF\xBB\xBF")) ? 3 : 0;
+    head = (struct str){head.at + mark, head.len - mark};
     if (str_valid_utf8(head) + CUT < head.len)
         return FORMAT_UNLIKE;
     for (size_t i = 0; i < head.len; i++) {

@@ -289,6 +289,8 @@ bool unpack_next(struct unpack *unpack, const struct unpack_member **member, str
         if (++unpack->members > unpack->limits.max_members)
             return err_set(err, ERR_LIMIT, "found more than %" PRIu64 " members",
                            unpack->limits.max_members);
+        if (unpack->members == 1 && unpack->format->access == FORMAT_SEEK)
+            unpack->taken = 0; // so far it was the list of members
     } while (!describe(unpack, entry));
     *member = &unpack->member;
     return true;
@@ -354,6 +356,52 @@ static uint64_t member_consumed(const struct source *source)
 
 static const struct source_ops member_ops = {
     .read = member_read, .close = member_close, .consumed = member_consumed};
+
+// --- what is compressed within ------------------------------------------------------------------
+
+struct decoded_source {
+    struct source source, *below;
+    struct unpack *unpack;
+};
+
+static bool decoded_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                         struct err *err)
+{
+    struct decoded_source *decoded = (struct decoded_source *)source;
+    if (!source_read(decoded->below, bytes, cap, got, err))
+        return false;
+    decoded->unpack->bytes += *got;
+    return within_limits(decoded->unpack, err);
+}
+
+static void decoded_close(struct source *source)
+{
+    source_close(((struct decoded_source *)source)->below);
+    free(source);
+}
+
+static uint64_t decoded_consumed(const struct source *source)
+{
+    return source_consumed(((const struct decoded_source *)source)->below);
+}
+
+static const struct source_ops decoded_ops = {
+    .read = decoded_read, .close = decoded_close, .consumed = decoded_consumed};
+
+struct source *unpack_decoded(struct unpack *unpack, struct source *below, struct err *err)
+{
+    struct decoded_source *decoded = calloc(1, sizeof *decoded);
+    if (!decoded) {
+        source_close(below);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *decoded =
+        (struct decoded_source){.source.ops = &decoded_ops, .below = below, .unpack = unpack};
+    return &decoded->source;
+}
+
+// --- opening a member ---------------------------------------------------------------------------
 
 struct source *unpack_source(struct unpack *unpack, struct err *err)
 {

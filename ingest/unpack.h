@@ -15,7 +15,7 @@ struct unpack_member {
 
 struct unpack_limits {
     uint64_t max_members; // folders among them
-    uint64_t max_bytes;   // unpacked, of all members together
+    uint64_t max_bytes;   // unpacked, of all members together, and decompressed within them
     uint64_t max_ratio;   // of these to the archive's own
 };
 
@@ -37,6 +37,11 @@ MUST_CHECK bool unpack_next(struct unpack *unpack, const struct unpack_member **
 // The bytes of the member at hand, once, until unpack_next. What is damaged yields what came before
 // it, then fails with ERR_FORMAT.
 MUST_CHECK struct source *unpack_source(struct unpack *unpack, struct err *err);
+
+// A member's bytes decompressed, which count as unpacked, too. Takes over the source, also on
+// failure.
+MUST_CHECK struct source *unpack_decoded(struct unpack *unpack, struct source *below,
+                                         struct err *err);
 
 // Bytes unpacked so far.
 uint64_t unpack_bytes(const struct unpack *unpack);

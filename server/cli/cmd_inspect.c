@@ -159,8 +159,8 @@ static bool inspect(const char *path, const struct inspect_options *chosen, bool
     arena_init(&arena, NULL);
     bool ok = inspected_file(path, chosen->job_memory_bytes, &arena, &file, err) &&
               print(&file, strcmp(chosen->format, "json") == 0, first, err);
-    if (ok && *worst == ERR_NONE && file.failed)
-        *worst = file.problem.code;
+    if (ok && *worst == ERR_NONE)
+        *worst = inspected_failure(&file);
     arena_free(&arena);
     return ok;
 }
@@ -174,7 +174,7 @@ static bool inspect_all(const struct option_args *args, const struct inspect_opt
             return false;
     if (strcmp(chosen->format, "json") == 0)
         puts("]}");
-    if (fflush(stdout) != 0)
+    if (fflush(stdout) != 0 || ferror(stdout))
         return err_set_errno(err, "writing the result");
     err->code = worst; // said already: the message is empty
     return worst == ERR_NONE;

@@ -98,6 +98,7 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
 {
     take_format(seen, &part->found);
     seen->problem = part->problem;
+    seen->failed = part->problem.code != ERR_NONE && part->problem.code != ERR_UNSUPPORTED;
     if (part->size)
         add(seen, "bytes", (int64_t)part->size);
     if (part->source && part->found.format && part->found.format->read)
@@ -157,4 +158,14 @@ bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena
     struct source *source = source_file_open(path, &file->problem);
     file->failed = !source;
     return !source || walk(&inspection, source, err);
+}
+
+enum err_code inspected_failure(const struct inspected *file)
+{
+    if (file->failed)
+        return file->problem.code;
+    for (const struct inspected *member = file->members; member; member = member->next)
+        if (member->failed)
+            return member->problem.code;
+    return ERR_NONE;
 }

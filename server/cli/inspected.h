@@ -31,4 +31,7 @@ struct inspected {
 MUST_CHECK bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
                                struct inspected *file, struct err *err);
 
+// Why a file, or the first damaged member of it, failed; ERR_NONE: all could be read.
+enum err_code inspected_failure(const struct inspected *file);
+
 #endif

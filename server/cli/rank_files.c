@@ -5,6 +5,7 @@
 
 #include "analysis/stats/groups.h"
 #include "ingest/file_parts.h"
+#include "server/cli/shown.h"
 #include "server/store/rank_name.h"
 
 #include <stdio.h>
@@ -51,7 +52,9 @@ static bool choose_rank(struct reading *reading, const char *path, int64_t metad
 
 static void tell(const struct reading *reading, const char *path, const struct err *err)
 {
-    fprintf(stderr, "stepscope %s: %s: %s", reading->options->command, path, err->msg);
+    fprintf(stderr, "stepscope %s: ", reading->options->command);
+    shown_put(stderr, str_of(path), SIZE_MAX);
+    fprintf(stderr, ": %s", err->msg);
     if (err->pos != ERR_NO_POS)
         fprintf(stderr, " (byte %llu)", (unsigned long long)err->pos);
     fputc('\n', stderr);
@@ -61,10 +64,12 @@ static bool identify(struct reading *reading, struct rank_file *file, int64_t sa
 {
     if (!choose_rank(reading, file->path, says, &file->rank, err))
         return false;
-    if (says >= 0 && file->rank != says)
-        fprintf(stderr,
-                "stepscope %s: %s: has rank %lld, as another file does; counted as rank %lld\n",
-                reading->options->command, file->path, (long long)says, (long long)file->rank);
+    if (says < 0 || file->rank == says)
+        return true;
+    fprintf(stderr, "stepscope %s: ", reading->options->command);
+    shown_put(stderr, str_of(file->path), SIZE_MAX);
+    fprintf(stderr, ": has rank %lld, as another file does; counted as rank %lld\n",
+            (long long)says, (long long)file->rank);
     return true;
 }
 
@@ -163,12 +168,24 @@ static bool is_taken(const struct walk *walk)
     return !walk->repeats || (walk->part <= walk->again.len && walk->again.at[walk->part - 1]);
 }
 
-// A member that is not read may be a rank that is missing.
+// By its name, or as an archive that holds some.
+static bool may_be_trace(const struct file_part *part)
+{
+    const struct format *format = part->found.format;
+    return format_has_ending(1u << FORMAT_TRACE, str_of(part->name)) ||
+           (format && format->kind == FORMAT_ARCHIVE);
+}
+
+// A member that is not read may be a rank that is missing. Other JSON is none.
 static bool leave_member(struct walk *walk, const struct file_part *part, const char *path)
 {
+    struct err why = part->problem;
+    if (why.code == ERR_NONE && !part->found.format)
+        (void)format_refuse_what(
+            part->found.head.len ? "content that is not JSON" : "an empty file", &why);
     source_close(part->source);
-    if (part->problem.code != ERR_NONE && format_has_ending(1u << FORMAT_TRACE, str_of(part->name)))
-        leave_out(walk, path, &part->problem);
+    if (why.code != ERR_NONE && may_be_trace(part))
+        leave_out(walk, path, &why);
     return true;
 }
 

@@ -162,7 +162,11 @@ test("the unit for systemd is sound and locks the service in", async (context) =
 test("the image holds the libraries that the program is linked with", async (context) => {
   if (!await have("dpkg-query")) return context.skip("no Debian");
   const stages = readFileSync(join(root, "deploy/Dockerfile"), "utf8").split(/^FROM /m);
-  const libraries = (await run_program("ldd", [stepscope_bin()])).match(/(?<==> )\S+/g);
+  // Those that they need in turn come with their packages.
+  const dynamic = await run_program("readelf", ["-d", stepscope_bin()]);
+  const needed = new Set(dynamic.match(/(?<=\(NEEDED\).*\[)[^\]]+/g));
+  const all = (await run_program("ldd", [stepscope_bin()])).matchAll(/(\S+) => (\S+)/g);
+  const libraries = [...all].filter(([, name]) => needed.has(name)).map(([, , at]) => at);
   // By name: the system may know them in /lib or in /usr/lib.
   const names = libraries.map((at) => `*/${basename(realpathSync(at))}`);
   const owners = await run_program("dpkg-query", ["-S", ...names]);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/golden/trace_dump.h"
+#include "tests/unit/archive_bytes.h"
 
 #define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}"
 
@@ -127,9 +128,10 @@ static void bytes_that_are_no_text_are_named(void **state)
     struct err err;
     assert_null(read_all("\x80\x04\x95 pickle", 0, &budget, &err));
     assert_non_null(strstr(err.msg, "found a Python pickle, perhaps a memory snapshot"));
-    char tar[512] = "run/rank0.json";
-    memcpy(tar + 257, "ustar", 5);
-    assert_null(dump_read((struct str){tar, sizeof tar}, 0, &budget, &err));
+    struct buf tar = {0};
+    put_tar_header(&tar, "run/rank0.json", '0', 0);
+    assert_null(dump_read((struct str){tar.at, tar.len}, 0, &budget, &err));
+    buf_free(&tar);
     assert_non_null(strstr(err.msg, "found a tar archive"));
     assert_null(read_all("PK\x03\x04", 0, &budget, &err));
     assert_non_null(strstr(err.msg, "found a zip archive, expected a trace as .json, .json.gz or "

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ingest/formats_unread.h"
-#include "tests/unit/compress.h"
+#include "tests/unit/archive_bytes.h"
 
 static const struct str no_name = {"", 0};
 
@@ -25,16 +25,18 @@ static void assert_found(struct str head, const char *filename, const char *name
 static void files_are_named_by_their_first_bytes(void **state)
 {
     (void)state;
-    char tar[512] = "run/rank0.json";
-    memcpy(tar + 257, "ustar", 5);
+    struct buf header = {0};
+    put_tar_header(&header, "run/rank0.json", '0', 0);
     assert_found(STR("{\"traceEvents\": ["), "", "kineto");
+    assert_found(STR("\xEF\xBB\xBF                                        "), "", "nothing");
     assert_found(STR("\xEF\xBB\xBF {\"a\": 1}"), "", "kineto");
     assert_found(STR("[{\"ph\": \"X\"}]"), "", "kineto");
     assert_found(STR("\x1F\x8B\x08"), "", "gzip");
     assert_found(STR("\x28\xB5\x2F\xFD"), "", "zstd");
     assert_found(STR("\x5A\x2A\x4D\x18"), "", "zstd");
     assert_found(STR("PK\x03\x04"), "rank0.json", "zip");
-    assert_found((struct str){tar, sizeof tar}, "rank0.json", "tar");
+    assert_found((struct str){header.at, header.len}, "rank0.json", "tar");
+    buf_free(&header);
     assert_found(STR("SQLite format 3\0"), "", "sqlite");
     assert_found(STR("\x80\x04\x95"), "", "pickle");
     assert_found(STR("{\0\"\0"), "", "utf-16");

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ingest/file_parts.h"
 #include "ingest/unpack.h"
 #include "tests/unit/archive_bytes.h"
 
@@ -382,6 +383,40 @@ static void a_member_that_grows_beyond_reason_is_stopped(void **state)
     buf_free(&header);
 }
 
+static bool drain_part(void *context, struct file_part *part, struct err *err)
+{
+    (void)err;
+    struct buf out = {0};
+    assert_non_null(part->source);
+    *(enum err_code *)context = compress_drain(part->source, 1000, &out);
+    buf_free(&out);
+    return true;
+}
+
+// Each of them is small enough.
+static void what_is_decompressed_within_counts_together(void **state)
+{
+    (void)state;
+    const struct unpack_limits limits = {.max_members = 9, .max_bytes = 1 << 20, .max_ratio = 200};
+    struct buf plain = {0}, zstd = {0}, tar = {0};
+    for (int i = 0; i < 600 << 10; i++)
+        buf_putc(&plain, ' ');
+    add_zstd(&zstd, compress_text(&plain));
+    put_tar(&tar, "a", '0', compress_text(&zstd));
+    put_tar(&tar, "b", '0', compress_text(&zstd));
+    put_tar_end(&tar);
+    struct err err = {0};
+    enum err_code last = ERR_NONE;
+    struct file_parts parts = {.source = source_mem_open(tar.at, tar.len, 0, &err),
+                               .limits = &limits};
+    assert_true(file_parts_each(&parts, drain_part, &last, &err));
+    assert_int_equal(parts.count, 2);
+    assert_int_equal(last, ERR_LIMIT);
+    buf_free(&plain);
+    buf_free(&zstd);
+    buf_free(&tar);
+}
+
 // A terabyte of nothing between two bytes, in 1.5 KiB.
 static void a_hole_is_not_filled_without_end(void **state)
 {
@@ -421,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_zip_in_compression_is_refused),
         cmocka_unit_test(members_without_end_are_stopped),
         cmocka_unit_test(a_member_that_grows_beyond_reason_is_stopped),
+        cmocka_unit_test(what_is_decompressed_within_counts_together),
         cmocka_unit_test(a_hole_is_not_filled_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void what_no_rule_knows_is_named_by_time(void **state)
     assert_int_equal(hand_i64(&hand, "quality", trust, "count"), 4);
     assert_int_equal(hand_i64(&hand, "quality", trust, "time_ns"), 40);
     assert_string_equal(hand_word(&hand, "quality", trust, "detail"),
-                        "compute whose operator and kernel no rule knows: 4.0 % of busy time; most "
+                        "compute not matched by any category rule: 4.0 % of busy time; most "
                         "in mystery (2.0 %), mystery (1.0 %), riddle (1.0 %)");
     hand_end(&hand);
 }

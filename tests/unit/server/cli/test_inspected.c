@@ -92,6 +92,34 @@ static void each_member_has_a_fate_of_its_own(void **state)
     buf_free(&whole);
 }
 
+static void a_damaged_member_is_a_failure_of_its_archive(void **state)
+{
+    (void)state;
+    struct buf gzip = {0};
+    add_gzip(&gzip, STR(TRACE), 6);
+    const struct {
+        struct str bytes;
+        enum err_code code;
+    } members[] = {{STR(TRACE), ERR_NONE},
+                   {STR("[]"), ERR_NONE}, // JSON of something else
+                   {{gzip.at, gzip.len / 2}, ERR_FORMAT},
+                   {STR("{\"traceEvents\": [{\"ph\""), ERR_FORMAT}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        struct arena arena;
+        struct buf tar = {0};
+        arena_init(&arena, NULL);
+        put_tar_file(&tar, "rank0.json", TRACE);
+        put_tar(&tar, "rank1.json", '0', members[i].bytes);
+        put_tar_end(&tar);
+        struct inspected seen = look(&tar, &arena);
+        assert_false(seen.failed);
+        assert_int_equal(inspected_failure(&seen), members[i].code);
+        arena_free(&arena);
+        buf_free(&tar);
+    }
+    buf_free(&gzip);
+}
+
 static void files_that_are_no_trace_are_no_failure(void **state)
 {
     (void)state;
@@ -136,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_member_has_a_fate_of_its_own),
+        cmocka_unit_test(a_damaged_member_is_a_failure_of_its_archive),
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
     };
