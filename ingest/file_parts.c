@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what a file holds, one level deep.
+// Opens a file or the members of an archive, one level deep.
 #include "ingest/file_parts.h"
 
 static bool is_archive(const struct format_found *found)
@@ -17,8 +17,8 @@ static bool take_file(struct file_parts *parts, struct source *source, take_part
     return take(context, &part, err);
 }
 
-// Archives within archives would multiply what a few bytes can unpack to, and have no files of
-// their own to be read from.
+// Nested archives would multiply what a few bytes can unpack to, and cannot be read at any
+// position.
 static void refuse_archive(struct file_part *part)
 {
     source_close(part->source);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file holds: itself, or the members of the archive that it is, each with a fate of its own.
+// The parts of a file: the file itself or, if it is an archive, its members, each with its own
+// error.
 #ifndef INGEST_FILE_PARTS_H
 #define INGEST_FILE_PARTS_H
 
@@ -7,27 +8,27 @@
 
 struct file_part {
     const char *name; // of the member, NULL: the file itself; lives until the next part
-    uint64_t size;    // as it is stored, before any decompression; 0 where that is not known
+    uint64_t size;    // as stored, before decompression; 0 if unknown
     struct format_found found;
-    struct source *source; // beneath its compression, for the taker to close; NULL: see problem
-    struct err problem;    // why it is not read: "a symbolic link"; ERR_NONE: nothing is in the way
+    struct source *source; // decompressed, for the callback to close; NULL: see problem
+    struct err problem;    // why it is not read: "a symbolic link"; ERR_NONE: it can be
 };
 
-// A file that is walked.
+// A walk over a file.
 struct file_parts {
     struct source *source;
-    struct str filename; // as far as it is known
+    struct str filename; // may be empty
     const struct unpack_limits *limits;
-    struct format_found found; // of the file, once it was looked at
-    uint64_t count;            // of parts so far, that at hand among them
+    struct format_found found; // of the file, once opened
+    uint64_t count;            // of parts so far, including the current one
 };
 
-// Takes a part; false ends the walk.
+// Called with each part; false ends the walk.
 typedef bool take_part(void *context, struct file_part *part, struct err *err);
 
-// Calls take with the file if it is no archive, else with each of its members that is no folder.
-// Closes the source in every case. Fails when the file cannot be opened, the archive is damaged or
-// beyond a limit, or take fails.
+// Calls take with the file, or with each member of an archive that is not a folder. Always closes
+// the source. Fails if the file cannot be opened, the archive is damaged or exceeds a limit, or
+// take fails.
 MUST_CHECK bool file_parts_each(struct file_parts *parts, take_part *take, void *context,
                                 struct err *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of formats: what a file is, what it is called, and how it is read or what to do with it
-// instead. To add one: a file format_x.c with a `const struct format format_x` and a line in
-// formats.c; one that is recognized only is a row of formats_unread.c.
+// The table of formats: how each is recognized and read, or what to do with a file that is not
+// read. To add one: a file format_x.c with a `const struct format format_x` and a line in
+// formats.c; a format that is only recognized is a row in formats_unread.c.
 #ifndef INGEST_FORMAT_H
 #define INGEST_FORMAT_H
 
@@ -28,18 +28,18 @@ struct format_input {
 };
 
 enum format_kind {
-    FORMAT_TRACE,       // what ran when
-    FORMAT_RECORDS,     // what a job or a rank noted about itself: metrics, dumps, settings
+    FORMAT_TRACE,       // a timeline of events
+    FORMAT_RECORDS,     // data that a job or rank recorded: metrics, dumps, settings
     FORMAT_TEXT,        // text, perhaps a log
     FORMAT_ARCHIVE,     // files in one file
     FORMAT_COMPRESSION, // one other file, smaller
-    FORMAT_OTHER,       // nothing of a training run
+    FORMAT_OTHER,       // unrelated to a training run
     FORMAT_KINDS
 };
 
 enum format_access {
     FORMAT_STREAM, // from the first byte to the last
-    FORMAT_SEEK,   // anywhere: not through compression or a pipe
+    FORMAT_SEEK,   // at any position: not through compression or a pipe
 };
 
 enum format_likeness { FORMAT_UNLIKE, FORMAT_PERHAPS, FORMAT_SURE };
@@ -48,45 +48,44 @@ struct archive; // of the library that unpack.c uses
 
 struct format {
     const char *name;   // "kineto"
-    const char *what;   // "a zip archive": what messages say was found
-    const char *advice; // what to do with one where it is not read; NULL: nothing
+    const char *what;   // as in messages: "a zip archive"
+    const char *advice; // what to do with a file that is not read; NULL: none
     enum format_kind kind;
     enum format_access access;
-    const char *ending; // of names, ".json"; NULL: none
-    // How it is recognized, each where set: by the first bytes, by a member of JSON that only it
-    // has, by its name's ending; or, instead of all these, by a function.
+    const char *ending; // of file names, ".json"; NULL: none
+    // How it is recognized: by its first bytes, by a JSON member unique to it, or by the ending of
+    // its name, whichever are set; or by a function instead.
     struct str magic;
     const char *member;
     enum format_likeness (*probe)(struct str head, struct str filename);
-    // How it is read: one of these by its kind, none where it is recognized only.
-    // Everything into the builder. ERR_FORMAT, saying what was found, without one event.
+    // How it is read: one of these, depending on its kind; none if it is only recognized.
+    // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
     bool (*read)(const struct format_input *input, struct err *err);
-    // The bytes within; takes over `below`, also on failure.
+    // The decompressed bytes; takes over `below`, also on failure.
     struct source *(*decode)(struct source *below, struct err *err);
-    // Lets the library read archives of this format; its code.
+    // Enables this format in libarchive; returns libarchive's status.
     int (*unpack)(struct archive *archive);
 };
 
 // How many bytes a probe sees.
 #define FORMAT_HEAD_BYTES ((size_t)4096)
 
-// Whether this build reads it.
+// Whether this build reads the format.
 bool format_is_read(const struct format *format);
 
 // "trace", "archive", ...
 const char *format_kind_word(enum format_kind kind);
 
-// What a file looks like most, by its first bytes and its name (which may be empty); NULL: nothing
-// that is known.
+// The most likely format by the first bytes and the name (may be empty); NULL: unknown.
 const struct format *format_find(struct str head, struct str filename);
 
-// The same among those that are not read.
+// The same among formats that are not read.
 const struct format *format_find_unread(struct str head, struct str filename);
-// How much it looks like one format.
+// How likely it is a given format.
 enum format_likeness format_like(const struct format *format, struct str head, struct str filename);
 
-// The format that reads a trace of these first bytes, of which JSON may turn out to hold none. NULL
-// with ERR_FORMAT or ERR_UNSUPPORTED, saying what was found and what is read.
+// The format that reads a trace with these first bytes; JSON may still turn out to have no event.
+// NULL with ERR_FORMAT or ERR_UNSUPPORTED, with what was found and what can be read.
 MUST_CHECK const struct format *format_of_trace(struct str head, struct str filename,
                                                 struct err *err);
 
@@ -94,29 +93,29 @@ MUST_CHECK const struct format *format_of_trace(struct str head, struct str file
 bool format_refuse(const struct format *found, struct err *err);
 bool format_refuse_what(const char *what, struct err *err);
 
-// The same of a text that begins as JSON does and holds no event. head: its first bytes, of which
-// only names of members are repeated.
+// The same for JSON without an event. head: its first bytes; of them the message repeats only names
+// of members.
 bool format_refuse_json(struct str head, struct err *err);
 
-// The endings of what is read of some kinds (bits 1 << enum format_kind), as a list for people:
+// The endings of the formats read, of the given kinds (bits 1 << enum format_kind), as a list:
 // ".json, .json.gz or .json.zst".
 #define FORMAT_ENDINGS_BYTES ((size_t)128)
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 // Whether a name has one of them.
 bool format_has_ending(unsigned kinds, struct str filename);
 
-#define FORMAT_MAX_LAYERS 2 // of compression: .json.gz inside .zst still reads
+#define FORMAT_MAX_LAYERS 2 // of compression: .json.gz within .zst can be read
 
 // What a file is beneath its compression.
 struct format_found {
-    struct str head;                                // its first bytes; live as long as the source
-    const struct format *format;                    // NULL: nothing that is known
+    struct str head;                                // the first bytes; live as long as the source
+    const struct format *format;                    // NULL: unknown
     const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
     unsigned layer_count;
 };
 
-// Looks at the first bytes and puts the decompressors on top that they ask for; the name counts for
-// what is beneath. Takes over `below`, also on failure.
+// Detects the format and adds the decompressors needed; the name is used for the decompressed
+// content. Takes over `below`, also on failure.
 MUST_CHECK struct source *format_open(struct source *below, struct str filename,
                                       struct format_found *found, struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format descriptors of archives.
+// Archive formats.
 #include "ingest/format.h"
 
 #include <archive.h>
@@ -20,8 +20,8 @@ static long octal(const char *at, size_t len)
     return i == len || at[i] == ' ' || at[i] == '\0' ? value : -1;
 }
 
-// The sum over a header, in which the field of the sum itself counts as blanks. Some programs added
-// bytes as signed numbers.
+// The checksum of a header, with its own field counted as blanks. Some programs summed signed
+// bytes.
 static bool has_sum(struct str head)
 {
     long sum = 0, signed_sum = 0, said = octal(head.at + TAR_SUM_AT, TAR_SUM_BYTES);
@@ -33,14 +33,14 @@ static bool has_sum(struct str head)
     return said >= 0 && (said == sum || said == signed_sum);
 }
 
-// Archives of before 1988 have no magic, so that the sum decides.
+// Archives from before 1988 have no magic number, so the checksum decides.
 static enum format_likeness probe_tar(struct str head, struct str filename)
 {
     (void)filename;
     return head.len >= TAR_BLOCK && has_sum(head) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// The second is one without members, the third one of several parts.
+// The second is an empty archive, the third a multi-part one.
 static enum format_likeness probe_zip(struct str head, struct str filename)
 {
     (void)filename;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes compression off a file until it is known what the file is.
+// Removes layers of compression until the format is known.
 #include "ingest/format.h"
 
 struct source *format_open(struct source *below, struct str filename, struct format_found *found,

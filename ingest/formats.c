@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of formats that are read, and what follows from it and from the one of those that are
-// not.
+// The table of formats that are read, and detection and errors based on it and on the table of
+// those that are not.
 #include "ingest/formats_unread.h"
 #include "ingest/json_outline.h"
 
 #include <stdio.h>
 
-// One line per format that is read; of two that are as sure, the first counts.
+// One line per format that is read; if two are equally likely, the first wins.
 #define FORMATS(ROW) \
     ROW(gzip)        \
     ROW(zstd)        \
@@ -21,7 +21,7 @@ FORMATS(DECLARE)
 static const struct format *const formats[] = {FORMATS(POINT)};
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
-// Room for what was found with the members of an object; more than can be written.
+// Enough for a description with the members of an object.
 #define WHAT_BYTES ((size_t)256)
 
 bool format_is_read(const struct format *format)
@@ -48,7 +48,7 @@ static bool ends_with(struct str text, const char *ending)
            str_equal_nocase((struct str){text.at + text.len - end.len, end.len}, end);
 }
 
-// What is known of a file before it is read.
+// What detection has to go by.
 struct sample {
     struct str head, filename;
     struct json_outline outline;
@@ -91,7 +91,7 @@ static struct sample sample_of(struct str head, struct str filename)
     return (struct sample){head, filename, json_outline_of(head)};
 }
 
-// The best of those that are not read, where they are more likely than what was found before.
+// The best format that is not read, if more likely than the one found so far.
 static const struct format *best_of_all(struct best best, const struct sample *sample)
 {
     for (size_t i = 0; i < formats_unread_count; i++)
@@ -178,7 +178,7 @@ const struct format *format_of_trace(struct str head, struct str filename, struc
 
 // --- endings ------------------------------------------------------------------------------------
 
-// Calls take with each ending of what is read of some kinds; ends when it is false.
+// Calls take with each ending of the formats read, of some kinds, until it returns false.
 typedef bool take_ending(void *context, const char *ending);
 
 static bool each_coded(const struct format *format, take_ending *take, void *context)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per format; of two that are as sure, the first counts.
+// One row per format; if two are equally likely, the first wins.
 #include "ingest/formats_unread.h"
 #include "ingest/json_outline.h"
 
@@ -29,7 +29,7 @@
          "upload the whole file")
 #define NO_TIMES "it has no times; upload the profiler's"
 
-// Lines of UTF-8, neither blank nor perhaps JSON.
+// UTF-8 text that is neither blank nor possibly JSON.
 static enum format_likeness probe_text(struct str head, struct str filename)
 {
     enum { CUT = 3 }; // of a character at the end
@@ -54,7 +54,7 @@ static enum format_likeness probe_json(struct str head, struct str filename)
     return json_outline_of(head).json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
-// TensorBoard's names have a time and a host after the word.
+// TensorBoard adds a time and a host to the name.
 static enum format_likeness probe_tfevents(struct str head, struct str filename)
 {
     (void)head;
@@ -139,7 +139,7 @@ const struct format formats_unread[] = {
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
     TRACE_HEAD("schemaVersion"),
     TRACE_HEAD("baseTimeNanoseconds"),
-    // by name alone
+    // by name only
     {.name = "nsys-rep",
      .kind = FORMAT_TRACE,
      .ending = ".nsys-rep",
@@ -159,7 +159,7 @@ const struct format formats_unread[] = {
      .kind = FORMAT_RECORDS,
      .probe = probe_tfevents,
      .what = "an event file of TensorBoard"},
-    // after those that are JSON and text, too
+    // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "text",
      .kind = FORMAT_TEXT,

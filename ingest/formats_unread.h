@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats that are recognized and not read, each with the sentence that says what to do instead.
+// Formats that are recognized but not read, each with advice on what to do instead.
 #ifndef INGEST_FORMATS_UNREAD_H
 #define INGEST_FORMATS_UNREAD_H
 

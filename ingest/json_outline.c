@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at brackets, the first members and what follows them, without reading any value.
+// Scans brackets and the first members without parsing any value.
 #include "ingest/json_outline.h"
 #include "ingest/base/secrets.h"
 
@@ -7,7 +7,7 @@
 
 #define MAX_KEY ((size_t)24)
 #define SHOWN   3u // members named in a message
-// Room for what was found with them; more than can be written.
+// Enough for a description with them.
 #define WHAT_BYTES ((size_t)256)
 
 static bool is_space(char c)
@@ -27,7 +27,7 @@ static char byte_at(struct str text, size_t at)
     return at < text.len ? text.at[at] : '\0';
 }
 
-// Behind the text that begins at a quote, or the end.
+// The position after the string that starts at a quote, or the end.
 static size_t skip_text(struct str text, size_t at)
 {
     for (at++; at < text.len && text.at[at] != '"'; at++)
@@ -35,7 +35,7 @@ static size_t skip_text(struct str text, size_t at)
     return at < text.len ? at + 1 : text.len;
 }
 
-// Whether the scalar that begins at `at` is one of JSON; a date or "1/3" is none.
+// Whether the scalar that starts at `at` is valid JSON; a date or "1/3" is not.
 static bool is_scalar(struct str text, size_t at)
 {
     size_t end = at;
@@ -71,7 +71,7 @@ static void walk_root(struct json_outline *outline, struct str text, size_t at)
         depth -= (c == '}' || c == ']') && depth > 0;
         at = next;
         if (c == '}' && depth + 1 == of_keys)
-            of_keys = 0; // the first object alone
+            of_keys = 0; // the first object only
         if (depth == 0 && (c == '}' || c == ']')) {
             outline->ended = true;
             outline->after = byte_at(text, skip_space(text, at));
@@ -106,7 +106,7 @@ bool json_outline_has(const struct json_outline *outline, const char *member)
     return false;
 }
 
-// Only names that look like ones are repeated.
+// Only names that look like identifiers are repeated.
 static bool is_name(struct str key)
 {
     for (size_t i = 0; i < key.len; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first bytes of a JSON text show of it.
+// What the first bytes of JSON reveal about it.
 #ifndef INGEST_JSON_OUTLINE_H
 #define INGEST_JSON_OUTLINE_H
 
@@ -8,11 +8,11 @@
 #define JSON_OUTLINE_KEYS 16u
 
 struct json_outline {
-    char root;  // the bracket it begins with; anything else: no JSON that holds something
-    char item;  // the first byte within, NUL where the bytes end
-    bool json;  // as far as that byte shows
-    bool ended; // the root is closed within the bytes
-    char after; // what follows the root, NUL when nothing does
+    char root;  // the opening bracket; anything else: not a JSON array or object
+    char item;  // the first byte inside, NUL if the bytes end before
+    bool json;  // judging by that byte
+    bool ended; // the root ends within the bytes
+    char after; // the byte after the root, NUL if there is none
     struct str keys[JSON_OUTLINE_KEYS]; // of the members of the root, or of the first object in it
     unsigned key_count;
 };
@@ -21,8 +21,8 @@ struct json_outline json_outline_of(struct str head);
 
 bool json_outline_has(const struct json_outline *outline, const char *member);
 
-// Writes what it is for people: "a JSON object with the members step, loss". Of names only those
-// that look like ones, and none that holds a secret.
+// Describes it: "a JSON object with the members step, loss". Repeats only names that look like
+// identifiers and hold no secret.
 void json_outline_describe(const struct json_outline *outline, char *out, size_t cap);
 
 #endif

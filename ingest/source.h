@@ -24,9 +24,9 @@ struct source_ops {
     void (*close)(struct source *source);
     // Compressed bytes taken from the file so far, for progress.
     uint64_t (*consumed)(const struct source *source);
-    // Both or none. How many bytes there are in all; false where that is not known.
+    // Both or neither. The size in bytes; false if unknown.
     bool (*size)(const struct source *source, uint64_t *size);
-    // As read does, at a place of its own: what read gives stays where it is.
+    // Reads at a position, without affecting read.
     bool (*read_at)(struct source *source, const struct source_place *place, size_t *got,
                     struct err *err);
 };
@@ -42,18 +42,18 @@ MUST_CHECK bool source_read(struct source *source, void *bytes, size_t cap, size
 MUST_CHECK bool source_fill(struct source *source, void *bytes, size_t cap, size_t *got,
                             struct err *err);
 uint64_t source_consumed(const struct source *source);
-// How many bytes there are of a source that can be read anywhere (a file, bytes in memory); false
-// of one that cannot: a pipe, what is decompressed.
+// The size of a source that can be read at any position (a file, bytes in memory); false for
+// others, such as a pipe or decompressed bytes.
 bool source_size(const struct source *source, uint64_t *size);
-// Fills up to place->cap bytes from place->offset on, whatever was read before, and leaves alone
-// what source_read gives next. Only where source_size is true; *got is less at the end alone.
+// Reads up to place->cap bytes at place->offset, without affecting source_read. Only if source_size
+// is true; *got is less than cap only at the end.
 MUST_CHECK bool source_read_at(struct source *source, const struct source_place *place, size_t *got,
                                struct err *err);
 void source_close(struct source *source); // closes what lies below, too; NULL is allowed
 
 // A descriptor for reading a file of any kind but a folder; the caller closes it. ERR_NOT_FOUND.
 MUST_CHECK bool source_open_path(const char *path, int *fd, struct err *err);
-// Bytes of a descriptor from where it stands, which stays the caller's.
+// Bytes of a descriptor from its current position; it remains the caller's.
 MUST_CHECK struct source *source_fd_open(int fd, struct err *err);
 // Bytes of a file. The descriptor is closed with the source.
 MUST_CHECK struct source *source_file_open(const char *path, struct err *err);

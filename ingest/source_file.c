@@ -12,7 +12,7 @@ struct file {
     struct source source;
     int fd;
     bool owns_fd;
-    bool regular;   // can be read anywhere
+    bool regular;   // can be read at any position
     uint64_t first; // offset in the file of the source's first byte
     uint64_t consumed;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads archives with libarchive, of which only the readers of formats are used: compression is
-// ours.
+// Reads archives with libarchive, using only its format readers: decompression is ours.
 #include "ingest/unpack.h"
 #include "ingest/base/fuzzed.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 
 #define MAX_NAME         ((size_t)1024)
-#define RATIO_FREE_BYTES ((uint64_t)64 << 20) // small archives may compress as well as they like
+#define RATIO_FREE_BYTES ((uint64_t)64 << 20) // small archives may have any ratio
 #define BLOCK_BYTES      FUZZED_SIZE((size_t)64 << 10, (size_t)1 << 10)
 
 const struct unpack_limits unpack_limits = {
@@ -25,7 +24,7 @@ struct unpack {
     const struct format *format;
     struct unpack_limits limits;
     struct archive *archive;
-    struct err error; // of the source, met while the library asked for bytes
+    struct err error; // of the source, while libarchive asked for bytes
     bool seeks;       // the source is read at `at`
     uint64_t size, at, taken;
     uint64_t members, bytes; // so far
@@ -34,7 +33,7 @@ struct unpack {
     char block[BLOCK_BYTES];
 };
 
-// --- bytes for the library ----------------------------------------------------------------------
+// --- bytes for libarchive -----------------------------------------------------------------------
 
 static la_ssize_t give(struct archive *archive, void *context, const void **bytes)
 {
@@ -80,7 +79,7 @@ static la_int64_t skip(struct archive *archive, void *context, la_int64_t bytes)
 
 // --- errors -------------------------------------------------------------------------------------
 
-// The library's words, which may hold bytes of the file.
+// libarchive's message, which may contain bytes of the file.
 static void words_of(struct archive *archive, char *out, size_t cap)
 {
     const char *text = archive_error_string(archive);
@@ -142,7 +141,7 @@ static struct unpack *make(struct source *source, const struct format *format,
     unpack->format = format;
     unpack->limits = *limits;
     unpack->seeks = source_size(source, &unpack->size);
-    // What is stepped over counts, too, where it is decompressed for that.
+    // Skipped bytes count as well if they have to be decompressed.
     unpack->source = unpack->seeks ? source : limit(source, limits, err);
     if (unpack->source && start(unpack, err))
         return unpack;
@@ -180,8 +179,8 @@ void unpack_close(struct unpack *unpack)
 
 // --- members ------------------------------------------------------------------------------------
 
-// Puts `from` where people may see it: what is no text or would move a terminal's cursor becomes
-// U+FFFD. False when it is cut.
+// Makes a name safe to show: invalid UTF-8 and control characters become U+FFFD. False if it was
+// cut.
 static bool clean_name(struct unpack *unpack, const char *from)
 {
     size_t len = 0;
@@ -251,17 +250,17 @@ static const char *why_kind_is_unread(struct archive_entry *entry)
     }
 }
 
-// What nobody put there is stepped over: folders, and what macOS adds.
+// Members that nobody added on purpose: folders, and files that macOS adds.
 static bool is_aside(struct archive_entry *entry, const char *name)
 {
     return archive_entry_filetype(entry) == AE_IFDIR || is_of_macos(name);
 }
 
-// False for one that is stepped over.
+// False for a member to skip.
 static bool describe(struct unpack *unpack, struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
-    name = name ? name : archive_entry_pathname_utf8(entry); // the locale lacks its letters
+    name = name ? name : archive_entry_pathname_utf8(entry); // the locale cannot represent it
     name = name ? name : "";
     if (is_aside(entry, name))
         return false;
@@ -290,7 +289,7 @@ bool unpack_next(struct unpack *unpack, const struct unpack_member **member, str
             return err_set(err, ERR_LIMIT, "found more than %" PRIu64 " members",
                            unpack->limits.max_members);
         if (unpack->members == 1 && unpack->format->access == FORMAT_SEEK)
-            unpack->taken = 0; // so far it was the list of members
+            unpack->taken = 0; // until here only the central directory was read
     } while (!describe(unpack, entry));
     *member = &unpack->member;
     return true;
@@ -302,7 +301,7 @@ struct member_source {
     struct source source;
     struct unpack *unpack;
     uint64_t taken_before; // of the archive
-    struct err error;      // of the last read; every later one fails alike
+    struct err error;      // of the last read; every later one fails the same way
 };
 
 static uint64_t taken(const struct unpack *unpack)
@@ -357,7 +356,7 @@ static uint64_t member_consumed(const struct source *source)
 static const struct source_ops member_ops = {
     .read = member_read, .close = member_close, .consumed = member_consumed};
 
-// --- what is compressed within ------------------------------------------------------------------
+// --- a member's decompressed bytes ---------------------------------------------------------------
 
 struct decoded_source {
     struct source source, *below;

@@ -109,7 +109,7 @@ static const struct finding_rule imbalance = {
               "experts with a balancing loss or a capacity, stages of equal cost.",
     .method = "Largest minus mean compute per steady step over the ranks, without the extra time "
               "of slow ranks for the same work; reported when the mean is under 95 % of the "
-              "largest and the cost 3 % of the step, unless late ranks alone explain it.",
+              "largest and the cost 3 % of the step, unless late ranks fully explain it.",
     .false_alarms = "Pipeline stages with different layers; see the bubble.",
 };
 

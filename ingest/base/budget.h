@@ -32,8 +32,8 @@ MUST_CHECK void *budget_realloc(struct budget *budget, void *block, size_t old_s
 MUST_CHECK void *budget_grow(struct budget *budget, void *block, size_t *cap, size_t count,
                              size_t size, struct err *err);
 
-// The block with room for at least `count` items of size bytes, *cap in all: it grows by doubling.
-// What is new is uninitialised. NULL with ERR_LIMIT leaves block and *cap as they are.
+// Makes room for at least `count` items of `size` bytes, growing by doubling; *cap is the new
+// capacity. New items are uninitialised. On NULL with ERR_LIMIT, block and *cap are unchanged.
 MUST_CHECK static inline void *budget_room(struct budget *budget, void *block, size_t *cap,
                                            size_t count, size_t size, struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary search among ascending numbers: a column, or a member of structs that ascend by it.
+// Binary search in ascending numbers: a column, or a member of structs sorted by it.
 #ifndef INGEST_BASE_SEARCH_H
 #define INGEST_BASE_SEARCH_H
 

@@ -15,12 +15,12 @@ MUST_CHECK bool api_find_run(struct request *request, struct response *response,
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest);
 
-// The rank whose figures stand for the run, -1 while no trace of it is done (api_tables.c).
+// The headline rank, -1 while no trace is done (api_tables.c).
 MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
                                   int64_t *rank, struct err *err);
 
-// "Stepscope-Storage" says whether what is stored is sound; on answers that every page asks for, so
-// that pages can tell of damage without asking.
+// Adds "Stepscope-Storage", which says whether stored data is intact, to responses that every page
+// requests, so that pages can report damage without another request.
 void api_tell_storage(struct request *request, struct response *response);
 
 // Waits for a turn to make a large answer. Fails with 503 and the word that such an answer gets
@@ -78,7 +78,7 @@ MUST_CHECK bool api_parse_pair(const char *what, struct str text, struct run_tag
 MUST_CHECK bool api_read_tags(const struct request *request, struct run_tag **tags, size_t *count,
                               struct err *err);
 
-// Brings what is said of series up to date before it is shown (api_series.c).
+// Judges series that have changed before they are shown (api_series.c).
 void api_judge_series(const struct request *request);
 
 #endif

@@ -148,7 +148,7 @@ struct table_stream {
     uint64_t at;            // of the next part
     uint64_t total, rows;   // that matched, and that were written
     unsigned column;        // which is written, where columns follow one another
-    struct table_desc lone; // of it alone, where no other is asked about
+    struct table_desc lone; // of only this column, if no other is filtered
 };
 
 // Rows of the next part from the offset on.

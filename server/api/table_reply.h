@@ -29,7 +29,7 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
                                   const struct table_request *table, const struct table_page *page,
                                   struct str name, struct err *err);
 
-// The pieces of it, where rows come in parts: type and name, what is before them and after them.
+// Its pieces, for rows sent in parts: headers, and the text before and after the rows.
 void table_reply_head(struct request *request, struct response *response,
                       const struct table_request *table, struct str name);
 void table_put_head(const struct table_request *table, struct buf *out);

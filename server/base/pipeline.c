@@ -9,11 +9,11 @@
 //                      analyses have changed
 //
 // A trace is the profile of one rank: sealed columns of events. A report is tables of numbers.
-// Who stores them and shows them is not known here. The command line calls these functions itself
-// (cmd_analyze.c). The service calls pipeline_trace, which reads bytes of strangers, in a process
-// that can do nothing else: jobs.c takes a job, job_trace.c opens its files, job_child.c starts the
-// process and watches it, cmd_job.c is what runs in there. pipeline_run joins few ranks in the
-// service and many in such a process (job_run.c).
+// Nothing here depends on how they are stored or shown. The command line calls these functions
+// directly (cmd_analyze.c). The service runs pipeline_trace, which reads untrusted files, in a
+// sandboxed child process: jobs.c takes a job, job_trace.c opens its files, job_child.c starts and
+// watches the process, cmd_job.c runs in it. pipeline_run joins small runs in the service and large
+// ones in a child process (job_run.c).
 #include "server/base/pipeline.h"
 
 #include "ingest/base/clock.h"
@@ -82,7 +82,7 @@ static bool use_trace(struct use *use, struct err *err)
     return crew_run(use->job->options.cores, tasks + !keeps, keeps ? 2 : 1, err);
 }
 
-// What is done with a trace that took until now to be read; frees it.
+// Analyses a trace that has just been read, and frees it.
 static bool use_up(struct use *use, struct trace *trace, int64_t begin_ns, struct err *err)
 {
     int64_t parsed_ns = clock_mono_ns();

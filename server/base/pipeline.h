@@ -41,7 +41,7 @@ MUST_CHECK bool pipeline_file(const char *path, const struct pipeline_job *job,
                               struct report *report, struct pipeline_result *result,
                               struct err *err);
 
-// The same of what format_open opened and found, which is closed.
+// The same for a source opened by format_open, which is closed.
 MUST_CHECK bool pipeline_opened(struct source *source, const struct format_found *found,
                                 const struct pipeline_job *job, struct report *report,
                                 struct pipeline_result *result, struct err *err);

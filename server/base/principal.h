@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever sends a request: who that is, what they may do and how much they may upload.
+// The sender of a request: identity, scopes and limits.
 #ifndef SERVER_PRINCIPAL_H
 #define SERVER_PRINCIPAL_H
 
 #include "ingest/base/str.h"
 
-// What a token, or a person behind a proxy, may do. A route names those of which any admits.
+// What a token or a user named by a proxy may do. Any of the scopes of a route admits.
 enum scope {
     SCOPE_OPEN = 0,        // of a route: everybody, known or not
     SCOPE_READ = 1 << 0,   // look at everything but secrets
     SCOPE_UPLOAD = 1 << 1, // send traces, and see what became of them
-    SCOPE_WRITE = 1 << 2,  // change what is said of runs
+    SCOPE_WRITE = 1 << 2,  // edit runs
     SCOPE_ADMIN = 1 << 3,  // delete runs, see raw files with secrets, manage tokens
 };
 #define SCOPE_ALL ((unsigned)(SCOPE_READ | SCOPE_UPLOAD | SCOPE_WRITE | SCOPE_ADMIN))
@@ -18,7 +18,7 @@ enum scope {
 enum principal_kind {
     WHO_NOBODY, // unknown; only open routes serve them
     WHO_LOCAL,  // everybody, where nobody is asked who they are
-    WHO_TOKEN,  // holds a token, or a session that a token began
+    WHO_TOKEN,  // has a token, or a session started with one
     WHO_USER,   // named by a proxy that is trusted
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request can reach of the service. Only names stand here: whoever uses one of these
-// includes its header, which is in a room above this one.
+// The parts of the service that a request can use. Forward declarations only: users include the
+// header of what they use, which is in a room above this one.
 #ifndef SERVER_SERVICES_H
 #define SERVER_SERVICES_H
 
@@ -26,10 +26,10 @@ struct services {
     const char *public_url;  // NULL: links begin with the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
-    uint64_t min_free_bytes; // with less disk space uploads are refused and we are not ready
+    uint64_t min_free_bytes; // with less disk space, uploads are refused and /readyz fails
     const struct retention_rules *retention;
     unsigned uploads_in_flight; // at most
-    uint64_t queue_limit;       // with so many jobs that wait or work uploads are refused; 0 any
+    uint64_t queue_limit;       // most jobs queued or running before uploads are refused; 0: any
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte
 
     // The HTTP server's own:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope inspect: says of files what they are and what is in them, without analysing anything.
+// stepscope inspect: says what files are and what is in them, without analysing anything.
 #include "server/cli/cmd.h"
 
 #include "server/cli/inspected.h"
@@ -44,7 +44,7 @@ static void say_figures(const struct inspected *seen)
     }
 }
 
-// Why it is not read, NULL where it is.
+// Why it is not read; NULL: it is.
 static const char *reason(const struct inspected *seen)
 {
     if (seen->problem.code != ERR_NONE)
@@ -150,7 +150,7 @@ static bool print(const struct inspected *file, bool as_json, bool first, struct
     return true;
 }
 
-// What is wrong with one file is said with it; *worst is its code, of the first.
+// Prints one file and its errors; *worst becomes the code of the first failure.
 static bool inspect(const char *path, const struct inspect_options *chosen, bool first,
                     enum err_code *worst, struct err *err)
 {
@@ -176,7 +176,7 @@ static bool inspect_all(const struct option_args *args, const struct inspect_opt
         puts("]}");
     if (fflush(stdout) != 0 || ferror(stdout))
         return err_set_errno(err, "writing the result");
-    err->code = worst; // said already: the message is empty
+    err->code = worst; // already printed: the message is empty
     return worst == ERR_NONE;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A side of a comparison read from trace files: its runs, each a file, or an archive or a folder of
+// A side of a comparison read from trace files: each run is a file, or an archive or folder of
 // ranks.
 #ifndef SERVER_FILE_SIDES_H
 #define SERVER_FILE_SIDES_H
@@ -11,7 +11,7 @@
 struct file_run {
     const char *name; // as given
     struct rank_files files;
-    struct report rank; // of the rank that stands for the run
+    struct report rank; // of the headline rank
     struct arena arena; // of that report
 };
 
@@ -24,15 +24,15 @@ struct file_side {
 
 struct file_side_options {
     struct rank_files_options reading;
-    bool slowest;            // the slowest rank stands for a run
+    bool slowest;            // the slowest rank represents a run
     int64_t tokens_per_step; // of each run, 0: not known
 };
 
 // Reads an operand: a trace file, an archive of traces, a folder, or several of these joined by
-// commas, which are repeats (an operand that exists as a whole is not taken apart). Of a folder and
-// its folders the files named .json, .json.gz or .json.zst are the ranks; where some names tell a
-// rank, the others are left out. A run's tables of other ranks are let go before the next is read.
-// Fails with the code of the first file that cannot be read. file_side_free is due even when it
+// commas, which are repeats (an operand that exists as a file is not split). The ranks of a folder
+// are its files named .json, .json.gz or .json.zst, at any depth; if some names give a rank, files
+// whose names do not are skipped. Tables of a run's other ranks are freed before the next run is
+// read. Fails with the code of the first file that cannot be read. Call file_side_free even if it
 // fails.
 MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                const struct file_side_options *options, struct arena *arena,

@@ -55,7 +55,7 @@ static bool add_trace(struct inspected *seen, const struct trace *trace, struct 
     return add_identity(seen, trace, arena, err);
 }
 
-// Why a trace could not be read: it is damaged, or it was JSON of another kind.
+// Decides why a trace could not be read: it is damaged, or JSON of another kind.
 static void judge(struct inspected *seen, struct str head)
 {
     struct str name = str_of(seen->name);
@@ -72,7 +72,7 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
     char first[FORMAT_HEAD_BYTES];
     struct budget budget = {.limit = inspection->memory_bytes};
     struct str head = {first, part->found.head.len};
-    memcpy(first, part->found.head.at, head.len); // the source takes its own along
+    memcpy(first, part->found.head.at, head.len); // the source's own goes with it
     struct trace *trace = ingest_opened(part->source, &part->found, &budget, NULL, &seen->problem);
     if (!trace) {
         judge(seen, head);

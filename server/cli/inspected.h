@@ -15,19 +15,19 @@ struct inspected_figure {
 };
 
 struct inspected {
-    const char *name;                               // as given; of a member its path in the archive
-    const struct format *format;                    // NULL: nothing that is known
+    const char *name;            // as given; for a member its path in the archive
+    const struct format *format; // NULL: unknown
     const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
     unsigned layer_count;
     struct inspected_figure figures[INSPECTED_FIGURES];
     unsigned figure_count;
-    struct err problem;               // why it is not read, or not to its end; ERR_NONE: nothing
-    bool failed;                      // it could not be looked at, or is damaged
+    struct err problem;               // why it is not read, or not to its end; ERR_NONE: no problem
+    bool failed;                      // it could not be opened, or is damaged
     struct inspected *members, *next; // of an archive, in its order
 };
 
-// Looks at a file; what is wrong with it is in *file. All of it lives in the arena. False for lack
-// of memory alone.
+// Inspects a file; its errors are in *file. Everything is allocated in the arena. False only if out
+// of memory.
 MUST_CHECK bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
                                struct inspected *file, struct err *err);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads trace files, and those in archives, one after the other, gives each its rank and joins
-// them.
+// Reads trace files and archives of them one by one, assigns each a rank and joins them.
 #include "server/cli/rank_files.h"
 
 #include "analysis/stats/groups.h"
@@ -13,7 +12,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-// What is needed while files are read.
+// State while files are read.
 struct reading {
     struct rank_files *files;
     const struct rank_files_options *options;
@@ -31,7 +30,7 @@ static bool take_rank(struct reading *reading, int64_t rank, bool *taken, struct
     return true;
 }
 
-// What the file says, its name, or the first rank that is free.
+// From the file's metadata, else its name, else the first free rank.
 static bool choose_rank(struct reading *reading, const char *path, int64_t metadata_rank,
                         int64_t *rank, struct err *err)
 {
@@ -75,14 +74,14 @@ static bool identify(struct reading *reading, struct rank_file *file, int64_t sa
 
 // --- a trace ------------------------------------------------------------------------------------
 
-// How a file is gone through.
+// A walk over the traces of one file.
 struct walk {
     struct reading *reading;
     const char *path;
-    bool repeats; // once more, for traces that were too large to be read with helpers
+    bool repeats; // a second time, for traces that were too large to read with helper threads
     bool can_repeat;
-    struct buf again; // of each part 1 when it is one of these
-    size_t part;      // the one at hand, from 1 on
+    struct buf again; // for each part: 1 if it is one of those
+    size_t part;      // the current one, counted from 1
     size_t traces;
 };
 
@@ -102,7 +101,7 @@ static bool analyse_part(struct walk *walk, struct file_part *part, struct rank_
     return ok;
 }
 
-// One that cannot be read is told of and left out.
+// Reports a trace that cannot be read, and skips it.
 static void leave_out(struct walk *walk, const char *path, const struct err *err)
 {
     struct rank_files *files = walk->reading->files;
@@ -124,20 +123,20 @@ static bool make_room(struct rank_files *files, struct err *err)
     return true;
 }
 
-// Whether a failure that has nothing to do with the file is worth another try.
+// Whether reading may succeed without helper threads.
 static bool wants_helpers_gone(const struct walk *walk, const struct budget *budget)
 {
     const struct progress *progress = walk->reading->options->progress;
     return budget->refused && !walk->repeats && walk->can_repeat && progress && progress->cores;
 }
 
-// Fails where no other file could be read either.
+// Fails only if no other file could be read either.
 static bool read_part(struct walk *walk, struct file_part *part, const char *path, struct err *err)
 {
     struct rank_files *files = walk->reading->files;
     struct budget budget = {.limit = walk->reading->options->job_memory_bytes};
     struct err why = {.pos = ERR_NO_POS};
-    // What is JSON and perhaps something else is no trace that is missing.
+    // Other JSON in an archive, such as settings, is not a missing trace.
     bool sure = !part->name || format_like(part->found.format, part->found.head,
                                            str_of(part->name)) == FORMAT_SURE;
     if (!make_room(files, err)) {
@@ -168,7 +167,7 @@ static bool is_taken(const struct walk *walk)
     return !walk->repeats || (walk->part <= walk->again.len && walk->again.at[walk->part - 1]);
 }
 
-// By its name, or as an archive that holds some.
+// By its name, or because it is an archive.
 static bool may_be_trace(const struct file_part *part)
 {
     const struct format *format = part->found.format;
@@ -176,7 +175,7 @@ static bool may_be_trace(const struct file_part *part)
            (format && format->kind == FORMAT_ARCHIVE);
 }
 
-// A member that is not read may be a rank that is missing. Other JSON is none.
+// Reports a member that is not read if it may be a missing rank.
 static bool leave_member(struct walk *walk, const struct file_part *part, const char *path)
 {
     struct err why = part->problem;
@@ -208,7 +207,7 @@ static bool take_part_of(void *context, struct file_part *part, struct err *err)
     return read_part(walk, part, path, err);
 }
 
-// Goes through a file from where its descriptor stands.
+// Walks over a file from its descriptor's current position.
 static bool go_through(struct walk *walk, int fd, struct err *err)
 {
     struct file_parts parts = {.filename = str_of(walk->path), .limits = &unpack_limits};
@@ -220,8 +219,8 @@ static bool go_through(struct walk *walk, int fd, struct err *err)
            err_set(err, ERR_FORMAT, "found %s without a trace in it", parts.found.format->what);
 }
 
-// Helpers hold pieces and tables of their own: which cores are free must not decide whether a file
-// can be read.
+// Helper threads need memory for pieces and tables: the number of free cores must not decide
+// whether a file can be read.
 static bool repeat(struct walk *walk, int fd, struct err *err)
 {
     struct progress *progress = walk->reading->options->progress;

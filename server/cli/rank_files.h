@@ -13,10 +13,10 @@ struct rank_files_options {
     struct progress *progress;
 };
 
-// One file, or member of an archive, that could be read. Its report is kept as it is saved, which
-// takes a tenth of its tables.
+// A file, or a member of an archive, that was read. Its report is kept in its saved form, which
+// takes a tenth of the memory.
 struct rank_file {
-    const char *path; // borrowed; of a member behind the archive's: "job.tar.zst/rank0.json"
+    const char *path; // borrowed; of a member: "job.tar.zst/rank0.json"
     int64_t rank;
     struct buf saved;
 };
@@ -26,13 +26,13 @@ struct rank_files {
     size_t count, room;
     struct arena arena;   // of the list and of the run's report
     struct report report; // of the run; no tables when no file could be read
-    struct err unread;    // of the first file that could not be read, already told; ERR_NONE: none
+    struct err unread; // of the first file that could not be read, already reported; ERR_NONE: none
 };
 
-// Reads files one by one, of archives the traces in them, and joins them. Their ranks are what they
-// say, else what their names say, else the first that are free. A file that cannot be read is told
-// of on stderr and left out. Of an archive, members that are no traces are left out silently.
-// rank_files_free is due even when it fails.
+// Reads files, and the traces in archives, one by one, and joins them. Ranks come from their
+// metadata, else from their names, else the first free one is used. Files that cannot be read are
+// reported on stderr and skipped; members of an archive that are not traces are skipped silently.
+// Call rank_files_free even if it fails.
 MUST_CHECK bool rank_files_read(struct rank_files *files, const char *const *paths, size_t count,
                                 const struct rank_files_options *options, struct err *err);
 void rank_files_free(struct rank_files *files);
@@ -42,7 +42,7 @@ MUST_CHECK bool rank_files_load(const struct rank_files *files, size_t index,
                                 const struct table_desc *const *known, struct report *report,
                                 struct err *err);
 
-// Lets go of what is kept of all ranks but one, SIZE_MAX: of all.
+// Frees the reports of all ranks but one; SIZE_MAX: of all.
 void rank_files_keep_only(struct rank_files *files, size_t index);
 
 // Threads that a command may work with: as asked, 0: one per core; the calling one is among them.

@@ -23,7 +23,7 @@ struct serve_options {
 
 extern const struct option_set serve_option_set;
 
-// What one option says by itself is checked when it is parsed. ERR_USAGE.
+// Checks that go beyond parsing each option. ERR_USAGE.
 MUST_CHECK bool serve_options_check(const struct serve_options *options, struct err *err);
 
 #endif

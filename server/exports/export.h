@@ -16,28 +16,28 @@ struct export_view {
 };
 
 struct export_end {
-    uint64_t rows, total; // that were written, and that match
+    uint64_t rows, total; // written, and matching
     const char *next;     // cursor of the next page; NULL: this was the last
 };
 
-// Text is appended to out; what has been appended before may be gone.
+// Functions append to out, which may have been sent and emptied between calls.
 struct export
 {
     const char *word;   // of the parameter `format`
-    const char *accept; // media type that asks for it; NULL: only the parameter does
+    const char *accept; // media type in Accept that selects it; NULL: only the parameter does
     const char *type;   // Content-Type
-    const char *suffix; // of the name of a download; NULL: not a download
-    bool paged;         // a request without a limit gets a page instead of everything
+    const char *suffix; // of the file name of a download; NULL: shown inline
+    bool paged;         // without a limit, a page is sent instead of everything
 
     // Before the rows; NULL: nothing.
     void (*head)(const struct export_view *view, struct buf *out);
 
-    // Either rows, some at a time, of which `before` were written;
+    // Either rows, in batches, after `before` others;
     void (*rows)(const struct export_view *view, const struct table *rows, uint64_t before,
                  struct buf *out);
 
-    // or one column after the other: its start, by its place in the view, then its values, some at
-    // a time, from any table that has it at an index.
+    // or columns in turn: the start of a column, by its place in the view, then its values in
+    // batches, from a table that has the column at `index`.
     void (*column)(const struct export_view *view, unsigned place, struct buf *out);
     void (*values)(const struct table *rows, unsigned index, uint64_t before, struct buf *out);
 
@@ -47,7 +47,7 @@ struct export
 
 extern const struct export export_json, export_columns, export_csv, export_ndjson;
 
-// In the order in which messages list them, the default first; NULL-terminated.
+// In the order in which messages list them, the default first; ends with NULL.
 extern const struct export *const exports[];
 
 // Differs from format to format, for an ETag.

@@ -24,7 +24,7 @@ static void put_values(const struct table *rows, unsigned index, uint64_t before
     }
 }
 
-// {"name":unit,...} or the same of helps.
+// {"name":unit,...}, or help texts instead of units.
 static void json_texts(const struct export_view *view, bool helps, struct buf *out)
 {
     buf_putc(out, '{');

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads every row once: what is stored is handed on as it came, and is not looked at again.
+// Checks every row once; the parts are then stored unchanged and not checked again.
 #include "server/jobs/job_tables.h"
 
 #include "analysis/report/quality.h"
 #include "analysis/report/report_parts.h"
 #include "ingest/base/clock.h"
 
-// Nothing in a part is trusted; one that is in order takes less.
+// Parts are untrusted; a valid one takes less.
 #define PART_MEMORY (4 * (uint64_t)REPORT_PART_MOST_BYTES)
 
 static bool is_joined(const struct table_desc *desc)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service and the process that does a job tell each other. What comes back is not
-// trusted: that process has read bytes of strangers.
+// The messages between the service and a job's child process. Its answer is not trusted: it has
+// read untrusted files.
 #ifndef SERVER_JOB_WIRE_H
 #define SERVER_JOB_WIRE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever claims to be an archive is walked without harm: names stay text, nothing exceeds the
-// limits, and a tar gives the same whether it is read anywhere or in order.
+// Any input can be walked as an archive: names stay text, limits hold, and a tar gives the same
+// members whether it is read in order or at any position.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool drain(void *context, struct file_part *part, struct err *err)
         check_name(part->name);
     if ((part->source == NULL) != (part->problem.code != ERR_NONE))
         abort();
-    // What is compressed within has a limit of its own, as in ingest_opened.
+    // Decompressed members have their own limit, as in ingest_opened.
     for (uint64_t bytes = 0; part->source && got > 0 && bytes < limits.max_bytes; bytes += got) {
         if (!source_read(part->source, block, sizeof block, &got, &ignored))
             break;
@@ -55,7 +55,7 @@ static bool is_plain_tar(const struct format_found *found)
     return found->format && !found->layer_count && strcmp(found->format->name, "tar") == 0;
 }
 
-// A source that cannot be read anywhere hides behind a limit.
+// A limit on top makes a source readable in order only.
 static struct source *open_bytes(const uint8_t *data, size_t size, bool in_order)
 {
     struct err err;
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct format_found found;
     struct walk anywhere = walk_over(open_bytes(data, size, false), &found);
-    if (!is_plain_tar(&found) || size > limits.max_bytes) // in order, what is stepped over counts
+    if (!is_plain_tar(&found) || size > limits.max_bytes) // skipped bytes count when read in order
         return 0;
     struct walk in_order = walk_over(open_bytes(data, size, true), &found);
     if (anywhere.members != in_order.members || anywhere.bytes != in_order.bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads every file of golden/inputs whole, in pieces and cut at every byte, and compares with
-// golden/expected. With --update the expected files are written anew. GOLDEN_SHARD=2/4 takes the
-// second of four parts, so that ctest can run them side by side.
+// golden/expected. --update rewrites the expected files. GOLDEN_SHARD=2/4 runs the second quarter
+// of the files, so that ctest can run them in parallel.
 // shards: 4
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ struct inputs {
     size_t shard, shards;
 };
 
-// Shards take turns.
+// Shards take every n-th input.
 static bool is_mine(const struct inputs *inputs, size_t turn)
 {
     return turn % inputs->shards == inputs->shard;

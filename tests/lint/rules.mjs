@@ -29,8 +29,8 @@ function bad_lines(lines, refuses, what) {
 
 // --- layers -------------------------------------------------------------------------------------
 
-// Folders, and files that stand alone, from the ground up. Every C file is of one of them and
-// includes none above its own, so folders cannot include each other in a circle.
+// Folders and single files, lowest first. Every C file belongs to one of them and includes none
+// above it, so that folders cannot form a cycle.
 const LAYERS = [
   "ingest/base/", "ingest/trace/", "ingest/",
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
@@ -469,7 +469,7 @@ export const rules = [
       ["web/a.mjs", 'help: "later runs are held "\n  + "against it",\n'],
       ["web/a.mjs", "html`<p>Point\n  at a mark</p>`\n"],
     ],
-    good: [["web/a.mjs", '// the begin of it\nhelp: "Since the start of the trace",\n']],
+    good: [["web/a.mjs", 'help: "Since the start of the trace",\n']],
   },
   {
     name: "api-words",
@@ -482,7 +482,7 @@ export const rules = [
       ["schema/openapi.json", '"description": "Uploads in pieces."\n'],
     ],
     good: [
-      ["analysis/a.c", '// the begin of it\nTEXT("a", "Since the start of the trace.");\n'],
+      ["analysis/a.c", 'TEXT("a", "Since the start of the trace.");\n'],
       ["schema/openapi.json", '"description": "Resumable uploads."\n'],
     ],
   },

@@ -31,7 +31,7 @@ static inline void put_tar_header(struct buf *out, const char *name, char type, 
     for (size_t i = 0; i < TAR_BLOCK; i++)
         total += (unsigned char)header[i];
     snprintf(sum, sizeof sum, "%06o", total);
-    memcpy(header + 148, sum, 7); // a blank stays behind it
+    memcpy(header + 148, sum, 7); // followed by a blank
     buf_add(out, header, sizeof header);
 }
 
@@ -67,7 +67,8 @@ struct zip_member {
     const char *name;
     struct str text;
     bool deflated, encrypted;
-    uint32_t size_off, crc_off; // how far the size and the sum that are written are from true ones
+    uint32_t size_off,
+        crc_off; // what is added to the size and checksum written, to make them wrong
 };
 
 static inline void put_le(struct buf *out, uint64_t value, size_t bytes)
@@ -92,7 +93,7 @@ static inline void put_deflated(struct buf *out, struct str text)
     deflateEnd(&z);
 }
 
-// What both headers of a member say from its flags to the length of its name.
+// The fields that both headers of a member share, from the flags to the length of its name.
 static inline void put_zip_facts(struct buf *out, const struct zip_member *member, size_t packed)
 {
     uLong crc = crc32(0, (const unsigned char *)member->text.at, (uInt)member->text.len);

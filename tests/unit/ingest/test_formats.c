@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files are called, by their first bytes and their names, and what follows from the table.
+// Files are recognized by their first bytes and names, and messages follow the table.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

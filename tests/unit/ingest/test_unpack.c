@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives give up their members, whatever else is in them.
+// Members of archives are read, and damage or attacks do no harm.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -178,7 +178,7 @@ static void a_name_without_end_is_cut_and_not_read(void **state)
     buf_free(&name);
 }
 
-// Whether the library refuses it or steps over it.
+// Whether libarchive refuses or skips it.
 static void a_pax_header_of_megabytes_does_no_harm(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void a_pax_header_of_megabytes_does_no_harm(void **state)
     buf_free(&record);
 }
 
-// Wherever it is cut: what came before is as it was, and nothing else comes.
+// Wherever it is cut, members before the cut are unchanged and no others appear.
 static void a_cut_tar_gives_what_came_before(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void a_zip_in_compression_is_refused(void **state)
 
 // --- limits -------------------------------------------------------------------------------------
 
-// The same block again and again, without end.
+// The same block, endlessly.
 struct endless {
     struct source source;
     char block[TAR_BLOCK];
@@ -375,7 +375,7 @@ static void a_member_that_grows_beyond_reason_is_stopped(void **state)
     assert_true(unpack_next(unpack, &member, &err));
     assert_int_equal(compress_drain(unpack_source(unpack, &err), 1 << 16, &out), ERR_LIMIT);
     assert_true(out.len < (uint64_t)256 << 20);
-    assert_false(unpack_next(unpack, &member, &err)); // nor is it stepped over
+    assert_false(unpack_next(unpack, &member, &err)); // nor can it be skipped
     assert_int_equal(err.code, ERR_LIMIT);
     assert_non_null(strstr(err.msg, "more than 200 times its size"));
     unpack_close(unpack);
@@ -393,7 +393,7 @@ static bool drain_part(void *context, struct file_part *part, struct err *err)
     return true;
 }
 
-// Each of them is small enough.
+// Each by itself is within the limit.
 static void what_is_decompressed_within_counts_together(void **state)
 {
     (void)state;

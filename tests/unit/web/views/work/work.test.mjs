@@ -24,7 +24,7 @@ test("the share without a category is of all busy time", () => {
 
 const metric = (name, value, unit = "share") => ({ metric: name, value, unit, help: name });
 
-test("utilization leads, precisions become one figure, and no figure is told twice", () => {
+test("utilization leads, precisions become one figure, and no figure appears twice", () => {
   const { leading, others } = metric_views([metric("gemm_fp8_share", 0),
     metric("gemm_bf16_share", 0.7), metric("gemm_fp32_share", 0.3), metric("something", 5, "count"),
     metric("flops_per_step", 5.76e12, "count"), metric("hfu", null), metric("mfu", 0.4)]);
