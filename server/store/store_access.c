@@ -33,7 +33,7 @@ static void bind_limit(struct stmt *stmt, int64_t limit)
 
 // --- tokens -------------------------------------------------------------------------------------
 
-static int64_t count_good(sqlite3 *db, struct err *err)
+static int64_t count_good(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT count(*) FROM token WHERE revoked_ns IS NULL "
@@ -47,13 +47,13 @@ static int64_t count_good(sqlite3 *db, struct err *err)
 bool store_count_tokens(struct store *store, int64_t *count, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     *count = count_good(txn.db, err);
     return txn_end(&txn, *count >= 0, err);
 }
 
-static bool insert_token(sqlite3 *db, const struct token_request *request, const char *hash,
+static bool insert_token(struct db *db, const struct token_request *request, const char *hash,
                          struct str id, struct err *err)
 {
     int64_t count = count_good(db, err);
@@ -89,7 +89,7 @@ bool store_add_token(struct store *store, const struct token_request *request, c
         return false;
     *id = str_of(text);
     id->at = arena_strdup(arena, *id, err);
-    if (!id->at || !txn_begin(store, TXN_WRITE, &txn, err))
+    if (!id->at || !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, insert_token(txn.db, request, hash, *id, err), err);
 }
@@ -117,7 +117,7 @@ bool store_find_token(struct store *store, const char *hash, struct arena *arena
 {
     struct txn txn;
     *found = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "SELECT " TOKEN_COLUMNS " FROM token WHERE prefix = ?", err);
@@ -136,7 +136,7 @@ bool store_touch_token(struct store *store, const struct token *token, struct er
     int64_t now = clock_wall_ns();
     if (now - token->used_ns < USE_NOTED_NS)
         return true;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, "UPDATE token SET used_ns = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, now);
@@ -159,7 +159,7 @@ bool store_list_tokens(struct store *store, struct str id, struct arena *arena, 
 {
     struct txn txn;
     *table = (struct table){.desc = &table_tokens};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db, id.len ? TOKEN_ROWS " WHERE id = ?" : TOKEN_ROWS " ORDER BY created_ns DESC, id",
@@ -170,7 +170,7 @@ bool store_list_tokens(struct store *store, struct str id, struct arena *arena, 
     return txn_end(&txn, sql_end_table(&stmt, arena, table), err);
 }
 
-static bool find_good(sqlite3 *db, struct str key, struct arena *arena, struct str *id,
+static bool find_good(struct db *db, struct str key, struct arena *arena, struct str *id,
                       struct err *err)
 {
     int count = 0;
@@ -194,7 +194,7 @@ static bool find_good(sqlite3 *db, struct str key, struct arena *arena, struct s
                                  (int)(key.len < 80 ? key.len : 80), key.at);
 }
 
-static bool revoke(sqlite3 *db, struct str id, struct err *err)
+static bool revoke(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE token SET revoked_ns = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, clock_wall_ns());
@@ -210,7 +210,7 @@ bool store_revoke_token(struct store *store, struct str key, struct arena *arena
                         struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = find_good(txn.db, key, arena, id, err) && revoke(txn.db, *id, err);
     return txn_end(&txn, ok, err);
@@ -218,7 +218,7 @@ bool store_revoke_token(struct store *store, struct str key, struct arena *arena
 
 // --- sessions -----------------------------------------------------------------------------------
 
-static bool drop_old_sessions(sqlite3 *db, struct str token_id, int64_t now, struct err *err)
+static bool drop_old_sessions(struct db *db, struct str token_id, int64_t now, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "DELETE FROM session WHERE hash IN (SELECT hash FROM session "
@@ -234,7 +234,7 @@ static bool drop_old_sessions(sqlite3 *db, struct str token_id, int64_t now, str
     return sql_run(&idle);
 }
 
-static bool insert_session(sqlite3 *db, const char *hash, struct str token_id, struct err *err)
+static bool insert_session(struct db *db, const char *hash, struct str token_id, struct err *err)
 {
     int64_t now = clock_wall_ns();
     if (!drop_old_sessions(db, token_id, now, err))
@@ -254,7 +254,7 @@ static bool insert_session(sqlite3 *db, const char *hash, struct str token_id, s
 bool store_add_session(struct store *store, const char *hash, struct str token_id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, insert_session(txn.db, hash, token_id, err), err);
 }
@@ -262,7 +262,7 @@ bool store_add_session(struct store *store, const char *hash, struct str token_i
 static bool touch_session(struct store *store, const char *hash, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, "UPDATE session SET used_ns = ? WHERE hash = ?", err);
     sql_bind_i64(&stmt, clock_wall_ns());
@@ -276,7 +276,7 @@ bool store_find_session(struct store *store, const char *hash, struct arena *are
     struct txn txn;
     int64_t now = clock_wall_ns(), used_ns = 0;
     *found = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "SELECT session.hash, token.id, name, scopes, expires_ns, "
@@ -300,7 +300,7 @@ bool store_find_session(struct store *store, const char *hash, struct arena *are
 bool store_end_session(struct store *store, const char *hash, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, "DELETE FROM session WHERE hash = ?", err);
     sql_bind_text(&stmt, str_of(hash));

@@ -51,7 +51,7 @@ static void bind_conditions(struct stmt *stmt, const struct alert_query *query)
     sql_bind_u64(stmt, STORE_MAX_ALERTS);
 }
 
-static bool list_alerts(sqlite3 *db, const struct alert_query *query, struct arena *arena,
+static bool list_alerts(struct db *db, const struct alert_query *query, struct arena *arena,
                         struct table *table, struct err *err)
 {
     struct buf sql = {0};
@@ -73,7 +73,7 @@ bool store_list_alerts(struct store *store, const struct alert_query *query, str
     struct txn txn;
     *table = (struct table){.desc = &table_alerts};
     if ((query->status.len && !check_status(query->status, err)) ||
-        !txn_begin(store, TXN_READ, &txn, err))
+        !txn_begin(store, DB_READ, &txn, err))
         return false;
     return txn_end(&txn, list_alerts(txn.db, query, arena, table, err), err);
 }
@@ -83,7 +83,7 @@ bool store_find_alert(struct store *store, struct str id, struct arena *arena, s
 {
     struct txn txn;
     *table = (struct table){.desc = &table_alerts};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, SELECT_ALERTS "WHERE alert.id = ?", err);
     sql_bind_text(&stmt, id);
@@ -103,7 +103,7 @@ static bool check_comment(struct str comment, struct err *err)
 }
 
 // Whoever says new gives it back to the service; it goes when it holds no more.
-static bool update_alert(sqlite3 *db, struct str id, const struct alert_patch *patch,
+static bool update_alert(struct db *db, struct str id, const struct alert_patch *patch,
                          struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -121,11 +121,11 @@ static bool update_alert(sqlite3 *db, struct str id, const struct alert_patch *p
     }
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && (sqlite3_changes(db) == 1 || refuse(id, err));
+    return sql_run(&stmt) && (db_changes(db) == 1 || refuse(id, err));
 }
 
 // What was decided changes how the series is judged.
-static bool touch_series(sqlite3 *db, struct str id, struct err *err)
+static bool touch_series(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -142,7 +142,7 @@ bool store_patch_alert(struct store *store, struct str id, const struct alert_pa
     struct txn txn;
     if ((patch->status && !check_status(*patch->status, err)) ||
         (patch->comment && !check_comment(*patch->comment, err)) ||
-        !txn_begin(store, TXN_WRITE, &txn, err))
+        !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = update_alert(txn.db, id, patch, err) && touch_series(txn.db, id, err);
     return txn_end(&txn, ok, err);

@@ -15,11 +15,11 @@ enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait for milliseconds
 bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "INSERT INTO audit (at_ns, who, peer, action, object, status, "
-                                 "request_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                                 "request_id) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
                                  err);
     sql_bind_i64(&stmt, row->at_ns);
     sql_bind_text(&stmt, row->who);
@@ -28,8 +28,9 @@ bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *
     sql_bind_text(&stmt, row->object);
     sql_bind_i64(&stmt, row->status);
     sql_bind_text(&stmt, row->request_id);
-    bool ok = sql_run(&stmt);
-    int64_t row_id = sqlite3_last_insert_rowid(txn.db);
+    int64_t row_id = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    sql_step(&stmt); // a row is inserted for good once the statement has ended
+    bool ok = sql_end(&stmt);
     ok = txn_end(&txn, ok, err);
     if (id)
         *id = ok ? row_id : 0;
@@ -40,7 +41,7 @@ bool store_sum_audit(struct store *store, int64_t id, uint64_t count, int64_t la
                      struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "UPDATE audit SET count = ?, last_ns = ? WHERE id = ?", err);
@@ -58,7 +59,7 @@ bool store_list_audit(struct store *store, const struct audit_query *query, stru
 {
     struct txn txn;
     *table = (struct table){.desc = &table_audit};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db,
@@ -76,7 +77,7 @@ bool store_prune_audit(struct store *store, int64_t before_ns, uint64_t *pruned,
 {
     struct txn txn;
     *pruned = 0;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "DELETE FROM audit WHERE id IN (SELECT id FROM audit "
@@ -85,7 +86,7 @@ bool store_prune_audit(struct store *store, int64_t before_ns, uint64_t *pruned,
     sql_bind_i64(&stmt, before_ns);
     sql_bind_i64(&stmt, PRUNED_AT_ONCE);
     bool ok = sql_run(&stmt);
-    *pruned = ok ? (uint64_t)sqlite3_changes64(txn.db) : 0;
+    *pruned = ok ? (uint64_t)db_changes(txn.db) : 0;
     return txn_end(&txn, ok, err);
 }
 
@@ -96,7 +97,7 @@ bool store_quota_use(struct store *store, struct str who, int64_t day, struct qu
 {
     struct txn txn;
     *use = (struct quota_use){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db,
@@ -115,7 +116,7 @@ bool store_quota_use(struct store *store, struct str who, int64_t day, struct qu
     return txn_end(&txn, sql_end(&stmt), err);
 }
 
-static bool forget_days(sqlite3 *db, struct str who, int64_t day, struct err *err)
+static bool forget_days(struct db *db, struct str who, int64_t day, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM quota_day WHERE who = ? AND day < ?", err);
     sql_bind_text(&stmt, who);
@@ -123,7 +124,7 @@ static bool forget_days(sqlite3 *db, struct str who, int64_t day, struct err *er
     return sql_run(&stmt);
 }
 
-static bool charge(sqlite3 *db, struct str who, int64_t day, uint64_t bytes, struct err *err)
+static bool charge(struct db *db, struct str who, int64_t day, uint64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO quota_day (who, day, bytes) VALUES (?, ?, ?) "
@@ -140,7 +141,7 @@ int64_t store_today(void)
     return clock_wall_ns() / 1000000000 / 86400;
 }
 
-bool uploads_charge(sqlite3 *db, struct str who, uint64_t bytes, struct err *err)
+bool uploads_charge(struct db *db, struct str who, uint64_t bytes, struct err *err)
 {
     return who.len == 0 || bytes == 0 || charge(db, who, store_today(), bytes, err);
 }
@@ -149,12 +150,12 @@ bool store_quota_charge(struct store *store, struct str who, int64_t day, uint64
                         struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, charge(txn.db, who, day, bytes, err), err);
 }
 
-bool uploads_own(sqlite3 *db, struct str who, struct str upload_id, struct err *err)
+bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err)
 {
     if (who.len == 0)
         return true;

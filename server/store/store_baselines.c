@@ -10,7 +10,7 @@ bool store_list_baselines(struct store *store, struct str name, struct arena *ar
 {
     struct txn txn;
     *table = (struct table){.desc = &table_baselines};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db,
@@ -26,7 +26,7 @@ bool store_list_baselines(struct store *store, struct str name, struct arena *ar
 }
 
 // A run shows its baselines, so it changes with them.
-static bool touch_pinned(sqlite3 *db, struct str name, struct err *err)
+static bool touch_pinned(struct db *db, struct str name, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE stored_run SET revision = revision + 1 "
@@ -36,7 +36,7 @@ static bool touch_pinned(sqlite3 *db, struct str name, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool check_room(sqlite3 *db, struct err *err)
+static bool check_room(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT count(*) FROM baseline", err);
     int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
@@ -47,7 +47,7 @@ static bool check_room(sqlite3 *db, struct err *err)
                    STORE_MAX_BASELINES);
 }
 
-static bool set_baseline(sqlite3 *db, struct str name, struct str run_id, struct err *err)
+static bool set_baseline(struct db *db, struct str name, struct str run_id, struct err *err)
 {
     if (!touch_pinned(db, name, err) || !sql_touch_run(db, run_id, err))
         return false;
@@ -65,26 +65,26 @@ static bool set_baseline(sqlite3 *db, struct str name, struct str run_id, struct
 bool store_set_baseline(struct store *store, struct str name, struct str run_id, struct err *err)
 {
     struct txn txn;
-    if (!meta_check_word("baseline name", name, err) || !txn_begin(store, TXN_WRITE, &txn, err))
+    if (!meta_check_word("baseline name", name, err) || !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, set_baseline(txn.db, name, run_id, err), err);
 }
 
-static bool drop_baseline(sqlite3 *db, struct str name, struct err *err)
+static bool drop_baseline(struct db *db, struct str name, struct err *err)
 {
     if (!touch_pinned(db, name, err))
         return false;
     struct stmt stmt = sql_begin(db, "DELETE FROM baseline WHERE name = ?", err);
     sql_bind_text(&stmt, name);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "no baseline '%.*s'",
-                                                (int)(name.len < 80 ? name.len : 80), name.at));
+           (db_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "no baseline '%.*s'",
+                                           (int)(name.len < 80 ? name.len : 80), name.at));
 }
 
 bool store_drop_baseline(struct store *store, struct str name, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, drop_baseline(txn.db, name, err), err);
 }

@@ -9,7 +9,7 @@
 
 // --- into the bin -------------------------------------------------------------------------------
 
-static bool check_no_baseline(sqlite3 *db, struct str id, struct err *err)
+static bool check_no_baseline(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "SELECT name FROM baseline WHERE run_id = ? ORDER BY name LIMIT 1", err);
@@ -25,7 +25,7 @@ static bool check_no_baseline(sqlite3 *db, struct str id, struct err *err)
 }
 
 // The rest is done by triggers (0023). A join that is cut short is forgotten: restoring queues it.
-static bool bin_run(sqlite3 *db, struct str id, struct str who, struct err *err)
+static bool bin_run(struct db *db, struct str id, struct str who, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -43,7 +43,7 @@ bool store_bin_run(struct store *store, struct str id, int64_t expected, struct 
                    struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = runs_check_revision(txn.db, id, expected, err) &&
               check_no_baseline(txn.db, id, err) && bin_run(txn.db, id, who, err);
@@ -58,7 +58,7 @@ static bool refuse(struct str id, struct err *err)
                    id.at);
 }
 
-static bool check_in_bin(sqlite3 *db, struct str id, struct err *err)
+static bool check_in_bin(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "SELECT 1 FROM stored_run WHERE id = ? AND deleted_ns IS NOT NULL", err);
@@ -67,7 +67,7 @@ static bool check_in_bin(sqlite3 *db, struct str id, struct err *err)
     return sql_end(&stmt) && (found || refuse(id, err));
 }
 
-static bool check_name_free(sqlite3 *db, struct str id, struct err *err)
+static bool check_name_free(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -87,7 +87,7 @@ static bool check_name_free(sqlite3 *db, struct str id, struct err *err)
 }
 
 // What was not read yet when the run was deleted, or what a newer analysis would read again.
-static bool queue_missing(sqlite3 *db, struct str id, struct err *err)
+static bool queue_missing(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO job (kind, run_id, trace_id, created_ns) "
@@ -116,7 +116,7 @@ static bool queue_missing(sqlite3 *db, struct str id, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool restore_run(sqlite3 *db, struct str id, struct err *err)
+static bool restore_run(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -131,7 +131,7 @@ static bool restore_run(sqlite3 *db, struct str id, struct err *err)
 bool store_restore_run(struct store *store, struct str id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = check_in_bin(txn.db, id, err) && check_name_free(txn.db, id, err) &&
               restore_run(txn.db, id, err);
@@ -193,7 +193,7 @@ bool store_find_in_bin(struct store *store, struct str id, struct arena *arena,
 {
     struct txn txn;
     bool found;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db, SELECT_RUNS "FROM stored_run WHERE id = ? AND deleted_ns IS NOT NULL", err);
@@ -207,7 +207,7 @@ bool store_next_in_bin(struct store *store, int64_t before_ns, struct arena *are
 {
     struct txn txn;
     *found = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db,
@@ -257,7 +257,7 @@ bool store_list_stored(struct store *store, enum stored_which which, struct aren
     struct txn txn;
     bool all = which == STORED_ALL;
     *list = (struct stored_list){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok =
         read_runs(sql_begin(txn.db, all ? SELECT_RUNS ALL : SELECT_RUNS IN_BIN, err), arena,

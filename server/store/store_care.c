@@ -35,7 +35,7 @@ bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_bl
 {
     struct txn txn;
     *found = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = find_blob(&txn, OLDEST_BLOB, before_ns, blob, err) &&
               (blob->sha256[0] || find_blob(&txn, FUTURE_BLOB, clock_wall_ns(), blob, err));
@@ -43,7 +43,7 @@ bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_bl
     return txn_end(&txn, ok, err);
 }
 
-static bool note_look(sqlite3 *db, struct str sha256, struct str damage, struct err *err)
+static bool note_look(struct db *db, struct str sha256, struct str damage, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "UPDATE blob SET checked_ns = ?, damage = ? WHERE sha256 = ?", err);
@@ -53,7 +53,7 @@ static bool note_look(sqlite3 *db, struct str sha256, struct str damage, struct 
     return sql_run(&stmt);
 }
 
-static bool was_damaged(sqlite3 *db, struct str sha256, bool *damaged, struct err *err)
+static bool was_damaged(struct db *db, struct str sha256, bool *damaged, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT 1 FROM blob WHERE sha256 = ? AND damage <> ''", err);
     sql_bind_text(&stmt, sha256);
@@ -62,7 +62,7 @@ static bool was_damaged(sqlite3 *db, struct str sha256, bool *damaged, struct er
 }
 
 // A warning of another kind stays; the list of damaged files names this one all the same.
-static bool warn_traces(sqlite3 *db, struct str sha256, bool is_damaged, struct err *err)
+static bool warn_traces(struct db *db, struct str sha256, bool is_damaged, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -81,14 +81,14 @@ static bool warn_traces(sqlite3 *db, struct str sha256, bool is_damaged, struct 
     return sql_run(&stmt);
 }
 
-bool blobs_note(sqlite3 *db, struct str sha256, struct str damage, struct err *err)
+bool blobs_note(struct db *db, struct str sha256, struct str damage, struct err *err)
 {
     bool damaged;
     return was_damaged(db, sha256, &damaged, err) && note_look(db, sha256, damage, err) &&
            (damaged == (damage.len > 0) || warn_traces(db, sha256, !damaged, err));
 }
 
-bool blobs_heal(sqlite3 *db, struct str sha256, struct err *err)
+bool blobs_heal(struct db *db, struct str sha256, struct err *err)
 {
     bool damaged;
     return was_damaged(db, sha256, &damaged, err) &&
@@ -107,7 +107,7 @@ bool store_blob_sound_ns(struct store *store, struct str sha256, int64_t *at_ns,
 bool store_note_scrub(struct store *store, const char *sha256, const char *damage, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = blobs_note(txn.db, str_of(sha256), str_of(damage), err);
     return txn_end(&txn, ok, err);
@@ -135,7 +135,7 @@ bool store_list_damaged(struct store *store, struct arena *arena, struct damaged
     struct txn txn;
     *blobs = NULL;
     *count = 0;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db,
@@ -167,7 +167,7 @@ bool store_believed_clock(struct store *store, int64_t *at_ns, struct err *err)
 bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "INSERT OR REPLACE INTO believed_clock VALUES (1, ?)", err);
@@ -178,14 +178,14 @@ bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err)
 
 enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait for milliseconds
 
-static bool prune(sqlite3 *db, const char *text, int64_t before_ns, uint64_t *pruned,
+static bool prune(struct db *db, const char *text, int64_t before_ns, uint64_t *pruned,
                   struct err *err)
 {
     struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, before_ns);
     sql_bind_i64(&stmt, PRUNED_AT_ONCE);
     bool ok = sql_run(&stmt);
-    *pruned += ok ? (uint64_t)sqlite3_changes64(db) : 0;
+    *pruned += ok ? (uint64_t)db_changes(db) : 0;
     return ok;
 }
 
@@ -193,7 +193,7 @@ bool store_prune(struct store *store, int64_t before_ns, uint64_t *pruned, struc
 {
     struct txn txn;
     *pruned = 0;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = prune(txn.db,
                     "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE finished_ns < ? "

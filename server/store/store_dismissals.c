@@ -10,7 +10,7 @@ bool store_list_dismissals(struct store *store, struct str run_id, struct arena 
     struct txn txn;
     *dismissals = NULL;
     *count = 0;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "SELECT finding, reason, created_ns FROM finding_dismissal "
@@ -48,7 +48,7 @@ static bool check_reason(struct str reason, struct err *err)
            err_set(err, ERR_USAGE, "found a reason that is not valid UTF-8");
 }
 
-static bool check_finding(sqlite3 *db, struct str run_id, struct str finding, struct err *err)
+static bool check_finding(struct db *db, struct str run_id, struct str finding, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT 1 FROM run_findings WHERE run_id = ? AND id = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -60,7 +60,7 @@ static bool check_finding(sqlite3 *db, struct str run_id, struct str finding, st
                             (int)(finding.len < 80 ? finding.len : 80), finding.at);
 }
 
-static bool dismiss(sqlite3 *db, struct str run_id, struct str finding, struct str reason,
+static bool dismiss(struct db *db, struct str run_id, struct str finding, struct str reason,
                     struct err *err)
 {
     if (!check_finding(db, run_id, finding, err))
@@ -80,7 +80,7 @@ bool store_dismiss(struct store *store, struct str run_id, struct str finding, s
                    struct err *err)
 {
     struct txn txn;
-    if (!check_reason(reason, err) || !txn_begin(store, TXN_WRITE, &txn, err))
+    if (!check_reason(reason, err) || !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, dismiss(txn.db, run_id, finding, reason, err), err);
 }
@@ -89,13 +89,13 @@ bool store_take_back_dismissal(struct store *store, struct str run_id, struct st
                                struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "DELETE FROM finding_dismissal WHERE run_id = ? AND finding = ?", err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, finding);
-    bool ok = sql_run(&stmt) && (sqlite3_changes(txn.db) == 1 ||
+    bool ok = sql_run(&stmt) && (db_changes(txn.db) == 1 ||
                                  err_set(err, ERR_NOT_FOUND, "the finding '%.*s' is not dismissed",
                                          (int)(finding.len < 80 ? finding.len : 80), finding.at));
     return txn_end(&txn, ok, err);

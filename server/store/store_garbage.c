@@ -25,7 +25,7 @@ static bool list_names(struct store *store, const char *text, struct str prefix,
 {
     struct txn txn;
     *names = (struct store_names){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, text, err);
     sql_bind_text(&stmt, prefix);
@@ -61,7 +61,7 @@ bool store_list_garbage(struct store *store, struct arena *arena, struct garbage
                         size_t *count, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, "SELECT kind = 'blob', name FROM garbage", err);
     *items = NULL;
@@ -83,7 +83,7 @@ static bool change_garbage(struct store *store, const char *text, const struct g
                            struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, text, err);
     sql_bind_text(&stmt, item->kind == GARBAGE_BLOB ? STR("blob") : STR("trace_file"));

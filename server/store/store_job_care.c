@@ -23,7 +23,7 @@ struct back {
     const char *reason; // why, NULL: nothing is wrong with it
 };
 
-static bool requeue(sqlite3 *db, const struct job *job, struct back back, struct err *err)
+static bool requeue(struct db *db, const struct job *job, struct back back, struct err *err)
 {
     // A newer job of the same thing may wait already: then this one is not needed.
     struct stmt stmt = sql_begin(
@@ -42,14 +42,14 @@ static bool requeue(sqlite3 *db, const struct job *job, struct back back, struct
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 || jobs_end(db, job, STR("done"), STR(""), err)) &&
+           (db_changes(db) == 1 || jobs_end(db, job, STR("done"), STR(""), err)) &&
            (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("queued"), err));
 }
 
 bool store_requeue_job(struct store *store, const struct job *job, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = requeue(txn.db, job, (struct back){.attempts = job->attempt - 1}, err);
     return txn_end(&txn, ok, err);
@@ -61,8 +61,8 @@ struct job_list {
 };
 
 // Running jobs whose lease ends before that time.
-static bool list_running(sqlite3 *db, int64_t before_ns, struct arena *arena, struct job_list *list,
-                         struct err *err)
+static bool list_running(struct db *db, int64_t before_ns, struct arena *arena,
+                         struct job_list *list, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -87,7 +87,7 @@ static bool list_running(sqlite3 *db, int64_t before_ns, struct arena *arena, st
     return sql_end(&stmt);
 }
 
-static bool count_crash(sqlite3 *db, const struct job *job, bool crashed, int64_t *crashes,
+static bool count_crash(struct db *db, const struct job *job, bool crashed, int64_t *crashes,
                         struct err *err)
 {
     struct stmt stmt =
@@ -98,7 +98,7 @@ static bool count_crash(sqlite3 *db, const struct job *job, bool crashed, int64_
     return sql_end(&stmt);
 }
 
-static bool recover_job(sqlite3 *db, const struct job *job, bool crashed, struct err *err)
+static bool recover_job(struct db *db, const struct job *job, bool crashed, struct err *err)
 {
     int64_t crashes;
     if (!count_crash(db, job, crashed, &crashes, err))
@@ -114,7 +114,7 @@ static bool recover_job(sqlite3 *db, const struct job *job, bool crashed, struct
     return jobs_fail(db, job, reason, err);
 }
 
-static bool recover_running(sqlite3 *db, int64_t before_ns, bool crashed, size_t *count,
+static bool recover_running(struct db *db, int64_t before_ns, bool crashed, size_t *count,
                             struct err *err)
 {
     struct arena arena;
@@ -138,7 +138,7 @@ static bool recover_running(sqlite3 *db, int64_t before_ns, bool crashed, size_t
 #define IS_FAILED_OF_BLOB      "sha256 = ?1 AND state = 'failed'"
 #define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
 
-static bool requeue_stale(sqlite3 *db, struct err *err)
+static bool requeue_stale(struct db *db, struct err *err)
 {
     struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_STALE), err);
     sql_bind_i64(&queue, ANALYSIS_VERSION);
@@ -150,7 +150,7 @@ static bool requeue_stale(sqlite3 *db, struct err *err)
     return sql_run(&mark);
 }
 
-bool jobs_queue_failed_of(sqlite3 *db, struct str sha256, struct err *err)
+bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err)
 {
     struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_FAILED_OF_BLOB), err);
     sql_bind_text(&queue, sha256);
@@ -163,7 +163,7 @@ bool jobs_queue_failed_of(sqlite3 *db, struct str sha256, struct err *err)
 }
 
 // Runs whose traces are current and whose tables are not.
-static bool requeue_stale_runs(sqlite3 *db, struct err *err)
+static bool requeue_stale_runs(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -179,7 +179,7 @@ static bool requeue_stale_runs(sqlite3 *db, struct err *err)
 bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     size_t count;
     bool ok = recover_running(txn.db, INT64_MAX, crashed, &count, err) &&
@@ -189,7 +189,7 @@ bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
 
 // --- leases -------------------------------------------------------------------------------------
 
-static bool renew(sqlite3 *db, int64_t job_id, int64_t until_ns, struct err *err)
+static bool renew(struct db *db, int64_t job_id, int64_t until_ns, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "UPDATE job SET lease_until_ns = ? WHERE id = ? AND state = 'running'", err);
@@ -203,7 +203,7 @@ bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count
 {
     struct txn txn;
     int64_t now_ns = clock_wall_ns();
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
@@ -214,7 +214,7 @@ bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count
 
 // --- strikes ------------------------------------------------------------------------------------
 
-static bool count_strike(sqlite3 *db, const struct job *job, int64_t *strikes, struct err *err)
+static bool count_strike(struct db *db, const struct job *job, int64_t *strikes, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE job SET strikes = strikes + 1 WHERE id = ? "
@@ -226,7 +226,7 @@ static bool count_strike(sqlite3 *db, const struct job *job, int64_t *strikes, s
     return sql_end(&stmt);
 }
 
-static bool strike(sqlite3 *db, const struct job *job, const struct job_strike *why, bool *again,
+static bool strike(struct db *db, const struct job *job, const struct job_strike *why, bool *again,
                    struct err *err)
 {
     int64_t strikes;
@@ -246,7 +246,7 @@ bool store_strike_job(struct store *store, const struct job *job, const struct j
                       bool *again, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = strike(txn.db, job, why, again, err);
     return txn_end(&txn, ok, err);
@@ -256,7 +256,7 @@ bool store_strike_job(struct store *store, const struct job *job, const struct j
 
 #define CANCELLED "cancelled"
 
-static bool end_open_jobs(sqlite3 *db, struct str run_id, int64_t *count, struct err *err)
+static bool end_open_jobs(struct db *db, struct str run_id, int64_t *count, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE job SET state = 'failed', error = ?, finished_ns = ?, "
@@ -267,11 +267,11 @@ static bool end_open_jobs(sqlite3 *db, struct str run_id, int64_t *count, struct
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, run_id);
     bool ok = sql_run(&stmt);
-    *count = ok ? sqlite3_changes(db) : 0;
+    *count = ok ? db_changes(db) : 0;
     return ok;
 }
 
-static bool fail_open_traces(sqlite3 *db, struct str run_id, struct err *err)
+static bool fail_open_traces(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE trace SET state = 'failed', error = ? WHERE run_id = ? "
@@ -286,7 +286,7 @@ bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
 {
     struct txn txn;
     int64_t count;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = end_open_jobs(txn.db, run_id, &count, err) &&
               (count == 0 || (fail_open_traces(txn.db, run_id, err) &&
@@ -294,7 +294,7 @@ bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
     return txn_end(&txn, ok, err);
 }
 
-static bool forget_error(sqlite3 *db, struct str run_id, struct err *err)
+static bool forget_error(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE stored_run SET error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -302,7 +302,7 @@ static bool forget_error(sqlite3 *db, struct str run_id, struct err *err)
 }
 
 // Takes the text of a QUEUE_TRACES of a run.
-static bool queue_traces(sqlite3 *db, const char *text, struct str run_id, struct err *err)
+static bool queue_traces(struct db *db, const char *text, struct str run_id, struct err *err)
 {
     struct stmt queue = sql_begin(db, text, err);
     sql_bind_text(&queue, run_id);
@@ -314,7 +314,7 @@ static bool queue_traces(sqlite3 *db, const char *text, struct str run_id, struc
     return sql_run(&mark);
 }
 
-bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err)
+bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err)
 {
     return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
 }
@@ -322,7 +322,7 @@ bool jobs_queue_traces(sqlite3 *db, struct str run_id, struct err *err)
 bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
               queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err);

@@ -9,7 +9,7 @@
 
 // --- queueing -----------------------------------------------------------------------------------
 
-bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct err *err)
+bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, state);
@@ -17,7 +17,7 @@ bool jobs_mark_trace(sqlite3 *db, struct str trace_id, struct str state, struct 
     return sql_run(&stmt);
 }
 
-bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err)
+bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO job (kind, run_id, trace_id, created_ns) "
@@ -31,7 +31,7 @@ bool jobs_queue_trace(sqlite3 *db, struct str trace_id, struct err *err)
 
 // Joins a run's ranks when none is on its way. Of many, before that each time as many again are
 // there as the last time: its page shows figures early, and all joins together cost twice the last.
-static bool queue_run_if_due(sqlite3 *db, struct str run_id, struct err *err)
+static bool queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -59,7 +59,7 @@ static bool queue_run_if_due(sqlite3 *db, struct str run_id, struct err *err)
     "ORDER BY due_ns, job.id LIMIT 1"
 
 // The next job whose file has at most max_bytes; its id is 0 when none can begin.
-static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struct job *job,
+static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, struct job *job,
                       struct err *err)
 {
     struct stmt stmt = sql_begin(db, NEXT, err);
@@ -80,7 +80,7 @@ static bool find_next(sqlite3 *db, int64_t max_bytes, struct arena *arena, struc
     return sql_end(&stmt);
 }
 
-static bool start_job(sqlite3 *db, const struct job *job, struct err *err)
+static bool start_job(struct db *db, const struct job *job, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE job SET state = 'running', attempts = ?, started_ns = ?2, "
@@ -98,7 +98,7 @@ static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, s
                   struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok =
         find_next(txn.db, max_bytes, arena, job, err) && (!job->id || start_job(txn.db, job, err));
@@ -123,7 +123,7 @@ bool store_claim_small_job(struct store *store, struct arena *arena, struct job 
 
 // --- ending -------------------------------------------------------------------------------------
 
-bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str reason,
+bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
               struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -137,7 +137,7 @@ bool jobs_end(sqlite3 *db, const struct job *job, struct str state, struct str r
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 ||
+           (db_changes(db) == 1 ||
             err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
                     (long long)job->id));
 }
@@ -151,7 +151,7 @@ static void bind_known(struct stmt *stmt, int64_t value)
 }
 
 // A trace that was queued again while it was read is neither done nor failed yet.
-static bool mark_if_queued(sqlite3 *db, struct str trace_id, struct err *err)
+static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -162,7 +162,7 @@ static bool mark_if_queued(sqlite3 *db, struct str trace_id, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_result *result,
+static bool write_figures(struct db *db, struct str trace_id, const struct trace_result *result,
                           struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -184,7 +184,7 @@ static bool write_figures(sqlite3 *db, struct str trace_id, const struct trace_r
 }
 
 // Counts what was made of a trace to whoever brought it.
-static bool note_trace_made(sqlite3 *db, struct str trace_id, int64_t bytes, struct err *err)
+static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
     sql_bind_i64(&stmt, bytes);
@@ -192,7 +192,7 @@ static bool note_trace_made(sqlite3 *db, struct str trace_id, int64_t bytes, str
     return sql_run(&stmt);
 }
 
-static bool finish_trace(sqlite3 *db, const struct job *job, const struct trace_result *result,
+static bool finish_trace(struct db *db, const struct job *job, const struct trace_result *result,
                          struct err *err)
 {
     int64_t bytes;
@@ -209,7 +209,7 @@ bool store_finish_trace(struct store *store, const struct job *job,
                         const struct trace_result *result, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = finish_trace(txn.db, job, result, err);
     return txn_end(&txn, ok, err);
@@ -217,7 +217,7 @@ bool store_finish_trace(struct store *store, const struct job *job,
 
 // A run counts in its series once its analysis ended well. While it is analysed again it counts as
 // before.
-static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
+static bool settle_point(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db,
@@ -229,7 +229,7 @@ static bool settle_point(sqlite3 *db, struct str run_id, struct err *err)
     return sql_run(&stmt);
 }
 
-bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err *err)
+bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE stored_run SET analysis_version = ?, error = ?, joined = "
@@ -248,7 +248,7 @@ bool jobs_mark_run(sqlite3 *db, struct str run_id, const char *error, struct err
 bool store_finish_run(struct store *store, const struct job *job, int tables, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
               tables_replace(txn.db, job->run_id, tables, err) &&
@@ -256,7 +256,7 @@ bool store_finish_run(struct store *store, const struct job *job, int tables, st
     return txn_end(&txn, ok, err);
 }
 
-static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, struct err *err)
+static bool fail_trace(struct db *db, const struct job *job, struct str reason, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "UPDATE trace SET state = 'failed', error = ? WHERE id = ?", err);
@@ -266,7 +266,7 @@ static bool fail_trace(sqlite3 *db, const struct job *job, struct str reason, st
            queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
-bool jobs_fail(sqlite3 *db, const struct job *job, const char *reason, struct err *err)
+bool jobs_fail(struct db *db, const struct job *job, const char *reason, struct err *err)
 {
     return jobs_end(db, job, STR("failed"), str_of(reason), err) &&
            (job->kind == JOB_RUN ? jobs_mark_run(db, job->run_id, reason, err)
@@ -276,7 +276,7 @@ bool jobs_fail(sqlite3 *db, const struct job *job, const char *reason, struct er
 bool store_fail_job(struct store *store, const struct job *job, const char *reason, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = jobs_fail(txn.db, job, reason, err);
     return txn_end(&txn, ok, err);
@@ -288,7 +288,7 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
                       struct rank_trace **ranks, size_t *count, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db,

@@ -36,7 +36,7 @@ static int word_index(const char *const *words, size_t count, struct str word)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static bool find_changed(sqlite3 *db, struct arena *arena, struct batch *batch, struct err *err)
+static bool find_changed(struct db *db, struct arena *arena, struct batch *batch, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db, "SELECT project, series, changed FROM series WHERE judged < changed LIMIT ?", err);
@@ -69,7 +69,7 @@ static bool add_point(struct stmt *stmt, struct judging *series, struct arena *a
 }
 
 // Oldest first.
-static bool read_points(sqlite3 *db, struct judging *series, struct arena *arena, struct err *err)
+static bool read_points(struct db *db, struct judging *series, struct arena *arena, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -116,7 +116,7 @@ static void read_alert(struct stmt *stmt, struct arena *arena, struct series_ale
 }
 
 // Those of runs that count; older ones stay as they are.
-static bool read_alerts(sqlite3 *db, struct judging *series, struct arena *arena, struct err *err)
+static bool read_alerts(struct db *db, struct judging *series, struct arena *arena, struct err *err)
 {
     struct series_state *state = &series->state;
     struct stmt stmt = sql_begin(db,
@@ -145,7 +145,7 @@ static bool read_batch(struct store *store, struct arena *arena, struct batch *b
                        struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = find_changed(txn.db, arena, batch, err);
     for (size_t i = 0; ok && i < batch->count; i++)
@@ -164,7 +164,7 @@ static void bind_run(struct stmt *stmt, const struct judging *series, size_t at)
         sql_bind_text(stmt, series->state.points[at].run_id);
 }
 
-static bool mark_outliers(sqlite3 *db, const struct judging *series, struct err *err)
+static bool mark_outliers(struct db *db, const struct judging *series, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE stored_run SET outlier = ? WHERE id = ?", err);
     for (size_t i = 0; i < series->state.point_count; i++) {
@@ -178,7 +178,7 @@ static bool mark_outliers(sqlite3 *db, const struct judging *series, struct err 
     return sql_end(&stmt);
 }
 
-static bool forget_changes(sqlite3 *db, const struct judging *series, struct err *err)
+static bool forget_changes(struct db *db, const struct judging *series, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM level_change WHERE run_id = ?", err);
     for (size_t i = 0; i < series->state.point_count; i++) {
@@ -188,7 +188,7 @@ static bool forget_changes(sqlite3 *db, const struct judging *series, struct err
     return sql_end(&stmt);
 }
 
-static bool write_changes(sqlite3 *db, const struct judging *series, struct err *err)
+static bool write_changes(struct db *db, const struct judging *series, struct err *err)
 {
     if (!forget_changes(db, series, err))
         return false;
@@ -226,7 +226,7 @@ static void bind_alert(struct stmt *stmt, const struct judging *series,
     sql_bind_i64(stmt, clock_wall_ns());
 }
 
-static bool insert_alert(sqlite3 *db, const struct judging *series,
+static bool insert_alert(struct db *db, const struct judging *series,
                          const struct series_alert *alert, struct err *err)
 {
     char id[STORE_ID_SIZE];
@@ -246,7 +246,7 @@ static bool insert_alert(sqlite3 *db, const struct judging *series,
 }
 
 // Touches the row only when something is new.
-static bool update_alert(sqlite3 *db, const struct judging *series,
+static bool update_alert(struct db *db, const struct judging *series,
                          const struct series_alert *alert, struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -260,14 +260,14 @@ static bool update_alert(sqlite3 *db, const struct judging *series,
     return sql_run(&stmt);
 }
 
-static bool drop_alert(sqlite3 *db, struct str id, struct err *err)
+static bool drop_alert(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM alert WHERE id = ?", err);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt);
 }
 
-static bool write_alerts(sqlite3 *db, const struct judging *series, struct err *err)
+static bool write_alerts(struct db *db, const struct judging *series, struct err *err)
 {
     const struct series_judgement *found = &series->judgement;
     bool ok = true;
@@ -283,7 +283,7 @@ static bool write_alerts(sqlite3 *db, const struct judging *series, struct err *
     return ok;
 }
 
-static bool write_figures(sqlite3 *db, const struct judging *series, struct err *err)
+static bool write_figures(struct db *db, const struct judging *series, struct err *err)
 {
     size_t count = series->state.point_count;
     struct stmt stmt = sql_begin(
@@ -307,7 +307,7 @@ static bool write_figures(sqlite3 *db, const struct judging *series, struct err 
 }
 
 // Whether nobody judged it or changed it since it was read.
-static bool is_current(sqlite3 *db, const struct judging *series, bool *current, struct err *err)
+static bool is_current(struct db *db, const struct judging *series, bool *current, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT 1 FROM series WHERE project = ? AND series = ? "
@@ -323,7 +323,7 @@ static bool is_current(sqlite3 *db, const struct judging *series, bool *current,
 static bool write_batch(struct store *store, const struct batch *batch, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < batch->count; i++) {
@@ -343,7 +343,7 @@ static bool read_series(struct store *store, struct judging *series, struct aren
                         struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = read_points(txn.db, series, arena, err) && read_alerts(txn.db, series, arena, err);
     return txn_end(&txn, ok, err);

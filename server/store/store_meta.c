@@ -94,7 +94,7 @@ bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
     return true;
 }
 
-static bool set_one(sqlite3 *db, struct str run_id, const struct run_tag *meta, struct err *err)
+static bool set_one(struct db *db, struct str run_id, const struct run_tag *meta, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO metadata VALUES (?, ?, ?) "
@@ -106,7 +106,7 @@ static bool set_one(sqlite3 *db, struct str run_id, const struct run_tag *meta, 
     return sql_run(&stmt);
 }
 
-static bool remove_one(sqlite3 *db, struct str run_id, struct str key, struct err *err)
+static bool remove_one(struct db *db, struct str run_id, struct str key, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM metadata WHERE run_id = ? AND \"key\" = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -114,7 +114,7 @@ static bool remove_one(sqlite3 *db, struct str run_id, struct str key, struct er
     return sql_run(&stmt);
 }
 
-static bool check_total(sqlite3 *db, struct str run_id, struct err *err)
+static bool check_total(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT count(*) FROM metadata WHERE run_id = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -126,7 +126,7 @@ static bool check_total(sqlite3 *db, struct str run_id, struct err *err)
                    (long long)total, STORE_MAX_META);
 }
 
-bool meta_merge(sqlite3 *db, struct str run_id, const struct run_tag *meta, size_t count,
+bool meta_merge(struct db *db, struct str run_id, const struct run_tag *meta, size_t count,
                 struct err *err)
 {
     for (size_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 
 // A trace whose rank is being settled.
 struct placing {
-    sqlite3 *db;
+    struct db *db;
     struct arena *arena;
     struct str run_id, trace_id;
     bool replaces;
@@ -137,7 +137,8 @@ static bool look_at_trace(struct placing *placing, struct str *filename, bool *i
     return sql_end(&stmt);
 }
 
-bool traces_settle_rank(sqlite3 *db, const struct job *job, int64_t metadata_rank, struct err *err)
+bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,
+                        struct err *err)
 {
     struct arena arena;
     arena_init(&arena, NULL);

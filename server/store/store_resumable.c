@@ -31,7 +31,7 @@ static bool read_one(struct stmt *stmt, struct arena *arena, struct resumable *f
     return sql_end(stmt);
 }
 
-static bool load(sqlite3 *db, struct str id, struct arena *arena, struct resumable *found,
+static bool load(struct db *db, struct str id, struct arena *arena, struct resumable *found,
                  struct err *err)
 {
     struct stmt stmt = sql_begin(db, COLUMNS "WHERE id = ?", err);
@@ -45,7 +45,7 @@ bool store_find_resumable(struct store *store, struct str id, struct arena *aren
                           struct resumable *found, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     return txn_end(&txn, load(txn.db, id, arena, found, err), err);
 }
@@ -54,7 +54,7 @@ bool store_find_resumable_of_key(struct store *store, struct str owner, struct s
                                  struct arena *arena, struct resumable *found, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, COLUMNS "WHERE owner = ? AND \"key\" = ?", err);
     sql_bind_text(&stmt, owner);
@@ -80,7 +80,7 @@ bool store_find_upload_of_key(struct store *store, struct str owner, struct str 
 {
     struct txn txn;
     *found = (struct keyed_upload){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db, "SELECT upload_id, request FROM upload_key WHERE owner = ? AND \"key\" = ?", err);
@@ -99,7 +99,7 @@ bool store_find_upload_of_key(struct store *store, struct str owner, struct str 
 
 // --- changing -----------------------------------------------------------------------------------
 
-static bool check_room(sqlite3 *db, struct str owner, int64_t now_ns, struct err *err)
+static bool check_room(struct db *db, struct str owner, int64_t now_ns, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT count(*), sum(owner = ?1 AND owner <> '') FROM resumable "
@@ -116,7 +116,7 @@ static bool check_room(sqlite3 *db, struct str owner, int64_t now_ns, struct err
                                       (long long)count, (long long)own));
 }
 
-static bool insert(sqlite3 *db, const struct resumable_request *request, const char *id,
+static bool insert(struct db *db, const struct resumable_request *request, const char *id,
                    struct err *err)
 {
     struct stmt stmt =
@@ -137,7 +137,7 @@ static bool insert(sqlite3 *db, const struct resumable_request *request, const c
     sql_bind_i64(&stmt, request->expires_ns);
     sql_bind_i64(&stmt, request->request);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 ||
+           (db_changes(db) == 1 ||
             err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key was already started"));
 }
 
@@ -146,7 +146,7 @@ bool store_add_resumable(struct store *store, const struct resumable_request *re
 {
     struct txn txn;
     char id[STORE_ID_SIZE];
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = check_room(txn.db, request->owner, clock_wall_ns(), err) &&
               sql_new_id('p', id, err) && insert(txn.db, request, id, err) &&
@@ -154,13 +154,13 @@ bool store_add_resumable(struct store *store, const struct resumable_request *re
     return txn_end(&txn, ok, err);
 }
 
-static bool check_changed(sqlite3 *db, struct err *err)
+static bool check_changed(struct db *db, struct err *err)
 {
-    return sqlite3_changes(db) > 0 ||
+    return db_changes(db) > 0 ||
            err_set(err, ERR_NOT_FOUND, "the resumable upload was ended meanwhile");
 }
 
-static bool extend(sqlite3 *db, struct str id, uint64_t flushed, int64_t expires_ns,
+static bool extend(struct db *db, struct str id, uint64_t flushed, int64_t expires_ns,
                    struct err *err)
 {
     struct stmt stmt =
@@ -177,7 +177,7 @@ bool store_extend_resumable(struct store *store, struct str id, uint64_t flushed
     struct txn txn;
     struct arena arena;
     struct resumable before;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     arena_init(&arena, NULL);
     bool ok = load(txn.db, id, &arena, &before, err) &&
@@ -191,7 +191,7 @@ bool store_extend_resumable(struct store *store, struct str id, uint64_t flushed
 bool store_drop_resumable(struct store *store, struct str id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, "DELETE FROM resumable WHERE id = ?", err);
     sql_bind_text(&stmt, id);
@@ -201,7 +201,7 @@ bool store_drop_resumable(struct store *store, struct str id, struct err *err)
 bool store_refuse_resumable(struct store *store, struct str id, const char *reason, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "UPDATE resumable SET refused = ?, metadata = '' WHERE id = ?", err);
@@ -215,7 +215,7 @@ static bool has_expired(struct store *store, int64_t now_ns, int64_t keys_before
                         struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "SELECT EXISTS (SELECT 1 FROM resumable WHERE expires_ns < ?) "
@@ -227,7 +227,7 @@ static bool has_expired(struct store *store, int64_t now_ns, int64_t keys_before
     return txn_end(&txn, sql_end(&stmt), err);
 }
 
-static bool drop_before(sqlite3 *db, const char *sql, int64_t before_ns, struct err *err)
+static bool drop_before(struct db *db, const char *sql, int64_t before_ns, struct err *err)
 {
     struct stmt stmt = sql_begin(db, sql, err);
     sql_bind_i64(&stmt, before_ns);
@@ -242,7 +242,7 @@ bool store_drop_expired(struct store *store, int64_t now_ns, bool *dropped, stru
         return false;
     if (!*dropped)
         return true;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok =
         drop_before(txn.db, "DELETE FROM resumable WHERE expires_ns < ?", now_ns, err) &&
@@ -252,7 +252,7 @@ bool store_drop_expired(struct store *store, int64_t now_ns, bool *dropped, stru
 
 // --- pieces of transactions ---------------------------------------------------------------------
 
-bool resumable_accept(sqlite3 *db, struct str id, struct str upload_id, struct err *err)
+bool resumable_accept(struct db *db, struct str id, struct str upload_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE resumable SET upload_id = ?, metadata = '' WHERE id = ? "
@@ -261,11 +261,11 @@ bool resumable_accept(sqlite3 *db, struct str id, struct str upload_id, struct e
     sql_bind_text(&stmt, upload_id);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 ||
+           (db_changes(db) == 1 ||
             err_set(err, ERR_NOT_FOUND, "the resumable upload was ended meanwhile"));
 }
 
-bool upload_key_insert(sqlite3 *db, const struct upload_request *request, struct str upload_id,
+bool upload_key_insert(struct db *db, const struct upload_request *request, struct str upload_id,
                        struct err *err)
 {
     struct stmt stmt =
@@ -276,6 +276,6 @@ bool upload_key_insert(sqlite3 *db, const struct upload_request *request, struct
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, request->key.request);
     return sql_run(&stmt) &&
-           (sqlite3_changes(db) == 1 ||
+           (db_changes(db) == 1 ||
             err_set(err, ERR_CONFLICT, "an upload with this Idempotency-Key already exists"));
 }

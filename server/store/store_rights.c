@@ -2,7 +2,7 @@
 // Who may add to a run without the right to change runs.
 #include "server/store/store_sql.h"
 
-bool runs_is_locked(sqlite3 *db, struct str id, const struct run_request *request, bool *locked,
+bool runs_is_locked(struct db *db, struct str id, const struct run_request *request, bool *locked,
                     struct err *err)
 {
     *locked = false;
@@ -28,7 +28,7 @@ bool runs_deny(struct err *err)
                    "it needs the scope write");
 }
 
-bool runs_said(sqlite3 *db, struct str id, struct arena *arena, struct str *said, struct err *err)
+bool runs_said(struct db *db, struct str id, struct arena *arena, struct str *said, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,

@@ -159,7 +159,7 @@ static struct str series_of(struct str name)
 
 // --- making -------------------------------------------------------------------------------------
 
-static bool set_tag(sqlite3 *db, struct str run_id, const struct run_tag *tag, struct err *err)
+static bool set_tag(struct db *db, struct str run_id, const struct run_tag *tag, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "INSERT INTO run_tag VALUES (?, ?, ?) "
@@ -171,7 +171,7 @@ static bool set_tag(sqlite3 *db, struct str run_id, const struct run_tag *tag, s
     return sql_run(&stmt);
 }
 
-static bool remove_tag(sqlite3 *db, struct str run_id, struct str key, struct err *err)
+static bool remove_tag(struct db *db, struct str run_id, struct str key, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ? AND \"key\" = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -179,7 +179,7 @@ static bool remove_tag(sqlite3 *db, struct str run_id, struct str key, struct er
     return sql_run(&stmt);
 }
 
-static bool count_tags(sqlite3 *db, struct str run_id, size_t *count, struct err *err)
+static bool count_tags(struct db *db, struct str run_id, size_t *count, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT count(*) FROM run_tag WHERE run_id = ?", err);
     sql_bind_text(&stmt, run_id);
@@ -188,7 +188,7 @@ static bool count_tags(sqlite3 *db, struct str run_id, size_t *count, struct err
 }
 
 // A run that has too many, from before there was a limit, may change those that it has.
-static bool merge_tags(sqlite3 *db, struct str run_id, const struct run_tag *tags, size_t count,
+static bool merge_tags(struct db *db, struct str run_id, const struct run_tag *tags, size_t count,
                        struct err *err)
 {
     size_t before = 0, now = 0;
@@ -229,7 +229,7 @@ static void bind_warmup(struct stmt *stmt, const int64_t *steps)
 }
 
 // Sets how steps are found, each unless NULL; when that is a change, all traces are read anew.
-static bool set_steps(sqlite3 *db, struct str run_id, const struct str *pattern,
+static bool set_steps(struct db *db, struct str run_id, const struct str *pattern,
                       const int64_t *warmup_steps, struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -243,10 +243,10 @@ static bool set_steps(sqlite3 *db, struct str run_id, const struct str *pattern,
     sql_bind_i64(&stmt, warmup_steps != NULL);
     bind_warmup(&stmt, warmup_steps);
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt) && (sqlite3_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
+    return sql_run(&stmt) && (db_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
 }
 
-static bool set_asked_steps(sqlite3 *db, struct str run_id, const struct run_request *request,
+static bool set_asked_steps(struct db *db, struct str run_id, const struct run_request *request,
                             struct err *err)
 {
     const struct str *pattern = request->step_pattern.len ? &request->step_pattern : NULL;
@@ -263,7 +263,7 @@ static struct str make_up_name(struct arena *arena, int64_t now_ns, const char *
     return str_of(name);
 }
 
-static bool insert_run(sqlite3 *db, const struct run_request *request, struct arena *arena,
+static bool insert_run(struct db *db, const struct run_request *request, struct arena *arena,
                        struct str *id, struct err *err)
 {
     char fresh[STORE_ID_SIZE];
@@ -293,7 +293,7 @@ static bool insert_run(sqlite3 *db, const struct run_request *request, struct ar
 }
 
 // Adds what a later upload says of a run.
-static bool update_run(sqlite3 *db, const struct run_request *request, struct str id,
+static bool update_run(struct db *db, const struct run_request *request, struct str id,
                        struct err *err)
 {
     struct stmt stmt = sql_begin(db,
@@ -309,7 +309,7 @@ static bool update_run(sqlite3 *db, const struct run_request *request, struct st
 }
 
 // The same of a run that whoever asks may not change: saying again what is there changes nothing.
-static bool repeat_run(sqlite3 *db, const struct run_request *request, struct str id,
+static bool repeat_run(struct db *db, const struct run_request *request, struct str id,
                        struct arena *arena, struct err *err)
 {
     struct str before, after;
@@ -318,7 +318,7 @@ static bool repeat_run(sqlite3 *db, const struct run_request *request, struct st
 }
 
 // The run that a request names, by id or by project and name.
-static bool find_requested(sqlite3 *db, const struct run_request *request, struct arena *arena,
+static bool find_requested(struct db *db, const struct run_request *request, struct arena *arena,
                            struct id_search *found, struct err *err)
 {
     *found = (struct id_search){0};
@@ -340,7 +340,7 @@ bool store_check_target(struct store *store, const struct run_request *request, 
         return false;
     if (!sql_has_id_form('r', request->name))
         return true;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     arena_init(&arena, NULL);
     bool ok = find_requested(txn.db, request, &arena, &found, err) &&
@@ -349,7 +349,7 @@ bool store_check_target(struct store *store, const struct run_request *request, 
     return txn_end(&txn, ok, err);
 }
 
-bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct arena *arena,
+bool runs_get_or_create(struct db *db, const struct run_request *request, struct arena *arena,
                         struct str *id, struct err *err)
 {
     struct id_search found;
@@ -365,7 +365,7 @@ bool runs_get_or_create(sqlite3 *db, const struct run_request *request, struct a
 }
 
 // Runs are rows that cost next to nothing to ask for.
-static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
+static bool check_empty_runs(struct db *db, struct str owner, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND received = 0", err);
@@ -377,7 +377,7 @@ static bool check_empty_runs(sqlite3 *db, struct str owner, struct err *err)
                     (long long)count, STORE_MAX_EMPTY_RUNS));
 }
 
-static bool create_run(sqlite3 *db, const struct run_request *request, struct arena *arena,
+static bool create_run(struct db *db, const struct run_request *request, struct arena *arena,
                        struct run *run, struct err *err)
 {
     struct id_search found;
@@ -395,7 +395,7 @@ bool store_create_run(struct store *store, const struct run_request *request, st
                       struct run *run, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = create_run(txn.db, request, arena, run, err);
     return txn_end(&txn, ok, err);
@@ -418,7 +418,7 @@ static bool compare_revision(struct stmt stmt, struct str id, int64_t expected, 
     return true;
 }
 
-bool runs_check_revision(sqlite3 *db, struct str id, int64_t expected, struct err *err)
+bool runs_check_revision(struct db *db, struct str id, int64_t expected, struct err *err)
 {
     return compare_revision(sql_begin(db, "SELECT revision FROM run WHERE id = ?", err), id,
                             expected, err);
@@ -438,7 +438,7 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
 }
 
 // The name must be free where the run would go.
-static bool check_free(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+static bool check_free(struct db *db, struct str id, const struct run_patch *patch, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT other.id FROM run AS other, run AS this WHERE this.id = ? "
@@ -454,14 +454,14 @@ static bool check_free(sqlite3 *db, struct str id, const struct run_patch *patch
     return !is_taken || err_set(err, ERR_CONFLICT, "the project has another run of that name");
 }
 
-static bool forget_tags(sqlite3 *db, struct str id, struct err *err)
+static bool forget_tags(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ?", err);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt);
 }
 
-static bool patch_run(sqlite3 *db, struct str id, const struct run_patch *patch, struct err *err)
+static bool patch_run(struct db *db, struct str id, const struct run_patch *patch, struct err *err)
 {
     struct str series = patch->name ? series_of(*patch->name) : STR("");
     struct stmt stmt =
@@ -488,7 +488,7 @@ bool store_patch_run(struct store *store, struct str id, const struct run_patch 
                      int64_t expected, struct err *err)
 {
     struct txn txn;
-    if (!check_patch(patch, err) || !txn_begin(store, TXN_WRITE, &txn, err))
+    if (!check_patch(patch, err) || !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = runs_check_revision(txn.db, id, expected, err) &&
               check_free(txn.db, id, patch, err) && patch_run(txn.db, id, patch, err);
@@ -498,7 +498,7 @@ bool store_patch_run(struct store *store, struct str id, const struct run_patch 
 bool store_delete_run(struct store *store, struct str id, int64_t expected, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = compare_revision(
         sql_begin(txn.db, "SELECT revision FROM stored_run WHERE id = ?", err), id, expected, err);
@@ -513,7 +513,7 @@ bool store_delete_run(struct store *store, struct str id, int64_t expected, stru
 bool store_finalize_run(struct store *store, struct str id, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt = sql_begin(
         txn.db, "UPDATE stored_run SET finalized_ns = coalesce(finalized_ns, ?) WHERE id = ?", err);

@@ -118,7 +118,7 @@ struct loading {
     struct stmt run, tags, meta, baselines;
 };
 
-static struct loading begin_loading(sqlite3 *db, struct err *err)
+static struct loading begin_loading(struct db *db, struct err *err)
 {
     return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err),
                             sql_begin(db, META, err), sql_begin(db, BASELINES, err)};
@@ -145,7 +145,7 @@ static bool load_run(struct loading *loading, struct str id, struct arena *arena
            read_baselines(&loading->baselines, run, arena);
 }
 
-bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run, struct err *err)
+bool runs_load(struct db *db, struct str id, struct arena *arena, struct run *run, struct err *err)
 {
     struct loading loading = begin_loading(db, err);
     bool found = load_run(&loading, id, arena, run);
@@ -156,8 +156,8 @@ bool runs_load(sqlite3 *db, struct str id, struct arena *arena, struct run *run,
 
 // --- finding ------------------------------------------------------------------------------------
 
-bool runs_search(sqlite3 *db, const char *text, const struct str parameters[2], struct arena *arena,
-                 struct id_search *found, struct err *err)
+bool runs_search(struct db *db, const char *text, const struct str parameters[2],
+                 struct arena *arena, struct id_search *found, struct err *err)
 {
     *found = (struct id_search){0};
     struct stmt stmt = sql_begin(db, text, err);
@@ -182,8 +182,8 @@ static bool split_project(struct str key, struct str both[2])
 }
 
 // The newest of "series" or "project/series".
-static bool search_latest(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
-                          struct err *err)
+static bool search_latest(struct db *db, struct str key, struct arena *arena,
+                          struct id_search *found, struct err *err)
 {
     struct str series[2] = {key};
     return runs_search(db,
@@ -196,7 +196,7 @@ static bool search_latest(sqlite3 *db, struct str key, struct arena *arena, stru
 }
 
 // Ids that a key stands for, by its form.
-static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_search *found,
+static bool resolve(struct db *db, struct str key, struct arena *arena, struct id_search *found,
                     struct err *err)
 {
     struct str by_id[2] = {key};
@@ -221,7 +221,7 @@ static bool resolve(sqlite3 *db, struct str key, struct arena *arena, struct id_
     return runs_search(db, "SELECT id FROM run WHERE name = ? LIMIT 2", by_id, arena, found, err);
 }
 
-static bool find_run(sqlite3 *db, struct str key, struct arena *arena, struct run *run,
+static bool find_run(struct db *db, struct str key, struct arena *arena, struct run *run,
                      struct err *err)
 {
     struct id_search found;
@@ -241,7 +241,7 @@ bool store_find_run(struct store *store, struct str key, struct arena *arena, st
                     struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = find_run(txn.db, key.at ? key : STR(""), arena, run, err);
     return txn_end(&txn, ok, err);
@@ -341,7 +341,7 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
     return true;
 }
 
-static bool count_runs(sqlite3 *db, const struct run_query *query, struct str pattern,
+static bool count_runs(struct db *db, const struct run_query *query, struct str pattern,
                        struct run_list *list, struct err *err)
 {
     struct buf sql = {0};
@@ -371,7 +371,7 @@ static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *are
     return !stmt->failed;
 }
 
-static bool list_ids(sqlite3 *db, const struct run_query *query, struct str pattern,
+static bool list_ids(struct db *db, const struct run_query *query, struct str pattern,
                      struct arena *arena, struct run_list *list, struct err *err)
 {
     struct buf sql = {0};
@@ -393,7 +393,7 @@ static bool list_ids(sqlite3 *db, const struct run_query *query, struct str patt
 }
 
 // Sorts ids alone; what else is shown is read of the runs on the page.
-static bool list_page(sqlite3 *db, const struct run_query *query, struct str pattern,
+static bool list_page(struct db *db, const struct run_query *query, struct str pattern,
                       struct arena *arena, struct run_list *list, struct err *err)
 {
     if (!list_ids(db, query, pattern, arena, list, err))
@@ -411,7 +411,7 @@ bool store_list_runs(struct store *store, const struct run_query *query, struct 
     *list = (struct run_list){0};
     struct str pattern = sql_like(arena, query->search, err);
     struct txn txn;
-    if (!pattern.at || !txn_begin(store, TXN_READ, &txn, err))
+    if (!pattern.at || !txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = count_runs(txn.db, query, pattern, list, err) &&
               list_page(txn.db, query, pattern, arena, list, err);

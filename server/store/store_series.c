@@ -41,7 +41,7 @@ static void bind_conditions(struct stmt *stmt, const struct series_query *query,
     sql_bind_u64(stmt, STORE_MAX_SERIES);
 }
 
-static bool list_series(sqlite3 *db, const struct series_query *query, struct str pattern,
+static bool list_series(struct db *db, const struct series_query *query, struct str pattern,
                         struct arena *arena, struct table *table, struct err *err)
 {
     struct buf sql = {0};
@@ -63,14 +63,14 @@ bool store_list_series(struct store *store, const struct series_query *query, st
     struct txn txn;
     struct str pattern = sql_like(arena, query->search, err);
     *table = (struct table){.desc = &table_series};
-    if (!pattern.at || !txn_begin(store, TXN_READ, &txn, err))
+    if (!pattern.at || !txn_begin(store, DB_READ, &txn, err))
         return false;
     return txn_end(&txn, list_series(txn.db, query, pattern, arena, table, err), err);
 }
 
 // --- one series ---------------------------------------------------------------------------------
 
-static bool search_projects(sqlite3 *db, const struct series_key *key, struct arena *arena,
+static bool search_projects(struct db *db, const struct series_key *key, struct arena *arena,
                             struct id_search *found, struct err *err)
 {
     struct str by_name[2] = {key->series};
@@ -87,7 +87,7 @@ bool store_find_series(struct store *store, struct series_key *key, struct arena
 {
     struct txn txn;
     struct id_search found;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = search_projects(txn.db, key, arena, &found, err);
     if (!txn_end(&txn, ok, err))
@@ -110,7 +110,7 @@ static bool read_rows(struct store *store, const char *sql, const struct series_
                       struct arena *arena, struct table *table, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, sql, err);
     sql_bind_text(&stmt, key->project);

@@ -9,7 +9,7 @@
 
 // --- writing run tables -------------------------------------------------------------------------
 
-static bool clear_table(sqlite3 *db, const struct table_desc *desc, struct str run_id,
+static bool clear_table(struct db *db, const struct table_desc *desc, struct str run_id,
                         struct err *err)
 {
     struct buf sql = {0};
@@ -38,7 +38,7 @@ static void put_insert(struct buf *sql, const struct table_desc *desc)
 
 // A run's tables on their way into rows, one at a time.
 struct filling {
-    sqlite3 *db;
+    struct db *db;
     struct str run_id;
     const struct table_desc *desc; // NULL: none yet
     struct stmt insert;
@@ -107,7 +107,7 @@ static bool insert_parts(struct filling *filling, int fd, struct err *err)
     return end_table(filling) && ok;
 }
 
-static bool note_run_made(sqlite3 *db, struct str run_id, int64_t bytes, struct err *err)
+static bool note_run_made(struct db *db, struct str run_id, int64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE stored_run SET made = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, bytes);
@@ -115,7 +115,7 @@ static bool note_run_made(sqlite3 *db, struct str run_id, int64_t bytes, struct 
     return sql_run(&stmt);
 }
 
-bool tables_replace(sqlite3 *db, struct str run_id, int tables, struct err *err)
+bool tables_replace(struct db *db, struct str run_id, int tables, struct err *err)
 {
     struct filling filling = {.db = db, .run_id = run_id};
     for (const struct table_desc *const *desc = run_tables; *desc; desc++)
@@ -234,7 +234,7 @@ static void bind_condition(struct stmt *stmt, struct str run_id,
         sql_bind_cell(stmt, parameters->columns[i], &parameters->values[i]);
 }
 
-static bool count_rows(sqlite3 *db, const char *condition, struct str run_id,
+static bool count_rows(struct db *db, const char *condition, struct str run_id,
                        const struct parameters *parameters, uint64_t *total, struct err *err)
 {
     struct buf sql = {0};
@@ -273,7 +273,7 @@ struct selection {
     struct parameters parameters;
 };
 
-static bool read_page(sqlite3 *db, const struct selection *selection, const char *condition,
+static bool read_page(struct db *db, const struct selection *selection, const char *condition,
                       struct arena *arena, struct table *table, struct err *err)
 {
     struct buf sql = {0};
@@ -294,7 +294,7 @@ static bool read_page(sqlite3 *db, const struct selection *selection, const char
     return ok;
 }
 
-static bool select_rows(sqlite3 *db, struct selection *selection, struct arena *arena,
+static bool select_rows(struct db *db, struct selection *selection, struct arena *arena,
                         struct table_page *page, struct err *err)
 {
     *page =
@@ -313,14 +313,14 @@ bool store_read_table(struct store *store, struct run_table from, const struct t
                       struct arena *arena, struct table_page *page, struct err *err)
 {
     struct txn txn;
-    if (!table_query_check(query, from.desc, err) || !txn_begin(store, TXN_READ, &txn, err))
+    if (!table_query_check(query, from.desc, err) || !txn_begin(store, DB_READ, &txn, err))
         return false;
     struct selection selection = {.run_id = from.run_id, .desc = from.desc, .query = query};
     bool ok = select_rows(txn.db, &selection, arena, page, err);
     return txn_end(&txn, ok, err);
 }
 
-static bool load_table(sqlite3 *db, struct str run_id, const struct table_desc *desc,
+static bool load_table(struct db *db, struct str run_id, const struct table_desc *desc,
                        struct report *report, struct err *err)
 {
     struct table_query all = {.limit = TABLE_QUERY_NO_LIMIT};
@@ -342,7 +342,7 @@ bool store_load_run_tables(struct store *store, struct str run_id,
                            struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = true;
     for (const struct table_desc *const *desc = known; ok && *desc; desc++)
@@ -378,7 +378,8 @@ static bool store_part(struct storing *storing, const struct report_part *part)
     return !insert->failed;
 }
 
-static bool insert_tables(sqlite3 *db, struct str trace_id, int fd, int64_t *bytes, struct err *err)
+static bool insert_tables(struct db *db, struct str trace_id, int fd, int64_t *bytes,
+                          struct err *err)
 {
     struct storing storing = {.trace_id = trace_id};
     struct report_parts parts;
@@ -394,7 +395,7 @@ static bool insert_tables(sqlite3 *db, struct str trace_id, int fd, int64_t *byt
     return sql_end(&storing.later) && ended && ok;
 }
 
-static bool forget_tables(sqlite3 *db, struct str trace_id, struct err *err)
+static bool forget_tables(struct db *db, struct str trace_id, struct err *err)
 {
     struct stmt first = sql_begin(db, "DELETE FROM trace_table WHERE trace_id = ?", err);
     sql_bind_text(&first, trace_id);
@@ -405,7 +406,7 @@ static bool forget_tables(sqlite3 *db, struct str trace_id, struct err *err)
     return sql_run(&later);
 }
 
-bool tables_save_trace(sqlite3 *db, struct str trace_id, int tables, int64_t *bytes,
+bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
                        struct err *err)
 {
     // A row of trace_report tells that there is a report, though its tables stand by themselves.
@@ -464,8 +465,8 @@ struct kept {
     size_t found;
 };
 
-static bool begin_some(sqlite3 *db, struct str trace_id, const struct kept *kept, struct stmt *stmt,
-                       struct err *err)
+static bool begin_some(struct db *db, struct str trace_id, const struct kept *kept,
+                       struct stmt *stmt, struct err *err)
 {
     struct buf sql = {0};
     put_select(&sql, kept->text, kept->known);
@@ -480,7 +481,7 @@ static bool begin_some(sqlite3 *db, struct str trace_id, const struct kept *kept
     return ok;
 }
 
-static bool load_some(sqlite3 *db, struct str trace_id, struct kept *kept, struct report *report,
+static bool load_some(struct db *db, struct str trace_id, struct kept *kept, struct report *report,
                       struct err *err)
 {
     struct stmt stmt;
@@ -489,7 +490,7 @@ static bool load_some(sqlite3 *db, struct str trace_id, struct kept *kept, struc
 }
 
 // The older form, all tables in one frame, holds whatever trace_table does not.
-static bool load_tables(sqlite3 *db, struct str trace_id, const struct table_desc *const *known,
+static bool load_tables(struct db *db, struct str trace_id, const struct table_desc *const *known,
                         struct report *report, struct err *err)
 {
     struct kept first = {kept_first, known, 0}, later = {kept_later, known, 0};
@@ -512,7 +513,7 @@ bool store_load_trace_tables(struct store *store, struct str trace_id,
                              struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = load_tables(txn.db, trace_id, known, report, err);
     return txn_end(&txn, ok, err);
@@ -524,7 +525,8 @@ static const char *const copied_later[] = {
     "SELECT name, part, report FROM trace_table_part WHERE trace_id = ? AND name IN (",
     ") ORDER BY name, part"};
 
-static bool copy_some(sqlite3 *db, struct str trace_id, struct kept *kept, int fd, struct err *err)
+static bool copy_some(struct db *db, struct str trace_id, struct kept *kept, int fd,
+                      struct err *err)
 {
     struct stmt stmt;
     bool ok = begin_some(db, trace_id, kept, &stmt, err);
@@ -546,9 +548,9 @@ bool store_copy_trace_parts(struct store *store, struct str trace_id,
 {
     struct kept first = {copied_first, known, 0}, later = {copied_later, known, 0};
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
-    txn.deadline_ns = INT64_MAX; // a disk that is too slow for it now is so the next time, too
+    txn.db->kind->limit_time(txn.db, 0); // a disk too slow for it now will be next time, too
     bool ok = copy_some(txn.db, trace_id, &first, fd, err) &&
               copy_some(txn.db, trace_id, &later, fd, err) &&
               (first.found || err_set(err, ERR_BUSY, "trace %.*s is being analyzed again",
@@ -565,7 +567,7 @@ bool store_load_trace_report(struct store *store, struct str trace_id, struct re
 // --- a part at a time ---------------------------------------------------------------------------
 
 // An answer in parts is of one state of its run: who asks for the next one after a change is told.
-static bool check_revision(sqlite3 *db, const struct table_place *place, struct err *err)
+static bool check_revision(struct db *db, const struct table_place *place, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT revision FROM run WHERE id = ?", err);
     sql_bind_text(&stmt, place->run_id);
@@ -574,7 +576,7 @@ static bool check_revision(sqlite3 *db, const struct table_place *place, struct 
            (same || err_set(err, ERR_BUSY, "the run changed while its table was read"));
 }
 
-static bool read_trace_part(sqlite3 *db, const struct table_place *place, uint64_t *at,
+static bool read_trace_part(struct db *db, const struct table_place *place, uint64_t *at,
                             struct report *report, bool *more, struct err *err)
 {
     const struct table_desc *const known[] = {place->desc, NULL};
@@ -608,7 +610,7 @@ static bool read_some_rows(struct stmt *stmt, struct table *table, struct arena 
 }
 
 // Rows are numbered without gaps.
-static bool read_run_part(sqlite3 *db, const struct table_place *place, uint64_t *at,
+static bool read_run_part(struct db *db, const struct table_place *place, uint64_t *at,
                           struct report *report, bool *more, struct err *err)
 {
     struct table table = {.desc = place->desc};
@@ -635,7 +637,7 @@ bool store_read_part(struct store *store, const struct table_place *place, uint6
 {
     struct txn txn;
     *more = false;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = check_revision(txn.db, place, err) &&
               (place->trace_id.len ? read_trace_part(txn.db, place, at, report, more, err)

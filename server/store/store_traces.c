@@ -72,7 +72,7 @@ bool store_list_traces(struct store *store, struct str run_id, struct arena *are
                        struct trace_row **traces, size_t *count, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db,
                                  "SELECT " TRACE_COLUMNS " FROM trace WHERE run_id = ? "
@@ -90,7 +90,7 @@ bool store_find_rank(struct store *store, struct str run_id, int64_t rank, struc
                      struct trace_row *trace, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt =
         sql_begin(txn.db, "SELECT " TRACE_COLUMNS " FROM trace WHERE run_id = ? AND rank = ?", err);
@@ -105,7 +105,7 @@ bool store_find_rank(struct store *store, struct str run_id, int64_t rank, struc
     return txn_end(&txn, ok, err);
 }
 
-static bool load_upload(sqlite3 *db, struct str id, struct arena *arena, struct upload *upload,
+static bool load_upload(struct db *db, struct str id, struct arena *arena, struct upload *upload,
                         struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT id, run_id, created_ns FROM upload WHERE id = ?", err);
@@ -143,7 +143,7 @@ bool store_find_upload(struct store *store, struct str id, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = load_upload(txn.db, id, arena, upload, err);
     return txn_end(&txn, ok, err);
@@ -153,7 +153,7 @@ bool store_find_upload(struct store *store, struct str id, struct arena *arena,
 
 // What all parts of one upload share.
 struct adding {
-    sqlite3 *db;
+    struct db *db;
     struct str run_id;
     bool replace;
     bool locked; // nothing new may come
@@ -205,7 +205,7 @@ static bool look_at_bytes(const struct adding *adding, const struct trace_part *
     return sql_end(&stmt);
 }
 
-static bool give_rank(sqlite3 *db, struct str trace_id, int64_t rank, struct err *err)
+static bool give_rank(struct db *db, struct str trace_id, int64_t rank, struct err *err)
 {
     struct stmt stmt =
         sql_begin(db, "UPDATE trace SET rank = ?, rank_from = 'field' WHERE id = ?", err);
@@ -214,14 +214,14 @@ static bool give_rank(sqlite3 *db, struct str trace_id, int64_t rank, struct err
     return sql_run(&stmt);
 }
 
-bool traces_drop(sqlite3 *db, struct str trace_id, struct err *err)
+bool traces_drop(struct db *db, struct str trace_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "DELETE FROM trace WHERE id = ?", err);
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
 }
 
-static bool insert_blob(sqlite3 *db, const struct trace_part *part, struct err *err)
+static bool insert_blob(struct db *db, const struct trace_part *part, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -297,7 +297,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
     return add_new(adding, part, added->trace_id, err);
 }
 
-static bool insert_upload(sqlite3 *db, struct str id, struct str run_id, struct err *err)
+static bool insert_upload(struct db *db, struct str id, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "INSERT INTO upload VALUES (?, ?, ?)", err);
     sql_bind_text(&stmt, id);
@@ -306,7 +306,7 @@ static bool insert_upload(sqlite3 *db, struct str id, struct str run_id, struct 
     return sql_run(&stmt);
 }
 
-static bool insert_upload_trace(sqlite3 *db, struct str upload_id, size_t position,
+static bool insert_upload_trace(struct db *db, struct str upload_id, size_t position,
                                 const struct added *added, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "INSERT INTO upload_trace VALUES (?, ?, ?, ?)", err);
@@ -328,7 +328,7 @@ static bool check_part(const struct trace_part *part, struct err *err)
 
 // What must be true together with the upload: a crash in between would have it done twice, or
 // not counted.
-static bool settle_claims(sqlite3 *db, const struct upload_request *request, struct str id,
+static bool settle_claims(struct db *db, const struct upload_request *request, struct str id,
                           struct err *err)
 {
     return uploads_charge(db, request->owner, request->sent_bytes, err) &&
@@ -336,7 +336,7 @@ static bool settle_claims(sqlite3 *db, const struct upload_request *request, str
            (request->resumable_id.len == 0 || resumable_accept(db, request->resumable_id, id, err));
 }
 
-static bool add_upload(sqlite3 *db, const struct upload_request *request, struct arena *arena,
+static bool add_upload(struct db *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
     char id[STORE_ID_SIZE];
@@ -362,7 +362,7 @@ bool store_add_upload(struct store *store, const struct upload_request *request,
                       struct arena *arena, struct upload *upload, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = add_upload(txn.db, request, arena, upload, err);
     return txn_end(&txn, ok, err);

@@ -15,7 +15,7 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
         "coalesce((SELECT min(created_ns) FROM job WHERE state = 'queued'), 0)";
     struct txn txn;
     *state = (struct queue_state){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, text, err);
     if (sql_row(&stmt))
@@ -26,7 +26,7 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
     return txn_end(&txn, ok, err);
 }
 
-static bool read_owners(sqlite3 *db, struct store_room *room, struct err *err)
+static bool read_owners(struct db *db, struct store_room *room, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT who, sum(bytes) FROM (SELECT who, bytes + made AS "
@@ -47,7 +47,7 @@ static bool read_owners(sqlite3 *db, struct store_room *room, struct err *err)
     return sql_end(&stmt);
 }
 
-static bool read_room(sqlite3 *db, struct store_room *room, struct err *err)
+static bool read_room(struct db *db, struct store_room *room, struct err *err)
 {
     static const char text[] =
         "SELECT (SELECT count(*) FROM resumable WHERE upload_id IS NULL AND refused IS NULL), "
@@ -77,7 +77,7 @@ bool store_measure_room(struct store *store, struct store_room *room, struct err
 {
     struct txn txn;
     *room = (struct store_room){0};
-    if (!txn_begin(store, TXN_READ, &txn, err))
+    if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = read_owners(txn.db, room, err) && read_room(txn.db, room, err);
     return txn_end(&txn, ok, err);
@@ -86,7 +86,7 @@ bool store_measure_room(struct store *store, struct store_room *room, struct err
 bool store_probe(struct store *store, struct err *err)
 {
     struct txn txn;
-    if (!txn_begin(store, TXN_WRITE, &txn, err))
+    if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt add = sql_begin(txn.db, "INSERT INTO probe VALUES (?)", err);
     sql_bind_i64(&add, clock_wall_ns());

@@ -35,7 +35,7 @@ const LAYERS = [
   "ingest/base/", "ingest/trace/", "ingest/",
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
     "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),
-  ...["base/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
+  ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
     "compare/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
 ];
 
@@ -62,7 +62,7 @@ function check_layers({ path, uncommented }) {
 // Headers of libraries that stand behind one narrow interface each.
 const FENCED = [
   [/^civetweb\.h$/, /^server\/http\/http[^/]*$/],
-  [/^sqlite3\.h$/, /^server\/store\/store[^/]*$/],
+  [/^sqlite3\.h$/, /^server\/db\/db_sqlite[^/]*$/],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source_gzip\.c$/],
 ];
@@ -333,7 +333,7 @@ export const rules = [
       ["server/api/api_runs.c", "#include <sqlite3.h>\n"],
       ["server/uploads/upload.c", "#include <civetweb.h>\n"],
     ],
-    good: [["server/store/store_sqlite.c", "#include <sqlite3.h>\n"]],
+    good: [["server/db/db_sqlite_x.c", "#include <sqlite3.h>\n"]],
   },
   {
     name: "file-size",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of the database: for backups, and beside itself before its schema changes.
-#include "server/store/store_sql.h"
+// Copies of a SQLite database: for backups, and beside itself before its schema changes.
+#include "server/db/db_sqlite.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,35 +43,18 @@ static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
     return rc == SQLITE_OK || err_set(err, code, "copying the database: %s", sqlite3_errstr(rc));
 }
 
-// One file that needs no log beside it.
-static bool close_log(sqlite3 *db, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "PRAGMA journal_mode = DELETE", err);
-    return sql_run(&stmt);
-}
-
-bool copy_database(sqlite3 *db, const char *to, struct err *err)
+bool db_sqlite_copy(struct db *db, const char *to, struct err *err)
 {
     if (access(to, F_OK) == 0)
         return err_set(err, ERR_CONFLICT, "the file %s already exists", to);
-    sqlite3 *copy = store_connect(to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-    bool ok = copy && copy_pages(db, copy, err) && close_log(copy, err);
-    sqlite3_close(copy);
+    struct db *copy = db_sqlite_connect(to, DB_WRITE, NULL, err);
+    bool ok = copy && copy_pages(db_sqlite_of(db)->at, db_sqlite_of(copy)->at, err) &&
+              sql_execute(copy, "PRAGMA journal_mode = DELETE", err); // one file, without a log
+    db_close(copy, true);
     if (ok && flush_file(to, O_RDONLY, err) && flush_folder_of(to, err))
         return true;
     unlink(to);
     return false;
-}
-
-bool store_copy_file(const char *path, const char *to, struct err *err)
-{
-    if (access(path, F_OK) != 0)
-        return err_set(err, ERR_NOT_FOUND, "found no database %s", path);
-    sqlite3 *db = store_connect(path, SQLITE_OPEN_READONLY, err);
-    // What a newer program stored may need more than we copy.
-    bool ok = db && migrate_check(db, err) && copy_database(db, to, err);
-    sqlite3_close(db);
-    return ok;
 }
 
 // --- before the schema changes ------------------------------------------------------------------
@@ -111,7 +94,7 @@ static bool list_copies(const char *path, struct copies *copies, struct err *err
     return true;
 }
 
-// Removes the oldest until so many are left.
+// Removes the oldest copies until `left` remain.
 static bool drop_copies(const char *path, unsigned left, struct err *err)
 {
     for (;;) {
@@ -125,21 +108,22 @@ static bool drop_copies(const char *path, unsigned left, struct err *err)
     }
 }
 
-bool copy_before_schema(sqlite3 *db, const char *path, int64_t version, struct err *err)
+bool db_sqlite_copy_before_schema(struct db *db, int64_t version, struct err *err)
 {
+    const char *path = db_sqlite_of(db)->path;
     char to[PATH_BYTES], part[PATH_BYTES];
     int len = snprintf(to, sizeof to, "%s" COPY_SUFFIX "%04lld", path, (long long)version);
     if (len < 0 || (size_t)len + sizeof ".part" > sizeof to)
         return err_set(err, ERR_USAGE, "the path %s is too long", path);
     snprintf(part, sizeof part, "%.*s.part", len, to);
     unlink(part); // of a start that was cut short
-    if (!copy_database(db, part, err))
+    if (!db_sqlite_copy(db, part, err))
         return err_wrap(err, "a copy before the schema changes");
     return (rename(part, to) == 0 || err_set_errno(err, "naming %s", to)) &&
            flush_folder_of(to, err) && drop_copies(path, COPIES_KEPT, err);
 }
 
-bool store_drop_schema_copies(struct store *store, struct err *err)
+bool db_sqlite_drop_schema_copies(struct db *db, struct err *err)
 {
-    return drop_copies(store_path(store), 0, err);
+    return drop_copies(db_sqlite_of(db)->path, 0, err);
 }

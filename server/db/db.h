@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection to the database and its statements, whatever kind of database it is. Statements
+// remember their first failure, so that a query reads as begin, bind, rows, end.
+//
+// To add a kind: a file db_x.c with a `const struct db_kind db_x`, a line in db.c, and its schema
+// in schema/x.
+#ifndef SERVER_DB_H
+#define SERVER_DB_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/err.h"
+
+#include <stdatomic.h>
+
+struct db;
+struct stmt;
+
+enum db_access { DB_READ, DB_WRITE };
+
+// What a failed write says about the disk.
+enum db_trouble {
+    DB_DISK_FULL,
+    DB_FLUSH_FAILED, // written data may be lost, although later flushes succeed
+};
+
+// Whoever wants to know about it. Called on the thread that uses the connection.
+struct db_watch {
+    void (*trouble)(void *context, enum db_trouble trouble);
+    void *context;
+};
+
+enum db_check_depth {
+    DB_CHECK_QUICK, // one table after another, without comparing indexes
+    DB_CHECK_FULL,  // one table after another, with indexes and references
+    DB_CHECK_WHOLE, // everything in one read, including pages of no table
+};
+
+struct db_sizes {
+    uint64_t data_bytes, log_bytes;
+};
+
+#define DB_DAMAGE_BYTES 200
+
+enum db_step { DB_ROW, DB_DONE, DB_FAILED };
+
+// What a kind of database does. Functions that return bool or DB_FAILED set the error they are
+// given, or that of the statement.
+struct db_kind {
+    const char *name;
+    bool (*is_place)(const char *place); // whether such a place belongs to this kind
+
+    // Connections. A writing one creates the database if there is none.
+    struct db *(*open)(const char *place, enum db_access access, const struct db_watch *watch,
+                       struct err *err);
+    // flush: whether the disk can still be trusted with what is in memory.
+    void (*close)(struct db *db, bool flush);
+
+    // Statements. prepare takes the first one of a text; *rest is what follows it, and stmt->at is
+    // NULL if only space and comments were left.
+    bool (*prepare)(struct stmt *stmt, const char *text, const char **rest);
+    bool (*bind_null)(struct stmt *stmt);
+    bool (*bind_i64)(struct stmt *stmt, int64_t value);
+    bool (*bind_f64)(struct stmt *stmt, double value);
+    bool (*bind_text)(struct stmt *stmt, struct str value, bool copy);
+    bool (*bind_bytes)(struct stmt *stmt, struct str value);
+    enum db_step (*step)(struct stmt *stmt);
+    bool (*reset)(struct stmt *stmt);
+    bool (*finish)(struct stmt *stmt);
+    bool (*is_null)(const struct stmt *stmt, int column);
+    bool (*is_i64)(const struct stmt *stmt, int column);
+    int64_t (*i64)(const struct stmt *stmt, int column);
+    double (*f64)(const struct stmt *stmt, int column);
+    struct str (*bytes)(const struct stmt *stmt, int column);
+    int64_t (*changes)(struct db *db);
+
+    // Transactions.
+    bool (*begin)(struct db *db, enum db_access access, struct err *err);
+    // Statements fail with ERR_BUSY after deadline_ns (clock_mono_ns), until the transaction ends.
+    // 0: no limit.
+    void (*limit_time)(struct db *db, int64_t deadline_ns);
+    bool (*commit)(struct db *db, struct err *err);
+    void (*rollback)(struct db *db);
+
+    // Care.
+    bool (*read_version)(struct db *db, int64_t *version, struct err *err);
+    bool (*write_version)(struct db *db, int64_t version, struct err *err);
+    bool (*was_unclean)(const struct db *db); // the last process did not close it
+    struct db_sizes (*sizes)(const struct db *db);
+    bool (*empty_log)(struct db *db, bool *done, struct err *err);
+    bool (*copy)(struct db *db, const char *to, struct err *err);
+    bool (*copy_before_schema)(struct db *db, int64_t version, struct err *err);
+    bool (*drop_schema_copies)(struct db *db, struct err *err);
+    bool (*check)(struct db *db, enum db_check_depth depth, const atomic_bool *stop,
+                  char damage[DB_DAMAGE_BYTES], struct err *err);
+};
+
+extern const struct db_kind *const db_kinds[]; // ends with NULL
+extern const struct db_kind db_sqlite;
+
+// The first member of each kind's own connection.
+struct db {
+    const struct db_kind *kind;
+};
+
+// --- connections --------------------------------------------------------------------------------
+
+// place: the path of a file. watch may be NULL.
+MUST_CHECK struct db *db_open(const char *place, enum db_access access,
+                              const struct db_watch *watch, struct err *err);
+// For reading, a database that must be there already. ERR_NOT_FOUND.
+MUST_CHECK struct db *db_open_existing(const char *place, struct err *err);
+void db_close(struct db *db, bool flush); // NULL is allowed
+
+// Rows changed by the last statement that changes rows.
+int64_t db_changes(struct db *db);
+
+// --- statements ---------------------------------------------------------------------------------
+
+// After the first failure *err is set and everything else does nothing.
+struct stmt {
+    struct db *db;
+    void *at;  // of the kind; NULL after a failure
+    int bound; // parameters bound so far
+    bool failed;
+    struct err *err;
+};
+
+struct stmt sql_begin(struct db *db, const char *text, struct err *err);
+
+// Bind the next parameter. Texts and bytes must stay until sql_end.
+void sql_bind_text(struct stmt *stmt, struct str value);
+void sql_bind_text_copy(struct stmt *stmt, struct str value); // may go before sql_end
+void sql_bind_i64(struct stmt *stmt, int64_t value);
+void sql_bind_u64(struct stmt *stmt, uint64_t value); // at most INT64_MAX arrives
+void sql_bind_f64(struct stmt *stmt, double value);
+void sql_bind_null(struct stmt *stmt);
+void sql_bind_bytes(struct stmt *stmt, struct str bytes);
+
+// True when a row is ready to be read; false at the end and after a failure.
+MUST_CHECK bool sql_row(struct stmt *stmt);
+// Runs a statement whose rows nobody wants and makes it ready for the next binding.
+void sql_step(struct stmt *stmt);
+// False when anything failed.
+MUST_CHECK bool sql_end(struct stmt *stmt);
+
+// Makes a statement ready for the next binding while rows are left.
+void sql_reset(struct stmt *stmt);
+
+// sql_step and sql_end for a statement without results.
+MUST_CHECK bool sql_run(struct stmt *stmt);
+// The same from the text on.
+MUST_CHECK bool sql_execute(struct db *db, const char *text, struct err *err);
+// Runs all statements of a text.
+MUST_CHECK bool sql_execute_all(struct db *db, const char *text, struct err *err);
+
+bool sql_is_null(const struct stmt *stmt, int column);
+bool sql_is_i64(const struct stmt *stmt, int column);
+int64_t sql_i64(const struct stmt *stmt, int column);
+int64_t sql_i64_or(const struct stmt *stmt, int column, int64_t if_null);
+double sql_f64(const struct stmt *stmt, int column);
+// Copies into the arena; "" for null and after a failure.
+struct str sql_text(struct stmt *stmt, int column, struct arena *arena);
+// Borrowed until the next row.
+struct str sql_bytes(const struct stmt *stmt, int column);
+
+#endif

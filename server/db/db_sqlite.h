@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the db_sqlite_*.c files share.
+#ifndef SERVER_DB_SQLITE_H
+#define SERVER_DB_SQLITE_H
+
+#include "server/db/db.h"
+
+#include <sqlite3.h>
+
+struct db_sqlite_file {
+    struct db db;
+    sqlite3 *at;
+    struct db_watch watch;
+    int64_t deadline_ns; // of the transaction that reads, 0: none
+    bool was_unclean;
+    char path[];
+};
+
+static inline struct db_sqlite_file *db_sqlite_of(const struct db *db)
+{
+    return (struct db_sqlite_file *)(uintptr_t)db;
+}
+
+// The error for a result code; only ERR_IO says something about the file itself.
+enum err_code db_sqlite_code(sqlite3 *at, int rc);
+
+// Opens a connection, one for writing without the log of writes.
+MUST_CHECK struct db *db_sqlite_connect(const char *path, enum db_access access,
+                                        const struct db_watch *watch, struct err *err);
+
+// db_sqlite_copy.c, db_sqlite_check.c: as in struct db_kind.
+bool db_sqlite_copy(struct db *db, const char *to, struct err *err);
+bool db_sqlite_copy_before_schema(struct db *db, int64_t version, struct err *err);
+bool db_sqlite_drop_schema_copies(struct db *db, struct err *err);
+bool db_sqlite_check(struct db *db, enum db_check_depth depth, const atomic_bool *stop,
+                     char damage[DB_DAMAGE_BYTES], struct err *err);
+
+#endif

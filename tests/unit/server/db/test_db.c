@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every kind of database does, shown on each.
+#include "tests/unit/db_raw.h"
+
+#include "ingest/base/clock.h"
+#include "tests/unit/folder.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct fixture {
+    const struct db_kind *kind;
+    char folder[64], place[96];
+    struct db *db;
+    struct err err;
+    unsigned troubles;
+};
+
+static void note_trouble(void *context, enum db_trouble trouble)
+{
+    (void)trouble;
+    ((struct fixture *)context)->troubles++;
+}
+
+static struct db *open_db(struct fixture *f, enum db_access access)
+{
+    struct db_watch watch = {note_trouble, f};
+    struct db *db = f->kind->open(f->place, access, &watch, &f->err);
+    if (!db)
+        fail_msg("%s", f->err.msg);
+    return db;
+}
+
+static int set_up(void **state, const struct db_kind *kind)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    f->kind = kind;
+    snprintf(f->folder, sizeof f->folder, "/tmp/test_db.XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->place, sizeof f->place, "%s/db", f->folder);
+    f->db = open_db(f, DB_WRITE);
+    assert_true(
+        sql_execute_all(f->db, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); -- end", &f->err));
+    *state = f;
+    return 0;
+}
+
+static int set_up_sqlite(void **state)
+{
+    return set_up(state, &db_sqlite);
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    db_close(f->db, true);
+    folder_remove(f->folder);
+    free(f);
+    return 0;
+}
+
+static int64_t count_rows(struct fixture *f, struct db *db)
+{
+    struct stmt stmt = sql_begin(db, "SELECT count(*) FROM t", &f->err);
+    int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : -1;
+    assert_true(sql_end(&stmt));
+    return count;
+}
+
+static void insert(struct fixture *f, int64_t a, struct str b)
+{
+    struct stmt stmt = sql_begin(f->db, "INSERT INTO t VALUES (?, ?)", &f->err);
+    sql_bind_i64(&stmt, a);
+    sql_bind_text(&stmt, b);
+    assert_true(sql_run(&stmt));
+}
+
+static void values_come_back_as_they_went(void **state)
+{
+    struct fixture *f = *state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    char gone[] = "copied";
+    struct stmt stmt = sql_begin(f->db, "SELECT ?, ?, ?, ?, ?, ?", &f->err);
+    sql_bind_i64(&stmt, INT64_MIN);
+    sql_bind_f64(&stmt, 0.1);
+    sql_bind_text_copy(&stmt, str_of(gone));
+    sql_bind_bytes(&stmt, (struct str){"a\0b", 3});
+    sql_bind_null(&stmt);
+    sql_bind_u64(&stmt, UINT64_MAX);
+    gone[0] = 'x';
+    assert_true(sql_row(&stmt));
+    assert_true(sql_is_i64(&stmt, 0));
+    assert_true(sql_i64(&stmt, 0) == INT64_MIN);
+    assert_false(sql_f64(&stmt, 1) < 0.1 || sql_f64(&stmt, 1) > 0.1);
+    assert_string_equal(sql_text(&stmt, 2, &arena).at, "copied");
+    assert_true(str_equal(sql_bytes(&stmt, 3), (struct str){"a\0b", 3}));
+    assert_true(sql_is_null(&stmt, 4) && !sql_is_null(&stmt, 3));
+    assert_int_equal(sql_i64_or(&stmt, 4, 7), 7);
+    assert_true(sql_i64(&stmt, 5) == INT64_MAX);
+    assert_false(sql_row(&stmt));
+    assert_true(sql_end(&stmt));
+    arena_free(&arena);
+}
+
+static void the_first_failure_stays(void **state)
+{
+    struct fixture *f = *state;
+    insert(f, 1, STR("one"));
+    struct stmt stmt = sql_begin(f->db, "INSERT INTO t VALUES (?, ?)", &f->err);
+    sql_bind_i64(&stmt, 1);
+    sql_bind_text(&stmt, STR("again"));
+    sql_step(&stmt);
+    assert_true(stmt.failed);
+    sql_bind_i64(&stmt, 2);
+    sql_step(&stmt);
+    assert_false(sql_end(&stmt));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_int_equal(count_rows(f, f->db), 1);
+    stmt = sql_begin(f->db, "SELECT nothing FROM nowhere", &f->err);
+    assert_true(stmt.failed);
+    assert_false(sql_end(&stmt));
+    assert_int_equal(f->troubles, 0); // none of it is the disk's
+}
+
+static void changes_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t a = 0; a < 5; a++)
+        insert(f, a, STR("x"));
+    assert_true(sql_execute(f->db, "UPDATE t SET b = 'y' WHERE a >= 2", &f->err));
+    assert_int_equal(db_changes(f->db), 3);
+}
+
+static void a_reader_sees_what_was_committed(void **state)
+{
+    struct fixture *f = *state;
+    struct db *reader = open_db(f, DB_READ);
+    assert_true(f->kind->begin(f->db, DB_WRITE, &f->err));
+    insert(f, 1, STR("one"));
+    assert_int_equal(count_rows(f, reader), 0);
+    f->kind->rollback(f->db);
+    assert_int_equal(count_rows(f, f->db), 0);
+    assert_true(f->kind->begin(f->db, DB_WRITE, &f->err));
+    insert(f, 1, STR("one"));
+    assert_true(f->kind->commit(f->db, &f->err));
+    assert_int_equal(count_rows(f, reader), 1);
+    struct stmt stmt = sql_begin(reader, "DELETE FROM t", &f->err);
+    assert_false(sql_run(&stmt)); // it only reads
+    db_close(reader, true);
+}
+
+static void a_read_ends_at_its_deadline(void **state)
+{
+    struct fixture *f = *state;
+    const char *endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                          "SELECT count(*) FROM n";
+    f->kind->limit_time(f->db, clock_mono_ns() + 1000000);
+    assert_true(f->kind->begin(f->db, DB_READ, &f->err));
+    assert_false(sql_execute(f->db, endless, &f->err));
+    assert_int_equal(f->err.code, ERR_BUSY);
+    f->kind->rollback(f->db);
+    assert_int_equal(count_rows(f, f->db), 0); // the next one has no limit
+}
+
+static void a_copy_is_whole_and_sound(void **state)
+{
+    struct fixture *f = *state;
+    char to[128], damage[DB_DAMAGE_BYTES];
+    snprintf(to, sizeof to, "%s/copy", f->folder);
+    insert(f, 1, STR("one"));
+    assert_true(f->kind->write_version(f->db, 12, &f->err));
+    assert_true(f->kind->copy(f->db, to, &f->err));
+    assert_false(f->kind->copy(f->db, to, &f->err));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    struct db *copy = db_open_existing(to, &f->err);
+    int64_t version = 0;
+    assert_true(f->kind->read_version(copy, &version, &f->err));
+    assert_int_equal(version, 12);
+    assert_int_equal(count_rows(f, copy), 1);
+    for (enum db_check_depth depth = DB_CHECK_QUICK; depth <= DB_CHECK_WHOLE; depth++) {
+        assert_true(f->kind->check(copy, depth, NULL, damage, &f->err));
+        assert_string_equal(damage, "");
+    }
+    db_close(copy, true);
+}
+
+static void a_missing_database_is_not_made_by_reading(void **state)
+{
+    struct fixture *f = *state;
+    assert_null(db_open_existing("/nowhere/db", &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    assert_null(db_open("gopher://host/db", DB_WRITE, NULL, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+// Each test on a kind.
+#define ON(kind, test) cmocka_unit_test_setup_teardown(test, set_up_##kind, tear_down)
+#define ALL(kind)                                                                   \
+    ON(kind, values_come_back_as_they_went), ON(kind, the_first_failure_stays),     \
+        ON(kind, changes_are_counted), ON(kind, a_reader_sees_what_was_committed),  \
+        ON(kind, a_read_ends_at_its_deadline), ON(kind, a_copy_is_whole_and_sound), \
+        ON(kind, a_missing_database_is_not_made_by_reading)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {ALL(sqlite)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
