@@ -17,8 +17,7 @@ static bool take_file(struct file_parts *parts, struct source *source, take_part
     return take(context, &part, err);
 }
 
-// Nested archives would multiply what a few bytes can unpack to, and cannot be read at any
-// position.
+// Nested archives would multiply what a few bytes can unpack to, and are not seekable.
 static void refuse_archive(struct file_part *part)
 {
     source_close(part->source);

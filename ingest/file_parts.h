@@ -26,9 +26,9 @@ struct file_parts {
 // Called with each part; false ends the walk.
 typedef bool take_part(void *context, struct file_part *part, struct err *err);
 
-// Calls take with the file, or with each member of an archive that is not a folder. Always closes
-// the source. Fails if the file cannot be opened, the archive is damaged or exceeds a limit, or
-// take fails.
+// Calls take with the file, or with each member of an archive except folders. Always closes the
+// source. Fails if the file cannot be opened, the archive is damaged or exceeds a limit, or take
+// fails.
 MUST_CHECK bool file_parts_each(struct file_parts *parts, take_part *take, void *context,
                                 struct err *err);
 

@@ -11,14 +11,14 @@
 
 #include <stdatomic.h>
 
-// What a reader reports to and obeys while it works; shared with other threads.
+// What a reader reports its progress to and checks for cancellation; shared between threads.
 struct progress {
     _Atomic uint64_t done_bytes; // of the compressed input
     _Atomic bool cancel;
-    struct cores *cores; // whose free ones may help; NULL: all on the calling thread
+    struct cores *cores; // free ones may help; NULL: single-threaded
 };
 
-// What a reader of traces reads, and what it fills.
+// A trace reader's input and output.
 struct format_input {
     struct source *source;
     struct str head; // the first bytes of the document, for messages; may be empty
@@ -97,8 +97,8 @@ bool format_refuse_what(const char *what, struct err *err);
 // of members.
 bool format_refuse_json(struct str head, struct err *err);
 
-// The endings of the formats read, of the given kinds (bits 1 << enum format_kind), as a list:
-// ".json, .json.gz or .json.zst".
+// The endings of the formats that are read, of the given kinds (bits 1 << enum format_kind), as a
+// list: ".json, .json.gz or .json.zst".
 #define FORMAT_ENDINGS_BYTES ((size_t)128)
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 // Whether a name has one of them.

@@ -6,7 +6,7 @@
 
 enum { TAR_BLOCK = 512, TAR_SUM_AT = 148, TAR_SUM_BYTES = 8 };
 
-// Octal digits, after blanks and before a blank or NUL; -1: something else.
+// Octal digits after blanks and before a blank or NUL; -1: something else.
 static long octal(const char *at, size_t len)
 {
     long value = 0;

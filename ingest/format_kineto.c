@@ -12,22 +12,22 @@
 #include "ingest/kineto_walk.h"
 
 #define MAX_MEMBER (STRTAB_MAX_LEN - 1)
-// Members of the root up to this size are read whole; larger ones may be in memory or not, as the
-// blocks of the stream fall.
+// Root members up to this size are read whole; larger ones may or may not be in memory, depending
+// on the stream's block boundaries.
 #define MAX_WHOLE (2 * MAX_MEMBER)
 
-// Pieces for other cores: long enough that learning layouts and absorbing cost little beside
-// reading them. A shorter file is read before a second core has begun.
+// Pieces for other cores: long enough that learning layouts and absorbing cost little compared with
+// reading. A shorter file is done before a second core would have started.
 #define PIECE_BYTES  ((size_t)2 << 20)
 #define SPLIT_BEHIND ((uint64_t)4 << 20)
 
-// Where in the document the reader stands.
+// Where the reader is in the document.
 enum place {
     PLACE_START,
     PLACE_ROOT,   // among the members of the root object
     PLACE_EVENTS, // among the events
     PLACE_SKIP,   // inside a value too large to keep
-    PLACE_RESYNC, // after something that is no JSON, looking for the next event
+    PLACE_RESYNC, // after something that is not JSON, looking for the next event
     PLACE_END,
 };
 
@@ -41,24 +41,24 @@ struct reader {
     struct trace_builder *builder;
     struct budget *budget;
     struct progress *progress;
-    struct split *split; // NULL while all is read here
+    struct split *split; // NULL while there is nothing to split
     size_t piece_bytes;
-    uint64_t split_behind; // offset in the stream up to which nothing is split
+    uint64_t split_behind; // nothing is split before this offset in the stream
     enum place place, after_skip;
     bool comma_due;
     bool bare_array;   // the root is the event list
     bool seen_events;  // an event list was entered
-    bool odd_events;   // a member has its name and is no list
-    bool in_list;      // what cannot be read, when looking for a restart, is an event
-    size_t skip_depth; // brackets open inside the value being skipped
-    bool skip_in_text; // its last token opened a text
+    bool odd_events;   // a member has the list's name but is not a list
+    bool in_list;      // when looking for a restart: the unreadable part is an event
+    size_t skip_depth; // number of open brackets inside the value being skipped
+    bool skip_in_text; // its last token opened a string
     uint64_t event_count;
 };
 
 static struct json_walk walk_from(const struct reader *reader)
 {
     const struct json_window *window = &reader->window;
-    // What is not indexed yet does not count: consuming it would leave its tokens behind.
+    // Text that is not indexed yet is out of bounds: consuming it would leave its tokens unread.
     return (struct json_walk){.at = window->text + window->pos,
                               .end = window->text + window->indexed,
                               .text = window->text,
@@ -67,7 +67,7 @@ static struct json_walk walk_from(const struct reader *reader)
                               .comma_due = reader->comma_due};
 }
 
-// What was walked over is consumed.
+// Consumes what was walked over.
 static void commit(struct reader *reader, const struct json_walk *walk)
 {
     uint64_t pos = reader->window.base + reader->window.pos;
@@ -98,8 +98,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// Whitespace beside a candidate that is looked at. Bounded, so that where the blocks of the stream
-// fall does not decide what is found.
+// Whitespace around a candidate that is looked at. Bounded, so that the result does not depend on
+// the stream's block boundaries.
 #define LOOK_AROUND ((size_t)256)
 // Text after a candidate that must be in memory to judge it.
 #define LOOK_AHEAD (2 * LOOK_AROUND)
@@ -121,7 +121,7 @@ static bool skip_item(struct json_walk *walk, const struct json_value *value, en
     return *got == WALK_OK;
 }
 
-// Whether a scalar is one of JSON; anything else says that the reader lost its place.
+// Whether a scalar is valid JSON; if not, the reader has lost its place.
 static bool is_json_scalar(struct str text)
 {
     return *text.at == '-' || (*text.at >= '0' && *text.at <= '9') ||
@@ -129,7 +129,7 @@ static bool is_json_scalar(struct str text)
            str_equal(text, STR("false"));
 }
 
-// Reads the next event if it follows a layout that is known; *known says whether it did.
+// Reads the next event if its layout is known; sets *known accordingly.
 static bool read_known_event(struct reader *reader, bool *known, struct err *err)
 {
     struct json_window *window = &reader->window;
@@ -148,7 +148,7 @@ static bool read_known_event(struct reader *reader, bool *known, struct err *err
     return true;
 }
 
-// Reads one item of the event list. *got says how it went; false is a failure.
+// Reads one item of the event list. *got is the outcome; false is a failure.
 static bool read_item(struct reader *reader, enum walk *got, struct err *err)
 {
     struct json_walk walk = walk_from(reader);
@@ -181,7 +181,7 @@ static bool read_item(struct reader *reader, enum walk *got, struct err *err)
     reader->event_count++;
     if (reader->layouts)
         kineto_layouts_learn(reader->layouts, walk_from(reader), &reader->events.fields);
-    // An event of this size may be complete in memory or not, as the blocks of the stream fall.
+    // Whether an event this large is complete in memory depends on the stream's block boundaries.
     if (walk_size(reader, &walk) > JSON_WINDOW_MAX_ITEM)
         repair(reader, REPAIR_OVERSIZE);
     else if (!kineto_event_add(&reader->events, pos, err))
@@ -197,7 +197,7 @@ static bool read_event(struct reader *reader, enum walk *got, struct err *err)
     return read_known_event(reader, &known, err) && (known || read_item(reader, got, err));
 }
 
-// --- members of the root -------------------------------------------------------------------------
+// --- root members --------------------------------------------------------------------------------
 
 static void begin_events(struct reader *reader, const struct json_walk *walk)
 {
@@ -208,7 +208,7 @@ static void begin_events(struct reader *reader, const struct json_walk *walk)
     reader->seen_events = true;
 }
 
-// Gives up keeping the value at hand and passes over it, however long it is.
+// Stops keeping the current value and skips it, however long it is.
 static void begin_skip(struct reader *reader, enum place then)
 {
     reader->place = PLACE_SKIP;
@@ -252,7 +252,7 @@ static struct str raw_text(const struct json_walk *walk, const struct json_value
     return (struct str){from, (size_t)(walk->at - from)};
 }
 
-// Finds the start of a list of events, key and bracket, at or after *at; false when there is none.
+// Finds the start of an event list, key and bracket, at or after *at; false if there is none.
 static bool list_follows(struct str text, size_t *at)
 {
     static const char key[] = "\"traceEvents\"";
@@ -279,8 +279,8 @@ static void go_on_at_list(struct reader *reader, size_t at)
     reader->comma_due = false;
 }
 
-// A text that a backslash left open, or a bracket that nobody closed, swallows what follows. Goes
-// on at the list of events if the member at hand holds it before text[end].
+// A string left open by a backslash, or a bracket that is never closed, swallows what follows.
+// Continues at the event list if the current member contains it before text[end].
 static bool find_swallowed_list(struct reader *reader, size_t end)
 {
     size_t at = reader->window.pos;
@@ -291,7 +291,7 @@ static bool find_swallowed_list(struct reader *reader, size_t end)
     return true;
 }
 
-// Whether another member stands after text[at]; *known is false where the stream must tell.
+// Whether another member follows text[at]; *known is false if more of the stream is needed to tell.
 static bool member_follows(const struct json_window *window, size_t at, bool *known)
 {
     size_t comma = skip_some_space(window->text, at, window->len), key = comma;
@@ -301,7 +301,7 @@ static bool member_follows(const struct json_window *window, size_t at, bool *kn
     return key > comma && key < window->len && window->text[key] == '"';
 }
 
-// The same of a member that ends at text[end]: where another one follows, a list in it is its own.
+// Same for a member that ends at text[end]: if another member follows, a list inside it is its own.
 static bool find_list_within(struct reader *reader, size_t end, enum walk *got)
 {
     const struct json_window *window = &reader->window;
@@ -349,7 +349,7 @@ static bool read_member(struct reader *reader, enum walk *got, struct err *err)
     return true;
 }
 
-// Passes over tokens until the value that begin_skip met is closed.
+// Skips tokens until the value given to begin_skip is closed.
 static void skip_tokens(struct reader *reader, enum walk *got)
 {
     struct json_window *window = &reader->window;
@@ -375,7 +375,7 @@ static void skip_tokens(struct reader *reader, enum walk *got)
     window->pos = window->indexed;
 }
 
-// Leaves what cannot be read to resync.
+// Leaves unreadable text to resync.
 static void lose_place(struct reader *reader)
 {
     reader->in_list = reader->place == PLACE_EVENTS;
@@ -383,7 +383,7 @@ static void lose_place(struct reader *reader)
     reader->place = PLACE_RESYNC;
 }
 
-// A value that outgrows what is kept is passed over; its key, if any, is consumed first.
+// Skips a value that is too large to keep; its key, if any, is consumed first.
 static void give_up_item(struct reader *reader)
 {
     struct json_walk walk = walk_from(reader);
@@ -399,7 +399,7 @@ static void give_up_item(struct reader *reader)
         return;
     }
     reader->event_count += in_list;
-    walk.token += in_text; // the opening quote, as the bracket already is
+    walk.token += in_text; // the opening quote; a bracket is already consumed
     walk.at += in_text;
     enum place then = reader->place;
     commit(reader, &walk);
@@ -410,7 +410,7 @@ static void give_up_item(struct reader *reader)
 
 // --- resynchronisation ---------------------------------------------------------------------------
 
-// Whether one of the keys, with its quotes, stands at text[at]; *end is after it.
+// Whether one of the quoted keys is at text[at]; *end is after it.
 static bool key_at(struct str text, size_t at, const char *const *keys, size_t *end)
 {
     for (; *keys; keys++) {
@@ -421,7 +421,7 @@ static bool key_at(struct str text, size_t at, const char *const *keys, size_t *
     return false;
 }
 
-// Whether an event begins at text[at]: an opening brace and one of the keys that events begin with.
+// Whether an event starts at text[at]: an opening brace and one of the keys that events start with.
 static bool looks_like_event(struct str text, size_t at)
 {
     static const char *const keys[] = {"\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"",
@@ -434,7 +434,7 @@ static bool looks_like_event(struct str text, size_t at)
     return key_at(text, skip_some_space(text.at, at + 1, text.len), keys, &end);
 }
 
-// Whether a member of the root that is worth finding begins at text[at].
+// Whether a root member worth finding starts at text[at].
 static bool looks_like_member(struct str text, size_t at)
 {
     static const char *const keys[] = {"\"traceEvents\"",     "\"baseTimeNanoseconds\"",
@@ -447,7 +447,7 @@ static bool looks_like_member(struct str text, size_t at)
     return end < text.len && text.at[end] == ':';
 }
 
-// Where reading may go on from text[at]; PLACE_RESYNC when it may not.
+// Where reading may continue from text[at]; PLACE_RESYNC if it may not.
 static enum place restart_at(const struct reader *reader, struct str text, size_t at)
 {
     if (text.at[at] == '{' && reader->seen_events && looks_like_event(text, at))
@@ -457,7 +457,7 @@ static enum place restart_at(const struct reader *reader, struct str text, size_
     return PLACE_RESYNC;
 }
 
-// Looks for a place to go on, from *at on. *at becomes that place, or where to look further.
+// Looks for a place to continue, from *at on. *at becomes that place, or where to look further.
 static bool find_restart(struct reader *reader, size_t *at)
 {
     const struct json_window *window = &reader->window;
@@ -481,7 +481,7 @@ static bool resync(struct reader *reader, bool *more, struct err *err)
         *more = !window->ended;
         if (!*more)
             return true;
-        // What stands shortly before is kept, to look back at.
+        // Some text before it is kept, to look back at.
         size_t keep = at > LOOK_AROUND ? at - LOOK_AROUND : 0;
         json_window_restart(window, keep > window->pos ? keep : window->pos);
         at -= window->pos;
@@ -545,7 +545,7 @@ static bool report_progress(struct reader *reader, struct err *err)
     return true;
 }
 
-// Lets free cores read ahead, once the list of events is long enough.
+// Lets free cores read ahead once the event list is long enough.
 static bool begin_split(struct reader *reader, struct err *err)
 {
     struct json_window *window = &reader->window;
@@ -563,7 +563,7 @@ static bool begin_split(struct reader *reader, struct err *err)
     return true;
 }
 
-// Takes over what another core read from here on; *taken says whether there was anything.
+// Takes over what another core read from here on; sets *taken if there was anything.
 static bool take_piece(struct reader *reader, bool *taken, struct err *err)
 {
     const struct json_window *window = &reader->window;
@@ -582,7 +582,7 @@ static bool take_piece(struct reader *reader, bool *taken, struct err *err)
     return true;
 }
 
-// Brings in more of the stream for an item that is not complete. *more is false at the end.
+// Brings in more of the stream for an incomplete item. *more is false at the end.
 static bool bring_more(struct reader *reader, bool *more, struct err *err)
 {
     *more = true;
@@ -641,13 +641,13 @@ static bool read_trailing(struct reader *reader, struct err *err)
     return true;
 }
 
-// Whether what begins with a bracket goes on as JSON does.
+// Whether what starts with a bracket continues as JSON.
 static bool begins_as_json(struct str head)
 {
     return head.len == 0 || json_outline_of(head).json;
 }
 
-// Of a document without one event: what it is instead, as far as can be told.
+// Refuses a document without any event, saying what it is instead if known.
 static bool refuse(const struct reader *reader, struct err *err)
 {
     const struct err *cut = &reader->window.cut;
@@ -678,7 +678,7 @@ static bool finish(struct reader *reader, struct err *err)
             return false;
     } else {
         window->pos = window->len;
-        if (reader->place != PLACE_RESYNC || reader->in_list) // else only a member is lost
+        if (reader->place != PLACE_RESYNC || reader->in_list) // otherwise only a member is lost
             repair(reader, REPAIR_TRUNCATED);
     }
     if (reader->events.defined_count == 0)
@@ -743,7 +743,7 @@ static bool kineto_read(const struct format_input *input, struct err *err)
     return kineto_read_by(kineto_match_variants(), input, err);
 }
 
-// Sure of JSON with a member that only traces have among the first.
+// Certain for JSON whose first members include one that only traces have.
 static bool has_own_member(struct str head)
 {
     static const char *const members[] = {"traceEvents",         "schemaVersion",

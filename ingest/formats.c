@@ -48,7 +48,7 @@ static bool ends_with(struct str text, const char *ending)
            str_equal_nocase((struct str){text.at + text.len - end.len, end.len}, end);
 }
 
-// What detection has to go by.
+// What detection is based on.
 struct sample {
     struct str head, filename;
     struct json_outline outline;
@@ -178,7 +178,7 @@ const struct format *format_of_trace(struct str head, struct str filename, struc
 
 // --- endings ------------------------------------------------------------------------------------
 
-// Calls take with each ending of the formats read, of some kinds, until it returns false.
+// Calls take with the endings of the formats that are read, of some kinds, until it returns false.
 typedef bool take_ending(void *context, const char *ending);
 
 static bool each_coded(const struct format *format, take_ending *take, void *context)

@@ -4,14 +4,14 @@
 
 #include <unistd.h>
 
-// A trace compresses 10 to 40 times; more than this is an attack.
+// A trace compresses 10 to 40 times; anything far beyond that is an attack.
 static const struct source_limits limits = {
     .max_bytes = (uint64_t)256 << 30,
     .max_ratio = 200,
 };
 
-// Reads with what cores are free, one of them for the thread that decompresses ahead: a reader that
-// shared its core with that thread would be the slower for it.
+// Reads with the free cores, one of which decompresses ahead: a reader that shared its core with
+// that thread would be slower for it.
 static bool read_ahead(const struct format *format, const struct format_input *input,
                        struct err *err)
 {
@@ -38,8 +38,8 @@ static struct trace *read_and_seal(struct source *source, struct str head, struc
     return trace_builder_seal(builder, err);
 }
 
-// Behind escapes the search of the file's bytes misses a kind that the search of its texts found
-// and took out: each text that shows so counts as one.
+// Searching the file's bytes misses a secret hidden by escapes that searching the texts found and
+// redacted: each text with such a kind counts as one.
 static void count_escaped(struct trace *trace)
 {
     static const struct str mark = {"[redacted:", sizeof "[redacted:" - 1};
@@ -93,8 +93,8 @@ struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress
     struct cores *cores = progress ? progress->cores : NULL;
     if (trace || !cores || !budget->refused || lseek(fd, 0, SEEK_SET) != 0)
         return trace;
-    // Helpers hold pieces and tables of their own: which cores are free must not decide whether a
-    // file can be read.
+    // Helpers hold their own pieces and tables: whether a file can be read must not depend on how
+    // many cores happen to be free.
     progress->cores = NULL;
     trace = read_fd(fd, budget, progress, err);
     progress->cores = cores;

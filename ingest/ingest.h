@@ -5,21 +5,21 @@
 
 #include "ingest/format.h"
 
-// Opens path, finds out what it is, reads it, seals it. Everything that stays is counted in budget,
-// which outlives the trace. What is too much for the budget with helpers is read again without any.
-// progress may be NULL. Free the result with trace_free.
+// Opens path, detects its format, reads and seals it. Everything that is kept counts in budget,
+// which outlives the trace. If the budget is too small to read with helpers, the file is read again
+// without. progress may be NULL. Free the result with trace_free.
 MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
                                      struct progress *progress, struct err *err);
 
-// The same of a descriptor from its begin, which stays the caller's.
+// Same for a descriptor, from its start; it remains the caller's.
 MUST_CHECK struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress,
                                    struct err *err);
 
-// The same from any source, which is closed in every case.
+// Same for any source, which is always closed.
 MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *budget,
                                        struct progress *progress, struct err *err);
 
-// The same of what format_open opened and found.
+// Same for what format_open opened and found.
 MUST_CHECK struct trace *ingest_opened(struct source *source, const struct format_found *found,
                                        struct budget *budget, struct progress *progress,
                                        struct err *err);

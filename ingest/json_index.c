@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structural index of JSON text byte by byte: the twin with which every wide variant agrees on
-// every input, and the choice among them.
+// Structural index of JSON text byte by byte: the reference for the wide variants, which must agree
+// with it on every input, and the choice among them.
 #include "ingest/json_index_block.h"
 
 size_t json_index_scalar(const char *text, size_t len, uint32_t base,

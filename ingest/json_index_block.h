@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the variants of the structural index share: from the masks of 64 bytes to offsets. Private
-// to json_index_*.c; bit i of a mask speaks of byte i.
+// Code shared by the variants of the structural index: from the masks of 64 bytes to offsets.
+// Private to json_index_*.c; bit i of a mask is for byte i.
 #ifndef INGEST_JSON_INDEX_BLOCK_H
 #define INGEST_JSON_INDEX_BLOCK_H
 
@@ -9,12 +9,12 @@
 #if defined(__x86_64__)
 json_index_fn json_index_avx2, json_index_avx512;
 bool json_index_has_avx2(void);
-bool json_index_has_avx512(void); // then also AVX2
+bool json_index_has_avx512(void); // implies AVX2
 #elif defined(__aarch64__)
 json_index_fn json_index_neon;
 #endif
 
-// Each variant is one function for its processor, into which all of this goes.
+// Each variant is one function compiled for its processor, with all of this inlined.
 #define BLOCK_INLINE static inline __attribute__((always_inline))
 
 #define BLOCK_BYTES 64
@@ -23,10 +23,10 @@ struct block_masks {
     uint64_t quote, backslash, bracket;
 };
 
-// struct json_index_state in the form that the masks need.
+// struct json_index_state in the form the masks need.
 struct block_carry {
     uint64_t escaped; // 1: the first byte of the next block follows a backslash
-    uint64_t inside;  // all ones: the next block begins inside a string
+    uint64_t inside;  // all ones: the next block starts inside a string
 };
 
 BLOCK_INLINE struct block_carry block_carry_of(const struct json_index_state *state)
@@ -39,8 +39,8 @@ BLOCK_INLINE struct json_index_state block_state_of(struct block_carry carry)
     return (struct json_index_state){carry.inside != 0, carry.escaped != 0};
 }
 
-// Bytes that follow an odd run of backslashes. Runs that begin on even and on odd positions are
-// told apart by the carry of one subtraction (the method of simdjson).
+// Bytes that follow an odd run of backslashes. The carry of one subtraction separates runs that
+// start at even and at odd positions (simdjson's method).
 BLOCK_INLINE uint64_t block_escaped(uint64_t backslash, struct block_carry *carry)
 {
     const uint64_t odd = 0xAAAAAAAAAAAAAAAAu;

@@ -11,7 +11,8 @@ struct bytes64 {
     uint8x16_t part[4];
 };
 
-// Narrows four comparisons to a bit per byte: each byte keeps its bit of eight, pairs are added.
+// Narrows four comparisons to a bit per byte: each byte keeps its bit of eight, then pairs are
+// added.
 static inline uint64_t mask_of(const uint8x16_t is[4])
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

@@ -12,7 +12,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// A decimal number taken apart: digits[0..count) with the point after digit `point`.
+// A parsed decimal number: digits[0..count) with the point after digit `point`.
 struct decimal {
     bool negative;
     char digits[64];
@@ -48,7 +48,8 @@ static bool take_apart(struct str text, struct decimal *decimal)
         any = true;
         bool leading_zero = decimal->count == 0 && text.at[i] == '0';
         decimal->point += after_point ? -(int64_t)leading_zero : !leading_zero;
-        // Digits past the array lie far beyond any time; their places still count.
+        // Digits that do not fit in the array are far beyond any time, but their places still
+        // count.
         if (!leading_zero && decimal->count < (int)sizeof decimal->digits)
             decimal->digits[decimal->count++] = text.at[i];
     }
@@ -59,7 +60,7 @@ static bool take_apart(struct str text, struct decimal *decimal)
     return (text.at[i] == 'e' || text.at[i] == 'E') && read_exponent(text, i + 1, decimal);
 }
 
-// The integer part of decimal * 10^shift, cut toward zero and bounded by max.
+// The integer part of decimal * 10^shift, truncated toward zero and bounded by max.
 static int64_t integer_part(const struct decimal *decimal, int shift, int64_t max)
 {
     int64_t places = decimal->count ? decimal->point + shift : 0;
@@ -84,7 +85,7 @@ static bool eight_digits(const char *at, uint64_t *value)
     return true;
 }
 
-// Up to 15 digits and three decimals, which is nearly every number of a trace.
+// Up to 15 digits and three decimals: nearly every number in a trace.
 static bool simple_us_to_ns(struct str text, int64_t *ns)
 {
     if (text.len == 0 || text.len > 19)
@@ -189,7 +190,7 @@ static void add_code_point(struct buf *out, uint32_t c)
     buf_add(out, bytes, n);
 }
 
-// Four hex digits after "\u" at text[at]; -1 when they are not there.
+// Four hex digits after "\u" at text[at]; -1 if they are missing.
 static int32_t hex4(struct str text, size_t at)
 {
     if (text.len < at + 6 || text.at[at] != '\\' || text.at[at + 1] != 'u')
@@ -208,7 +209,7 @@ static int32_t hex4(struct str text, size_t at)
     return value;
 }
 
-// Resolves the \u escape at text[at], also a surrogate pair. Returns the bytes consumed.
+// Resolves the \u escape at text[at], including surrogate pairs. Returns the bytes consumed.
 static size_t decode_unicode(struct str text, size_t at, struct buf *out, bool *clean)
 {
     int32_t unit = hex4(text, at);
@@ -245,7 +246,7 @@ static size_t decode_escape(struct str text, size_t at, struct buf *out, bool *c
         buf_putc(out, to[hit - from]);
         return 2;
     }
-    *clean = false; // "\P" of a Windows path: the backslash stays as text
+    *clean = false; // "\P" in a Windows path: the backslash is kept
     buf_putc(out, '\\');
     return 1;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks JSON along the index of quotes and brackets; what stands between two of them is checked
-// here.
+// Walks JSON along the index of quotes and brackets, and checks the text between them.
 #include "ingest/json_walk.h"
 
-// What may stand between tokens, and what ends a scalar.
+// What is allowed between tokens, and what ends a scalar.
 enum { SPACE = 1, ENDS_SCALAR = 2 };
 
 static const unsigned char class_of[256] = {
@@ -13,7 +12,7 @@ static const unsigned char class_of[256] = {
     ['['] = ENDS_SCALAR,          [':'] = ENDS_SCALAR,          ['\0'] = ENDS_SCALAR,
 };
 
-// The NUL after the text stops both.
+// Both stop at the NUL after the text.
 static inline const char *past_space(const char *at)
 {
     while (class_of[(unsigned char)*at] & SPACE)
@@ -28,13 +27,13 @@ static inline const char *past_scalar(const char *at)
     return at;
 }
 
-// The byte at `at` is none that may stand here.
+// The byte at `at` is not allowed here.
 static enum walk unexpected(const struct json_walk *walk, const char *at)
 {
     return at >= walk->end ? WALK_MORE : WALK_BAD;
 }
 
-// Consumes the text whose opening quote stands at `at`.
+// Consumes the text whose opening quote is at `at`.
 static inline enum walk take_text(struct json_walk *walk, const char *at, struct str *text)
 {
     if (walk->token_end - walk->token < 2)
@@ -143,7 +142,7 @@ enum walk json_walk_skip(struct json_walk *walk)
         switch (walk->text[*token++]) {
         case '{':
         case '[': depth++; break;
-        case '"': token++; break; // the closing quote, too
+        case '"': token++; break; // the closing quote as well
         default: depth--; break;
         }
         if (depth == 0) {

@@ -9,35 +9,35 @@
 enum walk {
     WALK_OK,
     WALK_END,  // the closing bracket was consumed
-    WALK_MORE, // the window ends inside: bring in more and walk again from the begin
+    WALK_MORE, // the window ends inside: bring in more and start the walk over
     WALK_BAD,  // this is not JSON
 };
 
 struct json_walk {
     const char *at;   // next byte
-    const char *end;  // of the text in memory; a NUL stands there
-    const char *text; // what the token offsets count from
+    const char *end;  // of the text in memory, followed by a NUL
+    const char *text; // token offsets count from here
     const uint32_t *token, *token_end;
-    bool comma_due;        // an element was consumed, so that a comma must come before the next
-    unsigned comma_faults; // missing and surplus commas met
+    bool comma_due;        // an element was consumed, so a comma must come before the next one
+    unsigned comma_faults; // missing and surplus commas seen
 };
 
 enum json_type { JSON_TEXT, JSON_SCALAR, JSON_OBJECT, JSON_ARRAY };
 
 struct json_value {
     enum json_type type;
-    struct str text; // of a text: between its quotes, escapes as they stand; of a scalar: all of it
+    struct str text; // of a text: between its quotes, escapes unresolved; of a scalar: all of it
 };
 
 // Consumes the next member of an object whose opening bracket was consumed: its key (raw) and the
-// begin of its value. Texts and scalars are consumed whole; of an object or array only the opening
-// bracket, so the caller goes on inside or calls json_walk_skip.
+// start of its value. Texts and scalars are consumed whole; of an object or array only the opening
+// bracket is, so the caller continues inside or calls json_walk_skip.
 enum walk json_walk_member(struct json_walk *walk, struct str *key, struct json_value *value);
 
-// The same for the next item of an array.
+// Same for the next item of an array.
 enum walk json_walk_item(struct json_walk *walk, struct json_value *value);
 
-// Consumes up to the closing bracket of the container whose opening bracket was consumed.
+// Consumes everything up to the closing bracket of a container whose opening bracket was consumed.
 enum walk json_walk_skip(struct json_walk *walk);
 
 // Consumes any value at walk->at (after whitespace).

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)FUZZED_SIZE(256 << 10, 2 << 10))
-// Indexed ahead of the walk: text and tokens fit the cache. Little at first, as the walk may be
-// needed for one item only.
+// How far the index runs ahead of the walk: text and tokens fit the cache. Starts small, as the
+// walk may need only one item.
 #define INDEX_BYTES ((size_t)FUZZED_SIZE(64 << 10, 700))
 #define FIRST_BYTES ((size_t)FUZZED_SIZE(2 << 10, 300))
 #define TOKEN_SLACK 64
@@ -164,8 +164,8 @@ bool json_window_read(struct json_window *window, bool *more, struct err *err)
 
 bool json_window_more(struct json_window *window, bool *more, struct err *err)
 {
-    // An item that did not fit what is indexed is walked again from its begin; doubling keeps that
-    // linear, however small the blocks of the source are.
+    // An item that did not fit in the indexed text is walked again from its start; doubling keeps
+    // that linear, however small the source's blocks are.
     size_t live = window->indexed - window->pos;
     *more = true;
     while (*more && window->len - window->indexed <= live)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the fields of an event to the trace, or counts why not.
+// Adds an event's fields to the trace, or counts why not.
 #include "ingest/kineto_event.h"
 #include "ingest/base/hash.h"
 #include "ingest/base/secrets.h"
 #include "ingest/json_number.h"
 
 #define MAX_TEXT ((size_t)64 << 10)
-// Longer than any recording: a clock that jumped, or another unit.
+// Longer than any recording: the clock jumped, or the unit is wrong.
 #define MAX_HOST_NS (INT64_C(86400) * 1000000000)
 
 void kineto_events_init(struct kineto_events *events, struct trace_builder *builder,
@@ -22,7 +22,8 @@ void kineto_events_free(struct kineto_events *events)
     buf_free(&events->scratch);
 }
 
-// Where a text that is too long is cut: not within a secret, whose rest nobody would know as one.
+// Where to cut a text that is too long: not within a secret, whose rest would no longer look like
+// one.
 static size_t cut_long(struct str raw)
 {
     const size_t around = (size_t)4 << 10;
@@ -37,7 +38,7 @@ static size_t cut_long(struct str raw)
     return MAX_TEXT;
 }
 
-// Interns a raw text with its escapes resolved; counts what had to be repaired.
+// Interns a raw text with its escapes resolved; counts repairs.
 static bool intern_raw(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
                        struct err *err)
 {
@@ -91,7 +92,7 @@ static struct str field_text(const struct kineto_events *events, enum event_fiel
     return fields->value[field].text;
 }
 
-// Processes, threads, devices and streams come as numbers, as quoted numbers or as texts.
+// Processes, threads, devices and streams are numbers, quoted numbers or texts.
 static bool label_of(struct kineto_events *events, enum event_field field, uint64_t pos,
                      struct label *label, struct err *err)
 {
@@ -117,7 +118,7 @@ static int64_t integer_of(const struct event_fields *fields, enum event_field fi
     return json_to_i64(fields->value[field].text, &number) ? number : VALUE_ABSENT;
 }
 
-// Of bytes, elements, members: fewer than none is no answer.
+// A number of bytes, elements or members: negative means not given.
 static int64_t count_of(const struct event_fields *fields, enum event_field field)
 {
     int64_t number = integer_of(fields, field);
@@ -130,7 +131,8 @@ static int32_t small_of(const struct event_fields *fields, enum event_field fiel
     return number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-// It goes beyond an int64_t, comes as a number or a text, and only says which calls are one.
+// Exceeds an int64_t, may be a number or a text, and only serves to tell which calls belong
+// together.
 static uint32_t comms_id_of(const struct event_fields *fields)
 {
     struct str text = event_has(fields, ARG_COMMS_ID) ? fields->value[ARG_COMMS_ID].text : STR("");
@@ -147,7 +149,7 @@ static int32_t extent_of(const struct event_fields *fields, enum event_field fie
     return number > 0 ? number : 0;
 }
 
-// Of other collectives "Rank" is the root or the rank itself.
+// For other collectives "Rank" is the root or the rank itself.
 static void peers_of(const struct event_fields *fields, struct str name,
                      struct collective *collective)
 {
@@ -187,7 +189,7 @@ static bool fill_collective(struct kineto_events *events, uint64_t pos, struct e
            collective_of(events, pos, &record->collective, err);
 }
 
-// A device event lies on the stream that its args name, if they do.
+// A device event is on the stream named in its args, if any.
 static bool fill_device(struct kineto_events *events, uint64_t pos, struct event_record *record,
                         struct err *err)
 {
@@ -209,12 +211,12 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
     return fill_collective(events, pos, record, err);
 }
 
-// Kineto of 2026 shows waits of the host for a stream on a row of their own, so far away from that
-// of the stream; their args name it.
+// Since 2026 Kineto shows the host's waits for a stream on a separate row, this far from the
+// stream's own; their args name the stream.
 #define SYNC_ROWS 1000000
 
-// A wait belongs to the stream that its args name, or to that whose own row it stands on; -1, of
-// waits for all streams, also comes as 2^32 - 1.
+// A wait belongs to the stream named in its args, or else to the one whose row it is on; -1, for
+// waits on all streams, also occurs as 2^32 - 1.
 static void fill_sync(const struct event_fields *fields, struct event_record *record)
 {
     int64_t stream = integer_of(fields, ARG_STREAM);
@@ -224,7 +226,7 @@ static void fill_sync(const struct event_fields *fields, struct event_record *re
         record->tid.number -= SYNC_ROWS;
 }
 
-// A list as it stands; one that is too long to keep counts as not given.
+// A list as raw text; one that is too long to keep counts as not given.
 static bool intern_list(struct kineto_events *events, enum event_field field, uint64_t pos,
                         str_id *id, struct err *err)
 {
@@ -267,7 +269,7 @@ static void fill_memory(const struct event_fields *fields, struct event_record *
                                           .device = small_of(fields, ARG_DEVICE_INDEX)};
 }
 
-// HIP calls name the direction by number, and the size as "size" before ROCm 6.
+// HIP calls give the direction as a number, and before ROCm 6 the size as "size".
 static struct copy_call copy_of(const struct event_fields *fields)
 {
     static const enum copy_direction directions[] = {COPY_HTOH, COPY_HTOD, COPY_DTOH, COPY_DTOD};
@@ -282,7 +284,7 @@ static struct copy_call copy_of(const struct event_fields *fields)
     return copy;
 }
 
-// What the kind of an event keeps beside name, time and place.
+// What is kept for this kind of event besides name, time and place.
 static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_record *record,
                       struct err *err)
 {
@@ -301,7 +303,7 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
     return true;
 }
 
-// Numbers that were read the short way are never so far.
+// Numbers that took the fast path are never that far.
 static bool is_far(int64_t ns)
 {
     return ns >= TRACE_MAX_NS || ns <= -TRACE_MAX_NS;
@@ -317,8 +319,8 @@ static bool time_of(const struct event_fields *fields, enum event_field field, i
     return true;
 }
 
-// Such times count from the first of them, put where no recording is: one that a clock made up
-// still lies apart from all others.
+// Such times are counted from the first of them, at a point where no recording is: one that comes
+// from a broken clock stays apart from all others.
 static int64_t place_far(struct kineto_events *events, int64_t us, int64_t part_ns, uint64_t pos)
 {
     const int64_t most_us = TRACE_FAR_REACH_NS / 1000;
@@ -333,7 +335,7 @@ static int64_t place_far(struct kineto_events *events, int64_t us, int64_t part_
     return TRACE_FAR_NS + from_us * 1000 + part_ns;
 }
 
-// When the event begins, or ends.
+// When the event starts, or ends.
 static bool moment_of(struct kineto_events *events, uint64_t pos, int64_t *ns)
 {
     const struct event_fields *fields = &events->fields;
@@ -351,7 +353,7 @@ bool kineto_event_is_far(const struct event_fields *fields)
     return time_of(fields, FIELD_TS, &ns) && is_far(ns);
 }
 
-// Of device events the analyses judge.
+// The analyses judge those of device events.
 static void check_duration(struct kineto_events *events, uint64_t pos, struct event_record *record)
 {
     bool negative = record->dur_ns < 0;
@@ -362,7 +364,8 @@ static void check_duration(struct kineto_events *events, uint64_t pos, struct ev
     record->dur_ns = 0;
 }
 
-// Times of an event; counts why it has none. A missing duration counts as 0 where nobody sums it.
+// An event's times; counts why it has none. A missing duration is taken as 0 where durations are
+// not summed.
 static bool times_of(struct kineto_events *events, uint64_t pos, struct event_record *record)
 {
     const struct event_fields *fields = &events->fields;
@@ -384,8 +387,8 @@ static bool times_of(struct kineto_events *events, uint64_t pos, struct event_re
     return true;
 }
 
-// Fills in what every event has, if it came as numbers and with a name that is known: then there is
-// nothing to check, and nothing to count.
+// Fills in what every event has, provided that it came as numbers and a known name: then there is
+// nothing to check or count.
 static inline bool fill_known(const struct event_fields *fields, struct event_record *record)
 {
     const uint64_t numbers = UINT64_C(1) << FIELD_TS | UINT64_C(1) << FIELD_DUR |
@@ -427,7 +430,7 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
     return trace_builder_add(events->builder, record, err);
 }
 
-// Of the instants only allocations are kept; the others tell nothing that an analysis reads.
+// Of instant events only allocations are kept; no analysis uses the others.
 static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_fields *fields = &events->fields;
@@ -495,7 +498,7 @@ static bool add_begin(struct kineto_events *events, uint64_t pos, struct err *er
            open_begins_push(&events->begins, &thread, &begin, err);
 }
 
-// Device work given as begin and end has no arguments; it lies on the row where it stands.
+// Device work given as begin and end events has no arguments; it stays on its row.
 static bool add_pair(struct kineto_events *events, const struct open_thread *thread,
                      const struct open_begin *begin, int64_t end_ns, struct err *err)
 {
@@ -561,7 +564,7 @@ static bool add_metadata(struct kineto_events *events, uint64_t pos, struct err 
 #define BIT(field)   (UINT64_C(1) << (field))
 #define BITS3(field) (UINT64_C(7) << (field))
 
-// Args that are numbers wherever they come from; the others may be words, too.
+// Args that are numbers whatever writes them; others may also be words.
 static const uint64_t number_args =
     BIT(ARG_CORRELATION) | BIT(ARG_BYTES) | BIT(ARG_SIZE) | BIT(ARG_REGISTERS) |
     BIT(ARG_SHARED_BYTES) | BIT(ARG_OCCUPANCY) | BITS3(ARG_GRID) | BITS3(ARG_BLOCK) |
@@ -570,7 +573,7 @@ static const uint64_t number_args =
     BIT(ARG_COLLECTIVE_SEQUENCE) | BIT(ARG_SEQUENCE) | BIT(ARG_ALLOCATED) | BIT(ARG_RESERVED) |
     BIT(ARG_ALLOCATION_BYTES) | BIT(ARG_ADDRESS) | BIT(ARG_DEVICE_TYPE) | BIT(ARG_DEVICE_INDEX);
 
-// Whether a number among the args is none. What is empty or null says that it is not known.
+// Whether any of the numeric args is not a number. Empty or null means not known.
 static bool has_bad_number(const struct event_fields *fields)
 {
     uint64_t texts = fields->present & ~fields->numeric & ~fields->known & number_args;
@@ -620,7 +623,7 @@ bool kineto_events_finish(struct kineto_events *events, struct err *err)
     while (open_begins_take(&events->begins, &thread, &begin)) {
         trace_builder_repair(events->builder, REPAIR_BEGIN_WITHOUT_END, begin.pos);
         if (event_kind_is_device(begin.kind))
-            continue; // a kernel of invented length would hide all that follows
+            continue; // a kernel with a made-up duration would hide everything after it
         int64_t end_ns = last_ns > begin.begin_ns ? last_ns : begin.begin_ns;
         if (!add_pair(events, &thread, &begin, end_ns, err))
             return false;

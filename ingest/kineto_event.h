@@ -9,15 +9,15 @@
 #include "ingest/text_guess.h"
 #include "ingest/trace/trace_builder.h"
 
-// What the events of one file share while they are read.
+// State shared by the events of one file while they are read.
 struct kineto_events {
     struct trace_builder *builder;
-    struct text_guess *guess; // told what the texts were that it asks for; NULL without layouts
+    struct text_guess *guess; // receives the texts that it asks for; NULL without layouts
     struct open_begins begins;
-    uint64_t defined_count; // events of a phase that the format defines
-    int64_t far_us;         // the first time beyond TRACE_MAX_NS, 0 before there is one
+    uint64_t defined_count; // events with a phase that the format defines
+    int64_t far_us;         // the first time beyond TRACE_MAX_NS, 0 if none yet
     struct buf scratch;
-    // Of the event at hand; too large to clear for each, so each use sets what it reads.
+    // Of the current event; too large to clear each time, so each use sets what it reads.
     struct event_fields fields;
     struct event_record record;
 };
@@ -26,14 +26,14 @@ void kineto_events_init(struct kineto_events *events, struct trace_builder *buil
                         struct budget *budget);
 void kineto_events_free(struct kineto_events *events);
 
-// Whether the event's time is one that depends on those before it in the file.
+// Whether the event's time depends on earlier events in the file.
 bool kineto_event_is_far(const struct event_fields *fields);
 
 // Adds the event in events->fields to the trace, or counts why not. pos is its offset in the
 // stream.
 MUST_CHECK bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err);
 
-// Ends begin events that have no end, at the end of the trace.
+// Ends all begin events that are still open at the end of the trace.
 MUST_CHECK bool kineto_events_finish(struct kineto_events *events, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names under which Kineto writes what is read.
+// Kineto's names for the fields that are read.
 #include "ingest/kineto_fields.h"
 
-// Argument names, found by their length.
+// Argument names, grouped by length.
 struct arg_key {
     const char *name;
     enum event_field field;

@@ -62,12 +62,12 @@ enum event_field {
 #define ARG_FIELDS (~((UINT64_C(1) << ARG_FIRST) - 1))
 
 union event_value {
-    struct str text; // raw: between the quotes, or the whole of a number or list
+    struct str text; // raw: between the quotes, or all of a number or list
     int64_t number;  // nanoseconds of ts and dur
     str_id id;
 };
 
-// A member of the args of a counter event: any name, raw, and its value.
+// A member of the args of a counter event: its raw name and its value.
 struct counter_field {
     struct str key, value;
 };
@@ -76,33 +76,33 @@ struct counter_field {
 
 struct event_fields {
     uint64_t present; // bit f: value[f] was read; the others are not initialized
-    uint64_t numeric; // of those, what is a number already; the others are texts
-    uint64_t plain;   // of the texts, what is known to have no escapes
-    uint64_t known;   // of the texts, what is a str_id already
-    uint64_t asked;   // of the texts, what text_guess wants to be told
+    uint64_t numeric; // of those, the ones that are already numbers; the others are texts
+    uint64_t plain;   // of the texts, those known to have no escapes
+    uint64_t known;   // of the texts, those that are already a str_id
+    uint64_t asked;   // of the texts, those that text_guess wants to see
     enum event_kind kind;
-    char phase;             // its letter, NUL when the event has none
-    bool bad_args;          // args are no JSON and were passed over
+    char phase;             // its letter, NUL if the event has none
+    bool bad_args;          // args are not JSON and were skipped
     unsigned counter_count; // of a counter event; those beyond are left out
     struct counter_field counters[KINETO_MAX_COUNTERS];
-    union event_value value[FIELD_NONE + 1]; // the last one takes what nobody reads
+    union event_value value[FIELD_NONE + 1]; // the last one takes unused values
 };
 
-// How a field is read where it is written as a plain number.
+// How a field given as a plain number is read.
 enum number_form {
     NUMBER_NONE,    // it is a text or a list
     NUMBER_INTEGER, // a fraction is cut
-    NUMBER_LABEL,   // with a fraction it is a text
+    NUMBER_LABEL,   // a text if it has a fraction
     NUMBER_TIME,    // microseconds
 };
 
-// The field of a member of the event, and of one of its args; FIELD_NONE when nobody reads it.
+// The field of an event's member, and of one of its args; FIELD_NONE if unused.
 enum event_field kineto_member_field(struct str key);
 enum event_field kineto_arg_field(struct str key);
 
 enum number_form kineto_number_form(enum event_field field);
 
-// Whether a field is kept as the list that it is, without looking into it.
+// Whether a field is kept as a raw list, without looking inside.
 static inline bool kineto_field_is_list(enum event_field field)
 {
     return field >= ARG_DIMS && field <= ARG_CONCRETE;

@@ -10,7 +10,7 @@
 
 static void forget(struct kineto_layouts *layouts)
 {
-    layouts->nodes[0] = (struct node){.form = FORM_END}; // followed by any event, as an end is
+    layouts->nodes[0] = (struct node){.form = FORM_END}; // any event may follow it, as after an end
     layouts->node_count = 1;
     layouts->literal_len = 0;
     layouts->last = layouts->nodes;
@@ -19,7 +19,7 @@ static void forget(struct kineto_layouts *layouts)
 
 #if defined(__x86_64__)
 
-// What the files of each variant are compiled for.
+// What each variant's file is compiled for.
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
@@ -85,8 +85,8 @@ const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,
 
 struct lesson {
     struct kineto_layouts *layouts;
-    struct node *node; // what was learned so far ends here
-    const char *from;  // the bytes before the next value begin here
+    struct node *node; // end of what was learned so far
+    const char *from;  // start of the bytes before the next value
     const char *brace; // of the event
     bool has_args;
     uint64_t present, numeric;
@@ -98,7 +98,7 @@ static bool same_node(const struct node *a, const struct node *b, const char *li
            memcmp(a->literal, literal, a->len) == 0;
 }
 
-// Room is kept for what the comparison reads after a literal.
+// Room is kept for what the comparison reads beyond a literal.
 static struct node *add_node(struct kineto_layouts *layouts, struct node *parent, struct node node,
                              const char *literal)
 {
@@ -117,7 +117,7 @@ static struct node *add_node(struct kineto_layouts *layouts, struct node *parent
     return added;
 }
 
-// The node after lesson->node for a value at `value`, which is made when it is new.
+// The node after lesson->node for a value at `value`, added if new.
 static bool learn_node(struct lesson *lesson, const char *value, struct node node)
 {
     struct kineto_layouts *layouts = lesson->layouts;
@@ -134,12 +134,12 @@ static bool learn_node(struct lesson *lesson, const char *value, struct node nod
     if (!next && siblings < MAX_SIBLINGS)
         next = add_node(layouts, lesson->node, node, lesson->from);
     if (!next)
-        forget(layouts); // so many were of no use
+        forget(layouts); // none of them was of use
     lesson->node = next;
     return next;
 }
 
-// Learns that a value of some field stands from `begin` to `end`.
+// Learns that a field's value is from `begin` to `end`.
 static bool learn_value(struct lesson *lesson, struct node node, const char *begin, const char *end)
 {
     bool read = node.field != FIELD_NONE;
@@ -150,14 +150,14 @@ static bool learn_value(struct lesson *lesson, struct node node, const char *beg
         return true;
     uint64_t bit = UINT64_C(1) << node.field;
     if (lesson->present & bit)
-        return false; // the last one counts, and which that is, the walk knows
+        return false; // the last one counts, and only the walk knows which that is
     bool text = node.form == FORM_TEXT || node.form == FORM_LIST;
     lesson->present |= bit;
     lesson->numeric = text ? lesson->numeric & ~bit : lesson->numeric | bit;
     return true;
 }
 
-// Words such as true belong to the bytes around them.
+// Words such as true are part of the bytes around them.
 static bool learn_scalar(struct lesson *lesson, struct str text, enum event_field field)
 {
     static const enum form forms[] = {[NUMBER_NONE] = FORM_SKIP,
@@ -168,7 +168,7 @@ static bool learn_scalar(struct lesson *lesson, struct str text, enum event_fiel
         return field == FIELD_NONE;
     enum form form = forms[kineto_number_form(field)];
     if (form == FORM_SKIP && field != FIELD_NONE)
-        return false; // a number where a text is read
+        return false; // a number where a text is expected
     struct node node = {.form = (uint8_t)form, .field = (uint8_t)field, .same = 1};
     return learn_value(lesson, node, text.at, text.at + text.len);
 }
@@ -237,7 +237,7 @@ static bool learn_args(struct lesson *lesson, struct json_walk *walk)
     }
 }
 
-// The category and the phase belong to the bytes: they tell one layout from another.
+// Category and phase are part of the literal bytes: they distinguish layouts.
 static bool learn_member(struct lesson *lesson, struct json_walk *walk, struct str key,
                          const struct json_value *value)
 {
@@ -276,7 +276,7 @@ void kineto_layouts_learn(struct kineto_layouts *layouts, struct json_walk walk,
                           const struct event_fields *fields)
 {
     struct lesson lesson = {.layouts = layouts, .node = layouts->nodes, .from = walk.at};
-    // A counter's members have any name, which the walk keeps.
+    // A counter's members may have any name, which the walk keeps.
     bool usual = walk.comma_due && !fields->bad_args && fields->phase != 'C';
     layouts->last = layouts->nodes;
     layouts->credit += layouts->credit < MAX_CREDIT;

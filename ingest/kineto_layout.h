@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a trace are printed by a few fixed patterns: between the values always the same bytes.
-// Layouts are learned from events that were read member by member; an event that follows a known
-// one is then read by comparing those bytes and converting what stands between, without an index.
-// Whatever deviates in a single byte is left to kineto_walk, which decides what it means.
+// Events of a trace are printed in a few fixed patterns, with the same bytes between the values
+// each time. Layouts are learned from events that were read member by member; an event with a known
+// layout is then read by comparing those bytes and converting what is between them, without an
+// index. Anything that deviates by a single byte is left to kineto_walk, which decides what it
+// means.
 #ifndef INGEST_KINETO_LAYOUT_H
 #define INGEST_KINETO_LAYOUT_H
 
@@ -13,7 +14,7 @@
 
 struct kineto_layouts;
 
-// kineto_layouts_match for one width of the processor's instructions.
+// kineto_layouts_match for one SIMD width.
 typedef const char *kineto_match_fn(struct kineto_layouts *layouts, const char *at,
                                     struct event_fields *fields, const char **brace);
 
@@ -22,25 +23,25 @@ struct kineto_match {
     kineto_match_fn *run;
 };
 
-// The variants that this processor runs, the widest first; after the last one without a name.
+// The variants this processor supports, the widest first; a nameless entry ends the list.
 const struct kineto_match *kineto_match_variants(void);
 
-// match is one of the variants. guess outlives the layouts; texts that it foretells come as known
+// match is one of the variants. guess outlives the layouts; texts it predicts are returned as known
 // fields.
 MUST_CHECK struct kineto_layouts *kineto_layouts_new(const struct kineto_match *match,
                                                      struct text_guess *guess,
                                                      struct budget *budget, struct err *err);
 void kineto_layouts_free(struct kineto_layouts *layouts); // NULL is allowed
 
-// Reads the event whose separating comma comes next at `at`, if its layout is known. The text ends
-// with a NUL and has SIMD_SLACK readable bytes after that. Returns the end of the event, its
-// closing brace included, and sets *brace to its opening one; NULL when the layout is not known or
-// the text ends inside. The fields are the same as kineto_walk_event gives.
+// Reads the event whose separating comma is next at `at`, if its layout is known. The text ends
+// with a NUL followed by SIMD_SLACK readable bytes. Returns the end of the event, including its
+// closing brace, and sets *brace to its opening one; NULL if the layout is not known or the text
+// ends inside the event. The fields are the same as from kineto_walk_event.
 const char *kineto_layouts_match(struct kineto_layouts *layouts, const char *at,
                                  struct event_fields *fields, const char **brace);
 
-// Learns the layout of an event that was read: walk stands before its separating comma and may look
-// at all of it; kind and phase are what was found. When and how often to learn is decided here.
+// Learns the layout of an event that was read: walk is before its separating comma and may look at
+// all of it; kind and phase are what was found. Decides itself when and how often to learn.
 void kineto_layouts_learn(struct kineto_layouts *layouts, struct json_walk walk,
                           const struct event_fields *fields);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matching with what every processor of its kind has.
+// Matching with the baseline instruction set.
 #include "ingest/kineto_match.h"
 
 const char *kineto_match_base(struct kineto_layouts *layouts, const char *at,

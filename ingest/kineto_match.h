@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads an event by its layout. Compiled once for each width of instructions: the files that
-// include this differ in the options of their compiler alone.
+// Reads an event by its layout. Compiled once per SIMD width: the files that include this differ
+// only in their compiler options.
 #ifndef INGEST_KINETO_MATCH_H
 #define INGEST_KINETO_MATCH_H
 
@@ -11,7 +11,7 @@
 
 _Static_assert(FIELD_NONE <= TEXT_GUESS_FIELDS, "each field has its slot");
 
-// Whether text, after which SIMD_SLACK bytes can be read and which is not empty, stands at `at`.
+// Whether text, which is not empty and has SIMD_SLACK readable bytes after it, is at `at`.
 static inline bool text_is_at(const char *text, size_t len, const char *at)
 {
     for (; len > SIMD_BYTES; len -= SIMD_BYTES, text += SIMD_BYTES, at += SIMD_BYTES)
@@ -22,8 +22,8 @@ static inline bool text_is_at(const char *text, size_t len, const char *at)
 }
 
 // --- values --------------------------------------------------------------------------------------
-// Each returns the end of the value at `at`, or NULL for one that is left to the walk. Where a
-// value ends too early, the bytes that must follow it will not be there.
+// Each returns the end of the value at `at`, or NULL to leave it to the walk. If a value ends too
+// early, the literal bytes after it will not match.
 
 #define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
 
@@ -34,7 +34,7 @@ static inline uint64_t eight_bytes(const char *at)
     return bytes;
 }
 
-// Of bytes from which '0' was taken: the high bit of each that is no digit.
+// For bytes from which '0' was subtracted: the high bit of each that is not a digit.
 static inline uint64_t no_digits(uint64_t zeros)
 {
     return (zeros | ((zeros & EACH_BYTE(0x7F)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80);
@@ -45,13 +45,13 @@ static inline unsigned first_byte(uint64_t high_bits)
     return high_bits ? (unsigned)__builtin_ctzll(high_bits) / 8 : 8;
 }
 
-// The number of the first `count` digits, which is not 0.
+// The value of the first `count` digits; count is not 0.
 static inline uint64_t some_digits(uint64_t zeros, unsigned count)
 {
     return json_eight_digits(zeros << (64 - 8 * count));
 }
 
-// The digits among the first eight bytes: how many, and their number.
+// Returns how many of the first eight bytes are leading digits, and their value.
 static inline unsigned leading_digits(const char *at, uint64_t *number)
 {
     uint64_t zeros = eight_bytes(at) ^ EACH_BYTE('0');
@@ -111,7 +111,7 @@ static const char *take_time(const char *at, int64_t *ns)
     return count ? end + 1 + count : NULL;
 }
 
-// Up to four digits, a point and three more, which is nearly every duration.
+// Up to four digits, a point and three more: nearly every duration.
 static inline const char *take_short_time(const char *at, int64_t *ns)
 {
     uint64_t bytes = eight_bytes(at), zeros = bytes ^ EACH_BYTE('0'), ends = no_digits(zeros);
@@ -124,7 +124,7 @@ static inline const char *take_short_time(const char *at, int64_t *ns)
     return at + all;
 }
 
-// Passes over a number that nobody reads.
+// Skips an unused number.
 static inline const char *skip_number(const char *at)
 {
     const char *from = at;
@@ -140,7 +140,7 @@ static inline const char *skip_number(const char *at)
     }
 }
 
-// The end of a text in which there may be anything.
+// The end of a text that may contain anything.
 static const char *odd_text_end(const char *at)
 {
     while (*at != '"' && *at != '\0')
@@ -148,7 +148,7 @@ static const char *odd_text_end(const char *at)
     return *at == '"' ? at : NULL;
 }
 
-// The end of a text; *plain says whether it has no escapes, control characters or bytes past ASCII.
+// The end of a text; *plain is whether it has no escapes, control characters or non-ASCII bytes.
 static inline const char *text_end(const char *at, bool *plain)
 {
     simd_mask stops;
@@ -159,8 +159,8 @@ static inline const char *text_end(const char *at, bool *plain)
     return *plain ? at : odd_text_end(at);
 }
 
-// The end of a list in which there may be anything but a NUL, or a backslash outside of its texts.
-// Its opening bracket is the byte before.
+// The end of a list that may contain anything but a NUL, or a backslash outside its texts. Its
+// opening bracket is the byte before.
 static const char *odd_list_end(const char *at)
 {
     for (size_t depth = 1; depth;)
@@ -186,7 +186,7 @@ static const char *odd_list_end(const char *at)
 static const char *list_end(const char *from)
 {
     size_t depth = 1;
-    simd_mask inside = 0; // all ones where a step begins in a text
+    simd_mask inside = 0; // all ones if a step starts inside a text
     for (const char *at = from;; at += SIMD_BYTES) {
         struct simd_list list = simd_list(at);
         if (list.odd)
@@ -202,16 +202,18 @@ static const char *list_end(const char *from)
     }
 }
 
-// Where a value ends is known only when it is read, and the next one cannot begin before: a chain
-// of some 15 cycles a value. Most values are as long as the last time, so going on from there and
-// checking breaks the chain.
+// The end of a value is known only once it is read, and the next one cannot start earlier: a chain
+// of about 15 cycles per value. Most values are as long as last time, so continuing from there and
+// checking afterwards breaks the chain.
 static inline const char *settle(struct node *node, const char *at, const char *end)
 {
     if (!end)
         return NULL;
     size_t usual = node->usual;
     if (usual == (size_t)(end - at)) {
-        __asm__("" : "+r"(usual)); // else the compiler returns end, which is the same, but late
+        __asm__(""
+                : "+r"(usual)); // otherwise the compiler returns end, which is the same but
+                                // available late
         return at + usual;
     }
     node->usual = (uint16_t)(end - at);
@@ -223,7 +225,7 @@ static inline uint64_t low_bytes(unsigned count)
     return count < 8 ? (UINT64_C(1) << 8 * count) - 1 : UINT64_MAX;
 }
 
-// A process, thread, stream or launch shape is mostly what it was the time before.
+// A process, thread, stream or launch shape is mostly the same as last time.
 static inline const char *take_number(struct node *node, const char *at, int64_t *number)
 {
     uint64_t bytes = eight_bytes(at);
@@ -234,7 +236,7 @@ static inline const char *take_number(struct node *node, const char *at, int64_t
     const char *end = node->form == FORM_LABEL ? take_label(at, number) : take_integer(at, number);
     if (!end)
         return NULL;
-    // With the byte after, else 12 would be taken for the start of 123.
+    // Includes the byte after it, otherwise 12 would match the start of 123.
     bool fits = end - at < 8;
     node->usual = (uint16_t)(end - at);
     node->same_mask = fits ? low_bytes(node->usual + 1u) : 0;
@@ -243,16 +245,16 @@ static inline const char *take_number(struct node *node, const char *at, int64_t
     return end;
 }
 
-// Times of day are as long as the one before and begin with the same digits, but for the eight
-// before the point or the end; after a point stand three.
+// Times of day are as long as the previous one and start with the same digits, except for the eight
+// before the point or the end; three follow the point.
 #define POINT_DIGITS 4u // ".000"
 
-// The part after the point; above 999 when it is none.
+// The digits after the point; above 999 if there are none.
 static inline uint32_t point_digits(const char *at)
 {
     uint32_t part;
     memcpy(&part, at, sizeof part);
-    part ^= UINT32_C(0x3030302E); // ".000" in the order of bytes
+    part ^= UINT32_C(0x3030302E); // ".000" in byte order
     if ((part | (part + UINT32_C(0x76767600))) & UINT32_C(0x808080FF))
         return UINT32_MAX;
     return (part >> 8 & 0xF) * 100 + (part >> 16 & 0xF) * 10 + (part >> 24);
@@ -279,7 +281,7 @@ static const char *take_new_time(struct node *node, const char *at, int64_t *ns)
         return NULL;
     const char *point = memchr(at, '.', (size_t)(end - at));
     size_t whole = (size_t)((point ? point : end) - at);
-    // The digits that the next eight are added to must not lead past the latest time.
+    // Adding the next eight digits must not exceed the latest time.
     bool usual = whole > 8 && whole <= 16 && (!point || end - point == POINT_DIGITS) &&
                  *ns < TRACE_MAX_NS / 2;
     node->usual = usual ? (uint16_t)(end - at) : 0;
@@ -298,7 +300,7 @@ static inline const char *take_any_time(struct node *node, const char *at, int64
     return end ? end : take_new_time(node, at, ns);
 }
 
-// The end of the text at `at` if it is the one foretold for this field, else NULL.
+// The end of the text at `at` if it is the one predicted for this field, else NULL.
 static inline const char *take_foretold(struct text_guess *guess, const struct node *node,
                                         const char *at, struct event_fields *fields)
 {
@@ -350,7 +352,7 @@ static inline const char *take_value(struct text_guess *guess, struct node *node
                                      struct event_fields *fields)
 {
     int64_t *number = &fields->value[node->field].number;
-    bool plain; // of no interest
+    bool plain; // ignored
     switch ((enum form)node->form) {
     case FORM_END: return at;
     case FORM_TEXT: return take_text(guess, node, at, fields);
@@ -367,8 +369,8 @@ static inline const char *take_value(struct text_guess *guess, struct node *node
 
 // --- matching ------------------------------------------------------------------------------------
 
-// What follows `from` at `at`, the recent one first; an event that ended is followed by what
-// follows the root. NULL when it is nothing known.
+// What follows `from` at `at`, the most recent one first; after an event's end, what follows the
+// root. NULL if unknown.
 static inline struct node *next_node(const struct kineto_layouts *layouts, struct node *from,
                                      const char *at)
 {
@@ -383,7 +385,7 @@ static inline struct node *next_node(const struct kineto_layouts *layouts, struc
     return node;
 }
 
-// The begin of the next event, for which the one that was likely is tried first.
+// The start of the next event; the likely one is tried first.
 static inline struct node *first_node(struct kineto_layouts *layouts, const char *at)
 {
     uint64_t hash = layouts->past * UINT64_C(0x9E3779B97F4A7C15);
@@ -396,7 +398,7 @@ static inline struct node *first_node(struct kineto_layouts *layouts, const char
     return node;
 }
 
-// What the path to an end says of the event; the args that nobody reads are not among it.
+// What the path to an end determines about the event; args that are not read are not included.
 static void end_fields(const struct node *end, struct event_fields *fields)
 {
     fields->present = end->present;

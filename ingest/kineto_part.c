@@ -6,9 +6,9 @@
 #include "ingest/kineto_layout.h"
 #include "ingest/kineto_walk.h"
 
-// A cut is looked for in so many bytes at the end of a piece: far more than an event takes.
+// A cut is searched for in this many bytes at the end of a piece: far more than an event takes.
 #define CUT_BYTES ((size_t)256 << 10)
-// Whitespace between two events that is looked over.
+// Whitespace between two events that is searched.
 #define MAX_SPACE ((size_t)256)
 
 // --- cutting -------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ static bool begins_event(struct str text, size_t at)
     return false;
 }
 
-// Behind the object that ends before a comma, 0 when none does.
+// After the object that ends before a comma, 0 if none does.
 static size_t end_before(struct str text, size_t comma)
 {
     size_t first = comma > MAX_SPACE ? comma - MAX_SPACE : 0, at = comma;
@@ -107,13 +107,13 @@ static void *open_part(struct budget *budget, struct err *err)
     return part;
 }
 
-// Begin and end events are pairs of the whole trace; far times count from its first one.
+// Begin and end events pair up across the whole trace; far times count from its first one.
 static bool stands_alone(const struct event_fields *fields)
 {
     return fields->phase != 'B' && fields->phase != 'E' && !kineto_event_is_far(fields);
 }
 
-// Reads the event at hand if its layout is known; NULL when it is not, else the end.
+// Reads the current event if its layout is known; returns its end, or NULL if it is not.
 static const char *match(struct part *part, const char **brace)
 {
     struct json_window *window = &part->window;
@@ -122,11 +122,11 @@ static const char *match(struct part *part, const char **brace)
     return end && stands_alone(&part->events.fields) ? end : NULL;
 }
 
-// The same member by member, after the comma that is due.
+// Same, member by member, after the comma that is due.
 static const char *walk_event(struct part *part, const char **brace, bool *more)
 {
     struct json_window *window = &part->window;
-    *more = window->indexed == window->pos; // nothing to walk over yet, perhaps no token ever
+    *more = window->indexed == window->pos; // nothing to walk yet, and there may never be a token
     if (*more)
         return NULL;
     struct json_walk walk = {.at = window->text + window->pos,
@@ -149,8 +149,8 @@ static const char *walk_event(struct part *part, const char **brace, bool *more)
     return walk.at;
 }
 
-// Reads one event; *want says that the piece must be indexed further for that, *done that what
-// comes next is none that can be read.
+// Reads one event; *want is set if the piece must be indexed further first, *done if what follows
+// cannot be read here.
 static bool read_event(struct part *part, bool *want, bool *done, struct err *err)
 {
     struct json_window *window = &part->window;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the ordinary events of a piece of a trace: those that are understood without what comes
-// before or after them. The rest is left to the reader of the whole.
+// Reads the ordinary events of a piece of a trace: those that can be understood without what comes
+// before or after them. The rest is left to the reader of the whole trace.
 #ifndef INGEST_KINETO_PART_H
 #define INGEST_KINETO_PART_H
 

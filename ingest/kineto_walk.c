@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the members of an event; what no analysis reads is skipped by matching brackets.
+// Walks the members of an event; members that no analysis uses are skipped by matching brackets.
 #include "ingest/kineto_walk.h"
 #include "ingest/json_number.h"
 
-// What one event needs on the way.
+// State for one event.
 struct event_walk {
     struct kineto_categories *categories;
     struct event_fields *fields;
@@ -41,7 +41,7 @@ static enum walk walk_triple(struct json_walk *walk, enum event_field first,
     }
 }
 
-// Lists are kept as their raw text, for whoever needs what is in them.
+// Lists are kept as raw text for whatever reads them later.
 static enum walk walk_list(struct json_walk *walk, struct str key, struct event_fields *fields)
 {
     const char *from = walk->at - 1;
@@ -70,7 +70,7 @@ static enum walk walk_arg(struct json_walk *walk, struct str key, const struct j
     return WALK_OK;
 }
 
-// Of a counter every member is one, whatever it is called.
+// In a counter every member is a series, whatever its name.
 static enum walk walk_counter(struct json_walk *walk, struct str key,
                               const struct json_value *value, struct event_fields *fields)
 {
@@ -99,7 +99,7 @@ static enum walk walk_args(struct json_walk *walk, struct event_fields *fields)
     }
 }
 
-// The same few categories come again and again, so each is looked up once.
+// The same few categories keep coming, so each is looked up once.
 static enum event_kind kind_of(struct kineto_categories *categories, struct str category)
 {
     for (unsigned i = 0; i < categories->count; i++) {
@@ -117,7 +117,7 @@ static enum event_kind kind_of(struct kineto_categories *categories, struct str 
     return kind;
 }
 
-// Names of generated code come with quotes unescaped; an operator counts without such args.
+// Names of generated code contain unescaped quotes; an operator counts even without such args.
 static enum walk walk_wanted_args(struct json_walk *walk, struct event_fields *fields)
 {
     struct json_walk begin = *walk;
@@ -152,7 +152,7 @@ static void set_member(struct event_fields *fields, struct str key, struct str t
     fields->phase = phase.len == 1 ? *phase.at : '\0';
 }
 
-// null says that there is none, as in args.
+// null means not given, as in args.
 static void unset_member(struct event_fields *fields, struct str key)
 {
     enum event_field field = kineto_member_field(key);

@@ -14,7 +14,7 @@ struct category_kind {
     enum event_kind kind;
 };
 
-// The categories met so far in one file.
+// The categories seen so far in one file.
 struct kineto_categories {
     struct category_kind known[KINETO_CATEGORIES];
     unsigned count;

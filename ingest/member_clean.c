@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets in raw JSON hide behind escapes of ordinary characters, and behind the key of the member.
+// In raw JSON, secrets can hide behind escapes of ordinary characters and behind the member's key.
 #include "ingest/member_clean.h"
 #include "ingest/base/secrets.h"
 
@@ -10,7 +10,7 @@ static int hex_of(char c)
                                                     : -1;
 }
 
-// The printable character that \u00XX at `at` stands for; 0 for all that must stay escaped.
+// The printable character for the \u00XX at `at`; 0 for any that must stay escaped.
 static char escaped_at(struct str text, size_t at)
 {
     if (text.len - at < 6 || memcmp(text.at + at, "\\u00", 4) != 0)
@@ -20,7 +20,7 @@ static char escaped_at(struct str text, size_t at)
     return high >= 2 && high < 8 && low >= 0 && c != '"' && c != '\\' && c != 0x7f ? (char)c : 0;
 }
 
-// Adds text with such escapes resolved, which is the same JSON.
+// Adds text with such escapes resolved; the JSON value stays the same.
 static void add_resolved(struct str text, struct buf *out)
 {
     size_t done = 0;
@@ -51,7 +51,7 @@ struct str member_clean(struct str key, struct str text, struct buf *clean)
     struct str all = {whole.at, whole.len};
     struct str kept = text;
     if (!whole.failed && secrets_find(all, 0, &secret)) {
-        bool in_key = secret.at < head; // the key is kept without it, too
+        bool in_key = secret.at < head; // the key is kept without its secret as well
         struct str body = {all.at + head, all.len - head};
         secrets_redact(in_key ? body : all, NULL, clean);
         kept = in_key ? (struct str){clean->at, clean->len}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of a document that are kept as JSON text, without their secrets.
+// Members of a document that are kept as JSON text, with their secrets redacted.
 #ifndef INGEST_MEMBER_CLEAN_H
 #define INGEST_MEMBER_CLEAN_H
 
 #include "ingest/base/buf.h"
 
-// The value of a member without what its key, or a name inside it, tells to be a secret. Both are
-// raw JSON. The result is text itself or lies in clean, which is empty before; a text grown past
-// the longest that can be kept is cut by whoever keeps it.
+// The value of a member without what its key, or a name inside it, marks as a secret. Both are raw
+// JSON. The result is text itself or is in clean, which starts empty; the caller cuts a text that
+// has grown beyond what can be kept.
 struct str member_clean(struct str key, struct str text, struct buf *clean);
 
 #endif

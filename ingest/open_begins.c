@@ -93,7 +93,7 @@ bool open_begins_pop(struct open_begins *begins, const struct open_thread *threa
 bool open_begins_take(struct open_begins *begins, struct open_thread *thread,
                       struct open_begin *begin)
 {
-    // Threads without open begins are left behind for good.
+    // Threads without open begins are dropped for good.
     while (begins->threads.count) {
         uint32_t last = begins->threads.count - 1;
         if (begins->tops[last]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all sources share.
+// Code shared by all sources.
 #include "ingest/source.h"
 
 bool source_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)

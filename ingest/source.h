@@ -11,7 +11,7 @@
 
 struct source;
 
-// Bytes of a source, and where they go.
+// A range of bytes in a source, and where to put them.
 struct source_place {
     uint64_t offset;
     void *bytes;
@@ -64,15 +64,15 @@ MUST_CHECK struct source *source_mem_open(const void *bytes, size_t size, size_t
 // A cut or damaged stream yields what came before it, then fails with ERR_FORMAT.
 MUST_CHECK struct source *source_gzip_open(struct source *below, struct err *err);
 MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err);
-// Reads `below` on a thread of its own, a few blocks ahead.
+// Reads `below` on a separate thread, a few blocks ahead.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
 
-// Looks at up to cap bytes of `below` and gives them back to the reader; *head lives as long as the
+// Looks at up to cap bytes of `below`, which the reader will still get; *head lives as long as the
 // source. A stream that fails after some bytes fails again when the reader gets there.
 MUST_CHECK struct source *source_peek_open(struct source *below, size_t cap, struct str *head,
                                            struct err *err);
 
-// Limits a stream: decompressed bytes in all, and the ratio to compressed ones after 64 MiB.
+// Limits on a stream: total decompressed bytes, and their ratio to compressed ones after 64 MiB.
 struct source_limits {
     uint64_t max_bytes;
     uint64_t max_ratio;
@@ -80,7 +80,7 @@ struct source_limits {
 MUST_CHECK struct source *source_limit_open(struct source *below, struct source_limits limits,
                                             struct err *err);
 
-// Counts the secrets of what is read through it; the tally is complete once the source is closed.
+// Counts the secrets in what is read through it; the tally is complete once the source is closed.
 MUST_CHECK struct source *source_secrets_open(struct source *below, struct secret_tally *tally,
                                               struct err *err);
 

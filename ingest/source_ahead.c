@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a source on its own thread, a few blocks ahead, so that decompression and scan overlap.
+// Reads a source on a separate thread, a few blocks ahead, so that decompression and scan overlap.
 #include "ingest/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-// All blocks stay in the cache that the cores share, and waking the other side once per block costs
-// little beside filling it: with 256 KiB zstd took 8 % longer where the reader waits for it, with
-// 1 MiB as long.
+// All blocks fit the shared cache, and waking the other side once per block costs little compared
+// with filling it: with 256 KiB zstd took 8 % longer where the reader waits for it; 1 MiB was no
+// faster.
 #define BLOCK_BYTES ((size_t)512 << 10)
 #define BLOCKS      4u
 
@@ -26,14 +26,14 @@ struct ahead {
     uv_thread_t thread;
     unsigned filled, taken; // counters; filled - taken blocks are ready. Guarded by lock
     bool ended;             // the thread adds no more blocks. Guarded by lock
-    bool closing;           // the reader is gone. Guarded by lock
+    bool closing;           // the reader is done. Guarded by lock
     bool failed;            // with error, once the ready blocks are read. Guarded by lock
     struct err error;
     uint64_t consumed; // guarded by lock
-    size_t at;         // within the block being read; the reader's own
+    size_t at;         // position in the block being read; used by the reader only
 };
 
-// Waits for a free block; NULL when the reader is gone.
+// Waits for a free block; NULL once the reader is done.
 static struct block *free_block(struct ahead *ahead)
 {
     uv_mutex_lock(&ahead->lock);
@@ -44,7 +44,7 @@ static struct block *free_block(struct ahead *ahead)
     return closing ? NULL : &ahead->blocks[ahead->filled % BLOCKS];
 }
 
-// A short last block still counts when the stream fails after it.
+// A short last block still counts if the stream fails after it.
 static bool fill(struct ahead *ahead, struct block *block, struct err *err)
 {
     block->len = 0;
@@ -149,7 +149,7 @@ static void ahead_close(struct source *source)
 
 static uint64_t ahead_consumed(const struct source *source)
 {
-    // Only the lock is touched through the const view.
+    // Only the lock is modified despite the const view.
     union {
         const struct source *borrowed;
         struct ahead *ahead;

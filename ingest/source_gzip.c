@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip decompression through ISA-L; members one after the other are one stream.
+// gzip decompression through ISA-L; consecutive members form one stream.
 #include "ingest/base/fuzzed.h"
 #include "ingest/format.h"
 
@@ -7,20 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_EMPTY 100000 // members in a row that yield nothing, before it counts as an attack
+#define MAX_EMPTY 100000 // consecutive members without output before it counts as an attack
 
 struct gzip {
     struct source source;
     struct source *below;
     struct inflate_state state;
-    struct isal_gzip_header header; // kept, so that one split between two blocks reads on
+    struct isal_gzip_header header; // kept, so that a header split between two blocks can be
+                                    // resumed
     uint64_t taken;
     bool input_ended;
     bool in_header;
-    bool in_member;  // from the begin of a header to the end of its trailer
-    bool any_member; // one was read to its end
-    unsigned empty;  // members in a row that yielded nothing
-    bool failed;     // after bytes that were handed over; `error` is for the next read
+    bool in_member;  // from the start of a header to the end of its trailer
+    bool any_member; // one was read to the end
+    unsigned empty;  // consecutive members without output
+    bool failed;     // after some bytes were returned; `error` is for the next read
     struct err error;
     unsigned char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
@@ -63,7 +64,7 @@ static void begin_member(struct gzip *gzip)
     gzip->in_member = true;
 }
 
-// Reads on in the header or the text, as far as input and room go.
+// Continues with the header or the text, as far as input and room allow.
 static int advance(struct gzip *gzip)
 {
     if (!gzip->in_header)
@@ -73,7 +74,7 @@ static int advance(struct gzip *gzip)
     return gzip->in_header ? ISAL_DECOMP_OK : code;
 }
 
-// Bytes after the last member that are no further one (padding, garbage) end the stream.
+// Bytes after the last member that do not start another one (padding, garbage) end the stream.
 static bool at_end(const struct gzip *gzip)
 {
     if (gzip->input_ended && gzip->state.avail_in == 0)

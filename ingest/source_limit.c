@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops a stream that grows beyond reason: too many bytes, or too many for their compressed size.
+// Stops a stream that grows unreasonably: too many bytes, or too many for their compressed size.
 #include "ingest/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define RATIO_FREE_BYTES ((uint64_t)64 << 20) // small files may compress as well as they like
+#define RATIO_FREE_BYTES ((uint64_t)64 << 20) // small files may compress to any ratio
 
 struct limit {
     struct source source;

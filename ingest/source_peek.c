@@ -7,7 +7,7 @@
 struct peek {
     struct source source;
     struct source *below;
-    struct err error; // met while looking; for the read after the head
+    struct err error; // hit while peeking; for the read after the head
     size_t len, at;
     char head[];
 };

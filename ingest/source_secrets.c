@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the secrets of what is read through it.
+// Counts the secrets in what is read through it.
 #include "ingest/source.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd decompression of concatenated frames, with the window (the memory a frame may ask for)
-// bounded.
+// zstd decompression of concatenated frames, with a bound on the window (the memory a frame may
+// request).
 #include "ingest/base/fuzzed.h"
 #include "ingest/format.h"
 
@@ -8,20 +8,20 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-// 128 MiB, what the zstd tool itself accepts by default.
+// 128 MiB, the default limit of the zstd tool.
 #define WINDOW_LOG_MAX FUZZED_SIZE(27, 17)
-#define MAX_EMPTY      100000 // frames in a row that yield nothing, before it counts as an attack
+#define MAX_EMPTY      100000 // consecutive frames without output before it counts as an attack
 
 struct zstd {
     struct source source;
     struct source *below;
     ZSTD_DStream *stream;
     ZSTD_inBuffer in;
-    size_t want;    // last answer of the library: 0 at the end of a frame
-    unsigned empty; // frames in a row that yielded nothing
+    size_t want;    // the library's last return value: 0 at the end of a frame
+    unsigned empty; // consecutive frames without output
     uint64_t taken;
     bool input_ended;
-    bool failed; // after bytes that were handed over; `error` is for the next read
+    bool failed; // after some bytes were returned; `error` is for the next read
     struct err error;
     char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
@@ -126,7 +126,7 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     return &zstd->source;
 }
 
-// A frame, or one that decoders skip: 0x184D2A50 to 0x184D2A5F, little-endian.
+// A frame, or a skippable one: 0x184D2A50 to 0x184D2A5F, little-endian.
 static enum format_likeness probe_zstd(struct str head, struct str filename)
 {
     (void)filename;

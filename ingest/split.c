@@ -13,38 +13,38 @@
 enum slot_state {
     SLOT_FREE,
     SLOT_FILLING,
-    SLOT_READY, // with text
+    SLOT_READY, // holds text
     SLOT_READING,
     SLOT_READ,
 };
 
-// Who fills or reads a slot owns it; else it is guarded by the lock. Text that is ready never
+// Owned by the thread that fills or reads it, otherwise guarded by the lock. Ready text never
 // changes, so the reader may look at it at any time.
 struct slot {
     enum slot_state state;
-    bool aligned; // begins where an item seems to, and was not taken over yet
+    bool aligned; // starts where an item seems to start, and was not taken over yet
     bool failed;
     struct split_piece piece;
-    uint64_t stop; // where reading it stopped
+    uint64_t stop; // where reading stopped
     void *part;    // NULL until used
 };
 
 struct split {
     struct source source;
-    struct source *below; // of who fills
+    struct source *below; // used by whichever thread fills
     struct split_plan plan;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t threads[MAX_HELPERS];
-    unsigned started; // threads so far; the reader's own
+    unsigned started; // threads so far; used by the reader only
     // The rest is guarded by lock.
-    unsigned helpers; // threads that still run
+    unsigned helpers; // threads still running
     struct slot slots[MAX_SLOTS];
-    uint64_t at;       // what the reader reads next
-    uint64_t filled;   // where the next piece begins
-    char *carry;       // its first bytes, taken from below already
-    size_t carry_len;  // of who fills
-    bool next_aligned; // of who fills
+    uint64_t at;       // the reader's next position
+    uint64_t filled;   // start of the next piece
+    char *carry;       // its first bytes, already read from below
+    size_t carry_len;  // used by whichever thread fills
+    bool next_aligned; // used by whichever thread fills
     bool filling, ended, closing;
     bool failed; // with error, after the last piece
     struct err error;
@@ -58,14 +58,14 @@ static uint64_t end_of(const struct slot *slot)
 
 // --- slots ---------------------------------------------------------------------------------------
 
-// What a part read and nobody took over goes with the part.
+// Anything a part read that was not taken over is dropped with it.
 static void drop_part(struct split *split, struct slot *slot)
 {
     split->plan.ops->close(slot->part);
     slot->part = NULL;
 }
 
-// Frees the slots that the reader has passed.
+// Frees the slots the reader has passed.
 static void drop_passed(struct split *split)
 {
     for (unsigned i = 0; i < MAX_SLOTS; i++) {
@@ -78,7 +78,7 @@ static void drop_passed(struct split *split)
     }
 }
 
-// The slot that holds the byte at an offset, NULL when none does.
+// The slot that holds the byte at an offset, NULL if none does.
 static struct slot *slot_at(struct split *split, uint64_t at)
 {
     for (unsigned i = 0; i < MAX_SLOTS; i++) {
@@ -89,7 +89,7 @@ static struct slot *slot_at(struct split *split, uint64_t at)
     return NULL;
 }
 
-// The first piece that may be read and is not, NULL without any.
+// The first piece that can be read but has not been, NULL if none.
 static struct slot *next_ready(struct split *split)
 {
     struct slot *first = NULL;
@@ -102,7 +102,7 @@ static struct slot *next_ready(struct split *split)
     return first;
 }
 
-// A slot to fill; one that was used before is taken first. NULL when enough are in use.
+// A slot to fill; used slots are recycled first. NULL if enough are in use.
 static struct slot *next_free(struct split *split)
 {
     struct slot *best = NULL;
@@ -118,7 +118,7 @@ static struct slot *next_free(struct split *split)
 
 // --- filling -------------------------------------------------------------------------------------
 
-// Cuts the piece; what stands after the cut is carried to the next one.
+// Cuts the piece; what follows the cut is carried over to the next one.
 static void cut(struct split *split, struct slot *slot, bool more)
 {
     struct split_piece *piece = &slot->piece;
@@ -131,7 +131,7 @@ static void cut(struct split *split, struct slot *slot, bool more)
     memset(piece->text + len, 0, TEXT_SLACK);
 }
 
-// Without the lock. False with *err when the source failed after the text.
+// Called without the lock. False with *err if the source failed after the text.
 static bool fill_text(struct split *split, struct slot *slot, bool *more, struct err *err)
 {
     struct split_piece *piece = &slot->piece;
@@ -158,7 +158,7 @@ static bool reserve_text(struct split *split, struct slot *slot, struct err *err
     return slot->piece.text != NULL;
 }
 
-// With the lock, which is released meanwhile.
+// Called with the lock, which is released in between.
 static void fill(struct split *split, struct slot *slot)
 {
     struct err err = {.code = ERR_NONE};
@@ -192,20 +192,20 @@ static bool read_piece(struct split *split, struct slot *slot)
     return slot->part && split->plan.ops->read(slot->part, &slot->piece, &slot->stop, &err);
 }
 
-// With the lock, which is released meanwhile.
+// Called with the lock, which is released in between.
 static void read_slot(struct split *split, struct slot *slot)
 {
     slot->state = SLOT_READING;
     pthread_mutex_unlock(&split->lock);
     bool ok = read_piece(split, slot);
     pthread_mutex_lock(&split->lock);
-    slot->failed = !ok; // for want of memory: the reader may still have enough for itself
+    slot->failed = !ok; // out of memory: the reader may still have enough for itself
     slot->state = SLOT_READ;
     drop_passed(split);
     pthread_cond_broadcast(&split->changed);
 }
 
-// Fills or reads a piece; false when there is none to fill or read now.
+// Fills or reads a piece; false if there is none to fill or read now.
 static bool work(struct split *split)
 {
     struct slot *slot = next_ready(split);
@@ -227,13 +227,13 @@ static void *help(void *context)
         if (!work(split))
             pthread_cond_wait(&split->changed, &split->lock);
     split->helpers--;
-    pthread_cond_broadcast(&split->changed); // its turn to fill may be another's
+    pthread_cond_broadcast(&split->changed); // now it may be another thread's turn to fill
     pthread_mutex_unlock(&split->lock);
     cores_give(split->plan.cores, 1);
     return NULL;
 }
 
-// Starts a helper if a core is free. With the lock.
+// Starts a helper if a core is free. Called with the lock.
 static void call_helper(struct split *split)
 {
     if (split->started == MAX_HELPERS || split->ended || cores_take(split->plan.cores, 1) == 0)
@@ -278,7 +278,7 @@ static bool split_read(struct source *source, void *bytes, size_t cap, size_t *g
 
 static uint64_t split_consumed(const struct source *source)
 {
-    // Only the lock is touched through the const view.
+    // Only the lock is modified despite the const view.
     union {
         const struct source *borrowed;
         struct split *split;
@@ -299,7 +299,7 @@ struct source *split_source(struct split *split)
     return &split->source;
 }
 
-// Waits until the piece that begins where the reader stands is read; NULL when none does.
+// Waits until the piece that starts at the reader's position is read; NULL if none starts there.
 static struct slot *wait_for_piece(struct split *split)
 {
     for (;;) {
@@ -338,7 +338,7 @@ bool split_take(struct split *split, void *whole, uint64_t *at, struct err *err)
     return ok;
 }
 
-// --- begin and end -------------------------------------------------------------------------------
+// --- open and close ------------------------------------------------------------------------------
 
 static const struct source_ops split_source_ops = {
     .read = split_read, .close = leave_open, .consumed = split_consumed};

@@ -141,7 +141,7 @@ static struct unpack *make(struct source *source, const struct format *format,
     unpack->format = format;
     unpack->limits = *limits;
     unpack->seeks = source_size(source, &unpack->size);
-    // Skipped bytes count as well if they have to be decompressed.
+    // Skipped bytes count, too, if they have to be decompressed.
     unpack->source = unpack->seeks ? source : limit(source, limits, err);
     if (unpack->source && start(unpack, err))
         return unpack;

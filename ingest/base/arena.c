@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena of chained chunks; large requests get a chunk of their own.
+// Arena made of chained chunks; a large request gets its own chunk.
 #include "ingest/base/arena.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ static struct budget *budget_of(const struct arena *arena, struct budget *uncoun
     return arena->budget ? arena->budget : uncounted;
 }
 
-// A chunk for one large block is born zeroed, the others are zeroed as they are used up.
+// A chunk for one large block is zeroed up front; others are zeroed as they are used.
 static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zeroed, struct err *err)
 {
     struct budget uncounted = {0}, *budget = budget_of(arena, &uncounted);
@@ -76,7 +76,7 @@ static size_t aligned(size_t size)
     return (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 }
 
-// A block of size bytes; *zeroed says whether it is zero already.
+// Takes a block of size bytes; *zeroed is set if it is already zero.
 static void *take(struct arena *arena, size_t size, bool zeroes, bool *zeroed, struct err *err)
 {
     size_t need = aligned(size);
@@ -133,7 +133,7 @@ void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err
     return multiply(count, size, &bytes, err) ? take(arena, bytes, false, &zeroed, err) : NULL;
 }
 
-// The link to the chunk that holds nothing but this block; NULL when it shares one.
+// The link to the chunk that holds only this block; NULL if the chunk is shared.
 static struct arena_chunk **chunk_of(struct arena *arena, const void *block, size_t size)
 {
     for (struct arena_chunk **link = &arena->chunks; *link; link = &(*link)->next)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arena: allocations that die together. A job, a task or a request owns one.
+// An arena: allocations that are freed together. Each job, task or request owns one.
 #ifndef INGEST_BASE_ARENA_H
 #define INGEST_BASE_ARENA_H
 
@@ -8,7 +8,7 @@
 
 struct arena_chunk;
 
-// Used by one thread at a time.
+// Not thread-safe.
 struct arena {
     struct arena_chunk *chunks;
     size_t chunk_bytes;    // of the next chunk
@@ -19,23 +19,23 @@ struct arena {
 void arena_init(struct arena *arena, struct budget *budget);
 void arena_free(struct arena *arena);
 
-// What the arena holds of memory.
+// Bytes the arena holds.
 size_t arena_bytes(const struct arena *arena);
 
-// Moves all that other holds into arena, which frees it from now on. Both count in one budget.
+// Moves everything in other into arena, which frees it from now on. Both must share one budget.
 void arena_take(struct arena *arena, struct arena *other);
 
 // Returns size zeroed bytes aligned for any type, or NULL with ERR_LIMIT.
 MUST_CHECK void *arena_alloc(struct arena *arena, size_t size, struct err *err);
 
-// The same for count elements of size bytes; refuses overflow.
+// Same for count elements of size bytes; refuses overflow.
 MUST_CHECK void *arena_array(struct arena *arena, size_t count, size_t size, struct err *err);
 
-// The same without zeroes, for what is filled from begin to end.
+// Same without zeroing, for memory that the caller fills completely.
 MUST_CHECK void *arena_room(struct arena *arena, size_t count, size_t size, struct err *err);
 
-// Makes a block of old_size bytes longer, as arena_room does; what is in it moves along. A large
-// one, which has memory of its own, leaves no copy behind. NULL leaves block as it is.
+// Grows a block of old_size bytes and moves its contents; the new part is not zeroed. A large
+// block, which has its own chunk, leaves no copy behind. On NULL the block is unchanged.
 MUST_CHECK void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size,
                             struct err *err);
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define FEWEST_ITEMS 64 // that an array has room for
+#define FEWEST_ITEMS 64 // initial capacity of an array
 
 static void raise_peak(struct budget *budget, uint64_t used)
 {
@@ -62,7 +62,7 @@ void *budget_zalloc(struct budget *budget, size_t size, struct err *err)
 void *budget_realloc(struct budget *budget, void *block, size_t old_size, size_t new_size,
                      struct err *err)
 {
-    // Large blocks are moved by remapping, so growing one never holds both.
+    // Large blocks are remapped, so growing one never holds both copies.
     if (new_size > old_size && !reserve(budget, new_size - old_size, err))
         return NULL;
     void *grown = realloc(block, new_size ? new_size : 1);

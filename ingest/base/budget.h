@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory budget: every large allocation of one job is counted, and past the limit it fails
+// A memory budget: every large allocation of a job is counted, and one past the limit fails
 // cleanly.
 #ifndef INGEST_BASE_BUDGET_H
 #define INGEST_BASE_BUDGET_H
@@ -15,24 +15,23 @@ struct budget {
     uint64_t limit;
     _Atomic uint64_t used;
     _Atomic uint64_t peak;
-    _Atomic bool refused; // something would have passed the limit
+    _Atomic bool refused; // some allocation would have passed the limit
 };
 
 // Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).
 MUST_CHECK void *budget_alloc(struct budget *budget, size_t size, struct err *err);
 
-// The same, zeroed; large blocks come from the system as zeros and cost nothing until touched.
+// Same, zeroed; large blocks come from the system as zeros and cost nothing until touched.
 MUST_CHECK void *budget_zalloc(struct budget *budget, size_t size, struct err *err);
 
-// Grows or shrinks a block of old_size bytes; on failure the block stays valid and NULL is
-// returned.
+// Grows or shrinks a block of old_size bytes; on failure returns NULL and the block stays valid.
 MUST_CHECK void *budget_realloc(struct budget *budget, void *block, size_t old_size,
                                 size_t new_size, struct err *err);
 
 MUST_CHECK void *budget_grow(struct budget *budget, void *block, size_t *cap, size_t count,
                              size_t size, struct err *err);
 
-// Makes room for at least `count` items of `size` bytes, growing by doubling; *cap is the new
+// Makes room for at least `count` items of `size` bytes, doubling as needed; *cap is the new
 // capacity. New items are uninitialised. On NULL with ERR_LIMIT, block and *cap are unchanged.
 MUST_CHECK static inline void *budget_room(struct budget *budget, void *block, size_t *cap,
                                            size_t count, size_t size, struct err *err)

@@ -68,7 +68,7 @@ void buf_putc(struct buf *buf, char c)
 
 void buf_i64(struct buf *buf, int64_t value)
 {
-    char text[20]; // digits of UINT64_MAX; written from the end
+    char text[20]; // fits UINT64_MAX; filled from the end
     size_t at = sizeof text;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do {

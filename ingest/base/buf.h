@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing byte buffer for building text. After the first failure it stays failed; check once at
-// the end.
+// A growing byte buffer for building text. Once an addition fails, it stays failed; check at the
+// end.
 #ifndef INGEST_BASE_BUF_H
 #define INGEST_BASE_BUF_H
 
@@ -26,10 +26,10 @@ void buf_printf(struct buf *buf, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Shortest decimal text that reads back as the same double; "null" for NaN and infinities.
 void buf_f64(struct buf *buf, double value);
 
-// A JSON string with its quotes; the text must be UTF-8 (other bytes become U+FFFD).
+// A quoted JSON string; the text must be UTF-8 (other bytes become U+FFFD).
 void buf_json(struct buf *buf, struct str text);
 
-// False with ERR_LIMIT when any addition ran out of memory.
+// False with ERR_LIMIT if any addition ran out of memory.
 MUST_CHECK bool buf_ok(const struct buf *buf, struct err *err);
 
 #endif

@@ -10,10 +10,10 @@ struct crew {
     struct cores *cores;
     struct crew_task *tasks;
     size_t count;
-    atomic_size_t next; // task to begin; count or more: none
+    atomic_size_t next; // next task to start; count or more: none
 };
 
-// False when there is nothing left to begin.
+// False if no task is left to start.
 static bool run_next(struct crew *crew)
 {
     size_t i = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
@@ -32,7 +32,7 @@ static void *help(void *context)
     struct crew *crew = context;
     while (run_next(crew) && !cores_short(crew->cores))
         continue;
-    cores_give(crew->cores, 1); // at once, not when the slowest task is done
+    cores_give(crew->cores, 1); // now, not when the slowest task is done
     return NULL;
 }
 
@@ -42,7 +42,7 @@ static unsigned start_helpers(struct crew *crew, pthread_t *threads)
     unsigned got = cores_take(crew->cores, (unsigned)useful), started = 0;
     while (started < got && pthread_create(&threads[started], NULL, help, crew) == 0)
         started++;
-    cores_give(crew->cores, got - started); // without threads it takes longer, that is all
+    cores_give(crew->cores, got - started); // without threads it only takes longer
     return started;
 }
 
@@ -67,7 +67,7 @@ bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct
     unsigned started = start_helpers(&crew, threads);
     while (run_next(&crew))
         continue;
-    cores_release(cores); // while it waits
+    cores_release(cores); // while waiting
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     cores_hold(cores);

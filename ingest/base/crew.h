@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs independent tasks on the calling thread and on as many helpers as cores are free.
+// Runs independent tasks on the calling thread and on as many helpers as there are free cores.
 #ifndef INGEST_BASE_CREW_H
 #define INGEST_BASE_CREW_H
 
@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 struct crew_task {
-    bool (*run)(void *context, struct err *err); // touches nothing that another task writes
+    bool (*run)(void *context, struct err *err); // writes nothing that another task touches
     void *context;
-    struct err err; // of this task, when it failed; set by crew_run
+    struct err err; // of this task, if it failed; set by crew_run
     bool failed;
 };
 
-// One phase: tasks are begun in their order, and all that began are done when it returns. Helpers
-// leave early when other work needs their core; without any (cores NULL) the caller does it all in
-// order. The caller holds a core, and lends it to others while it waits. After a failure no further
-// task begins; of those that failed, the first in the order of the tasks is told, which is the one
-// that fails without helpers.
+// One phase: tasks start in order, and every task that started is done when this returns. Helpers
+// leave early when other jobs need their core; with none (cores NULL) the caller runs all tasks in
+// order. The caller holds a core and lends it out while it waits. After a failure no further task
+// starts; the error returned is that of the first failed task in task order, the same one as
+// without helpers.
 MUST_CHECK bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count,
                          struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formatting of errors.
+// Error formatting.
 #include "ingest/base/err.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ bool err_set_at(struct err *err, enum err_code code, uint64_t pos, const char *f
     return false;
 }
 
-// EFBIG: the limit of file sizes that this process runs under.
+// EFBIG: over the file size limit of this process.
 static bool is_full(int number)
 {
     return number == ENOSPC || number == EDQUOT || number == EFBIG;

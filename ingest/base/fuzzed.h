@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes in the builds that fuzz: there a small input costs little, and meets the borders of blocks
-// that elsewhere only large ones reach.
+// Smaller sizes for fuzzing builds: short inputs stay cheap and still reach the block boundaries
+// that otherwise only large inputs hit.
 #ifndef INGEST_BASE_FUZZED_H
 #define INGEST_BASE_FUZZED_H
 

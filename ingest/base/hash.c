@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys for hash tables that hold what others chose.
+// Keys for hash tables whose contents come from outside.
 #include "ingest/base/hash.h"
 
 #include <sys/random.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fast 64-bit hash of short byte strings for hash tables and checksums against accidents; not for
-// secrets or content addresses.
+// A fast 64-bit hash of short byte strings, for hash tables and checksums against accidental
+// damage; not for secrets or content addresses.
 #ifndef INGEST_BASE_HASH_H
 #define INGEST_BASE_HASH_H
 
@@ -16,14 +16,14 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-// With a key that nobody outside can guess, an input cannot be made whose texts all collide.
+// Nobody outside can guess the key, so no input can be crafted to make all its texts collide.
 struct hash_key {
     uint64_t a, b;
 };
 
 #define HASH_KEY_FIXED ((struct hash_key){0x9E3779B97F4A7C15u, 0xE7037ED1A0B428DBu})
 
-// A key from the system's random numbers; always the same one in fuzzing builds.
+// A random key from the system; in fuzzing builds always the same one.
 struct hash_key hash_key_random(void);
 
 static inline uint64_t hash_keyed(struct hash_key key, const char *at, size_t len)
@@ -51,7 +51,7 @@ static inline uint64_t hash_keyed(struct hash_key key, const char *at, size_t le
     return hash_mix(w[0] ^ k1, w[1] ^ h ^ k0);
 }
 
-// The same in every process, for what is stored.
+// Unkeyed: the same in every process, for values that are stored.
 static inline uint64_t hash_bytes(const char *at, size_t len)
 {
     return hash_keyed(HASH_KEY_FIXED, at, len);

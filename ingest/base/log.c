@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logging with a single write per line, so that lines of several threads never mix; and without a
-// wait for whoever reads them.
+// Logging with a single write per line, so that lines from different threads never interleave, and
+// without ever waiting for a reader.
 #include "ingest/base/log.h"
 
 #include "ingest/base/clock.h"
@@ -15,19 +15,19 @@
 #include <unistd.h>
 
 #define MESSAGE_BYTES 900
-#define TEXT_BYTES    256 // of a field
+#define TEXT_BYTES    256 // longest field
 #define LINE_BYTES    4096
-#define FRAME_BYTES   768 // kept for names, numbers, quotes and braces, so that a line stays whole
+#define FRAME_BYTES   768 // kept for names, numbers, quotes and braces, so that a line is never cut
 
-// What a pipe that takes bytes at all takes whole.
+// A pipe takes this many bytes either whole or not at all.
 _Static_assert(LINE_BYTES <= PIPE_BUF, "a line could fill a pipe half and wait");
 
-// Standard error is of the whole process, and so is the turn to write to it: of two threads that
-// both find room for one line, the second would wait.
-// lint-allow(mutable-globals): nobody hands a log from caller to caller
+// Standard error belongs to the whole process, so the lock for it does too: of two threads that
+// both see room for one line, the second would block.
+// lint-allow(mutable-globals): no caller passes a log around
 static struct {
     pthread_mutex_t turn;
-    uint64_t lost; // lines since the last that was written
+    uint64_t lost; // lines lost since the last one written
 } output = {PTHREAD_MUTEX_INITIALIZER, 0};
 
 struct line {
@@ -54,8 +54,8 @@ static void add_content(struct line *line, const char *bytes, size_t count)
     add_within(line, (struct str){bytes, count}, LINE_BYTES - FRAME_BYTES);
 }
 
-// What a terminal or a reader of lines would take for more than text: controls, those of one byte
-// above ASCII (C1) too.
+// Anything a terminal or a line reader would not treat as text: control characters, including the
+// one-byte ones above ASCII (C1).
 static bool is_control(struct str bytes, size_t len)
 {
     unsigned char first = (unsigned char)bytes.at[0];
@@ -63,8 +63,8 @@ static bool is_control(struct str bytes, size_t len)
            (len == 2 && first == 0xc2 && (unsigned char)bytes.at[1] < 0xa0);
 }
 
-// The text in quotes: valid UTF-8 without controls, so that a name from outside can neither forge a
-// second line nor a second value.
+// The text in quotes: valid UTF-8 without control characters, so that a name from outside can forge
+// neither a second line nor a second value.
 static void add_quoted(struct line *line, struct str text)
 {
     add_frame(line, "\"");
@@ -85,7 +85,7 @@ static void add_quoted(struct line *line, struct str text)
     add_frame(line, "\"");
 }
 
-// Words of harmless letters need no quotes in logfmt.
+// In logfmt, words of harmless characters need no quotes.
 static bool is_word(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -122,7 +122,7 @@ static void add_field(struct line *line, const struct log_field *field)
 {
     if (field->text.at) {
         struct str text = field->text;
-        char clean[TEXT_BYTES]; // before it is cut: half a secret looks like none
+        char clean[TEXT_BYTES]; // redacted before it is cut: half a secret no longer looks like one
         text = (struct str){clean, secrets_redact_into(text, clean, sizeof clean)};
         add_value(line, field->name, text);
         return;
@@ -155,18 +155,18 @@ static void compose(struct line *line, enum log_level level, const char *message
     add_frame(line, line->json ? "}\n" : "\n");
 }
 
-// Writes a line unless that would wait for a reader of a pipe; files always take it.
+// Writes a line unless that would block on a pipe's reader; files never block.
 static bool put(const struct line *line)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&out, 1, 0) == 0)
         return false;
     ssize_t written = write(STDERR_FILENO, line->text, line->used);
-    (void)written; // of a failure there is nowhere left to tell
+    (void)written; // there is nowhere left to report a failure
     return true;
 }
 
-// Tells of lines that were lost before, if any; false while there is still no room for that.
+// Reports earlier lost lines, if any; false while there is still no room for that.
 static bool tell_lost(void)
 {
     char message[80];

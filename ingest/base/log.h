@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line per event on standard error: time, level, message and named values, as logfmt or, when
-// the environment says STEPSCOPE_LOG_FORMAT=json, as JSON. Safe from any thread. Nobody waits for
-// the reader of a full pipe: lines are lost then, and the next that is written tells how many.
+// One line per event on standard error: time, level, message and named values, as logfmt or, if
+// STEPSCOPE_LOG_FORMAT=json is set, as JSON. Thread-safe. Never waits for the reader of a full
+// pipe: lines are dropped instead, and the next line written gives their number.
 #ifndef INGEST_BASE_LOG_H
 #define INGEST_BASE_LOG_H
 
@@ -12,10 +12,10 @@
 
 enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 
-// A value of a line: a text, or a number where text.at is NULL.
+// A named value in a line: a text, or a number if text.at is NULL.
 struct log_field {
     const char *name; // lower case letters and _
-    struct str text;  // of any bytes; long ones are cut
+    struct str text;  // any bytes; long ones are cut
     int64_t number;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains the positions of each pair of characters, in ascending order.
+// Chains the positions of each pair of characters in ascending order.
 #include "ingest/base/name_index.h"
 
-// Letters differ in their low five bits; what shares a chain is told apart by comparing.
+// Letters differ in their low five bits; other pairs may share a chain and are ruled out by
+// comparing.
 static unsigned pair_at(const char *text)
 {
     return ((unsigned)text[0] & 31) << 5 | ((unsigned)text[1] & 31);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The member of the first item, as the functions below take it; NULL where there are no items.
+// The member of the first item, as the functions below take it; NULL if there are no items.
 #define FIRST_OF(items, member) ((items) ? &(items)->member : NULL)
 
 // How many keys, 64 or 32 bits wide, are below the value.
@@ -26,7 +26,7 @@ static inline uint32_t search_ascending(const void *first, uint32_t count, size_
     return below;
 }
 
-// How many of `count` ascending numbers are below the value; from one to the next are `size` bytes.
+// How many of `count` ascending numbers, `size` bytes apart, are below the value.
 static inline uint32_t count_below_i64(const int64_t *first, uint32_t count, size_t size,
                                        int64_t value)
 {
@@ -39,7 +39,7 @@ static inline uint32_t count_below_u32(const uint32_t *first, uint32_t count, si
     return search_ascending(first, count, size, false, value);
 }
 
-// How many of them are at most the value.
+// How many are at most the value.
 static inline uint32_t count_upto_i64(const int64_t *first, uint32_t count, size_t size,
                                       int64_t value)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sets of anchors, one byte at a time, and the choice of a wider way.
+// The anchor sets, the byte-at-a-time search, and the choice of a wider one.
 #include "ingest/base/secret_anchors.h"
 
-// Which anchors share a set was chosen so that real traces have the fewest other bytes that fit. Of
-// what providers make, letters have their case; of names and commands, either.
+// Anchors are grouped into sets so that real traces have the fewest false candidates. Anchors from
+// token formats are matched in their exact case; those from names and commands, in either.
 enum anchor_set {
     A = 1,   // bea oki :// AKI ASI BIA api :AA
     B = 2,   // A3T ghp gho ghr glp dck dop doo dor
@@ -69,7 +69,7 @@ const uint32_t secret_anchor_thirds[SECRET_ANCHOR_PAIRS] = {
     [PAIR('a', 'i')] = BIT('z'),
     [PAIR('a', 'k')] = BIT('i'),
     [PAIR('a', 'p')] = BIT('i'),
-    [PAIR('a', 's')] = BIT('i') | BIT('t'), // and a3t: '3' has the lower bits of 's'
+    [PAIR('a', 's')] = BIT('i') | BIT('t'), // and a3t: '3' has the same low bits as 's'
     [PAIR('a', 'w')] = BIT('s'),
     [PAIR('b', 'e')] = BIT('a'),
     [PAIR('b', 'i')] = BIT('a'),
@@ -118,7 +118,7 @@ size_t secret_anchor_next_scalar(struct str text, size_t from)
 
 #if defined(__x86_64__)
 
-// On from *at in steps; true when an anchor stands there.
+// Advances *at step by step; true if it found an anchor.
 static bool next_wide(struct str text, size_t *at)
 {
     return secret_anchor_has_avx2() && secret_anchor_wide_avx2(text, at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for anchors with AVX2: x86-64 since 2013.
+// The anchor search with AVX2: x86-64 since 2013.
 #include "ingest/base/secret_anchors.h"
 
 #if defined(__x86_64__)
@@ -8,8 +8,8 @@
 #define AVX2 __attribute__((target("avx2,bmi")))
 #define STEP ((size_t)32)
 
-// secret_anchor_sets by the lower and the higher half of a byte; a byte's sets are among those that
-// both halves have.
+// secret_anchor_sets split by a byte's low and high half; a byte's sets are among those common to
+// both halves.
 static const uint8_t low[SECRET_ANCHOR_BYTES][16] = {
     {0xc0, 0x93, 0x01, 0x8c, 0x12, 0x70, 0x80, 0x82, 0x18, 0x48, 0x09, 0xc0, 0x00, 0x20, 0x04,
      0x01},

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that are known by the command they are an argument of, and those of a .netrc.
+// Secrets recognized by the command they are an argument of, and those in a .netrc.
 #include "ingest/base/secret_rules.h"
 
-#define REACH ((size_t)512) // how far an argument may stand from its command
+#define REACH ((size_t)512) // how far an argument may be from its command
 
 struct command {
     struct str name;
     size_t anchor;
     char option;         // before the secret: -p SECRET, -pSECRET
-    struct str longs[2]; // the same written out
+    struct str longs[2]; // its long forms
     bool has_user;       // the argument is USER:SECRET
 };
 
@@ -29,7 +29,7 @@ static bool is_quote_at(struct str text, size_t at)
     return at < text.len && strchr("\"'`", text.at[at]) && text.at[at];
 }
 
-// The command whose anchor stands at `anchor`; *end is behind its name, as of mysqldump.
+// The command whose anchor is at `anchor`; *end is the end of its name, also for e.g. mysqldump.
 static const struct command *command_at(struct str text, size_t anchor, size_t *end)
 {
     for (const struct command *c = commands; c < commands + sizeof commands / sizeof *commands;
@@ -45,8 +45,8 @@ static const struct command *command_at(struct str text, size_t anchor, size_t *
     return NULL;
 }
 
-// Moves to the next argument of a command; false at its end. A list is that of a program's
-// arguments in JSON or Python, else it is a line of a shell, which may itself stand in quotes.
+// Moves to the next argument of a command; false at its end. A list is a program's argument list in
+// JSON or Python; otherwise it is a shell command line, which may itself be quoted.
 static bool next_argument(struct str text, size_t *at, size_t end, bool in_list)
 {
     for (; *at < end; ++*at) {
@@ -63,8 +63,8 @@ static bool next_argument(struct str text, size_t *at, size_t end, bool in_list)
     return false;
 }
 
-// How much of an argument stands before the secret in it, or SIZE_MAX when the next one is it; 0
-// when it has nothing to do with one.
+// How many bytes of an argument precede the secret in it, SIZE_MAX if the next argument is the
+// secret, or 0 if there is none.
 static size_t option_len(const struct command *command, struct str arg)
 {
     if (arg.len < 2 || arg.at[0] != '-')
@@ -129,7 +129,7 @@ static bool is_blank(struct str text, size_t at)
            (at > 0 && text.at[at - 1] == '\\' && strchr("nrt", text.at[at]));
 }
 
-// The word before `*at`, to whose beginning it moves.
+// The word before `*at`, which moves to the start of that word.
 static struct str word_before(struct str text, size_t *at, size_t least)
 {
     size_t end = *at;

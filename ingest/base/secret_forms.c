@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that are known by their own form: prefixes of providers, JWT, PEM, URLs, AWS keys.
+// Secrets recognized by their own form: provider prefixes, JWT, PEM, URLs, AWS keys.
 #include "ingest/base/secret_rules.h"
 
 enum charset { HEX, UPPER, ALNUM, TOKEN68, WORD, SLACK, SIGNATURE };
 
 struct prefix {
     struct str text;
-    unsigned anchor; // where the anchor stands in it
+    unsigned anchor; // position of the anchor in it
     enum secret_kind kind;
     enum charset charset;
     unsigned least; // characters after the prefix
-    bool exact;     // and not more
-    bool alone;     // only where a word begins
+    bool exact;     // and no more
+    bool alone;     // only at the start of a word
 };
 
 #define TEXT(literal)                \
@@ -119,8 +119,8 @@ static bool by_prefix(struct str text, size_t anchor, struct secret *secret)
     return false;
 }
 
-// Header, payload and signature; an encrypted one has two more parts, an unsigned one an empty
-// last.
+// Header, payload and signature; an encrypted one has two more parts, an unsigned one an empty last
+// part.
 static bool by_jwt(struct str text, size_t at, struct secret *secret)
 {
     if (!str_starts_with((struct str){text.at + at, text.len - at}, STR("eyJ")) ||
@@ -139,8 +139,8 @@ static bool by_jwt(struct str text, size_t at, struct secret *secret)
     return true;
 }
 
-// From -----BEGIN ... PRIVATE KEY----- to the end of the last line; all that follows when there is
-// none. The anchor is the last dash with "be".
+// From -----BEGIN ... PRIVATE KEY----- to the end of the last line, or everything that follows if
+// that line is missing. The anchor is the last dash and "be".
 static bool by_pem(struct str text, size_t anchor, struct secret *secret)
 {
     static const struct str begin = TEXT("-----BEGIN "), key = TEXT("PRIVATE KEY"),
@@ -171,8 +171,8 @@ static bool ends_authority(char c)
     return secret_is_space(c) || strchr("/\\\"'`<>{}()?#", c);
 }
 
-// What stands between "://" and the last @ of the authority, with or without a colon; a name alone
-// ("git@") is none unless it is as long as a token.
+// What is between "://" and the last @ of the authority, with or without a colon; a user name alone
+// ("git@") is not a secret unless it is as long as a token.
 static bool by_url(struct str text, size_t anchor, struct secret *secret)
 {
     size_t at = anchor + 3;
@@ -212,7 +212,7 @@ static bool by_bearer(struct str text, size_t anchor, struct secret *secret)
     return run >= 16;
 }
 
-// Forty characters of base64 with capitals, small letters and digits, within 100 of "aws".
+// Forty base64 characters with capitals, small letters and digits, within 100 bytes of "aws".
 static bool by_aws_secret(struct str text, size_t anchor, struct secret *secret)
 {
     if (!secret_says(text, anchor, STR("aws")) ||
@@ -249,7 +249,7 @@ static bool by_sendgrid(struct str text, size_t at, struct secret *secret)
     return run >= 32;
 }
 
-// The number of a bot, a colon, and 35 characters that begin with AA.
+// A bot's number, a colon, and 35 characters that start with AA.
 static bool by_telegram(struct str text, size_t colon, struct secret *secret)
 {
     size_t at = colon, run = run_of(text, colon + 1, WORD);
@@ -260,7 +260,7 @@ static bool by_telegram(struct str text, size_t colon, struct secret *secret)
            colon - at >= 6 && colon - at <= 12 && run >= 33 && run <= 37;
 }
 
-// Passes over `lower`, whose slashes may have a backslash before them as JSON allows.
+// Skips `lower`, whose slashes may be escaped as JSON allows.
 static bool take_path(struct str text, size_t *at, struct str lower)
 {
     size_t i = *at;
@@ -273,7 +273,7 @@ static bool take_path(struct str text, size_t *at, struct str lower)
     return true;
 }
 
-// Whoever knows the path of a webhook may write to the chat.
+// Anyone who knows the path of a webhook can post to the chat.
 static bool by_webhook(struct str text, size_t anchor, struct secret *secret)
 {
     static const struct str hooks[] = {
@@ -293,7 +293,7 @@ static bool by_webhook(struct str text, size_t anchor, struct secret *secret)
     return is_hook && end - at >= 20;
 }
 
-// What a shared access signature of Azure is signed with: 256 bits of base64, maybe as in a URL.
+// The signature in an Azure shared access signature: 256 bits of base64, possibly URL-encoded.
 static bool by_sas(struct str text, size_t anchor, struct secret *secret)
 {
     static const struct str names[] = {TEXT("sig="), TEXT("sig\\u003d")};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that are known by the name before them: NAME=value, "NAME": "value", --name value.
+// Secrets recognized by the name before them: NAME=value, "NAME": "value", --name value.
 #include "ingest/base/secret_rules.h"
 
 #define NAME_BEFORE ((size_t)64)
 #define NAME_BEHIND ((size_t)32)
 #define SPACES      ((size_t)64)
-// Of a value so much is looked at before it is clear that it is a secret: a text may have names in
-// every place and no value that ends.
+// How much of a value is examined before it is clear that it is a secret. Without this bound, a
+// text full of names whose values never end would take quadratic time.
 #define UNSURE_MOST ((size_t)2048)
 
-// WEAK: only a value that looks random counts. FAIR: or one that no program has for a setting.
+// WEAK: only a value that looks random counts. FAIR: so does one that no program uses as a setting.
 enum strength { NONE, WEAK, FAIR, STRONG };
 
 enum word {
@@ -65,7 +65,7 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-// The keyword whose anchor stands at `anchor`, and where it begins.
+// The keyword whose anchor is at `anchor`, and where it starts.
 static const struct keyword *keyword_at(struct str text, size_t anchor, size_t *begin)
 {
     for (const struct keyword *k = keywords; k < keywords + sizeof keywords / sizeof *keywords; k++)
@@ -76,7 +76,7 @@ static const struct keyword *keyword_at(struct str text, size_t anchor, size_t *
     return NULL;
 }
 
-// Whether one of some words ends name[0..end), with at most one separator after it.
+// Whether name[0..end) ends in one of the words, followed by at most one separator.
 static bool ends_with_one(struct str name, size_t end, const struct str *words, size_t count)
 {
     if (end && (name.at[end - 1] == '_' || name.at[end - 1] == '-' || name.at[end - 1] == '.'))
@@ -87,7 +87,7 @@ static bool ends_with_one(struct str name, size_t end, const struct str *words, 
     return false;
 }
 
-// The keys of cars, tables and attention are none.
+// "Key" as in cars, tables and attention is not a secret.
 static bool is_secret_key(struct str name, size_t at)
 {
     static const struct str owners[] = {TEXT("api"),        TEXT("access"),  TEXT("secret"),
@@ -96,7 +96,7 @@ static bool is_secret_key(struct str name, size_t at)
     return ends_with_one(name, at, owners, sizeof owners / sizeof *owners);
 }
 
-// What models call tokens: next_token, eos_token, ...
+// The tokens of language models: next_token, eos_token, ...
 static bool is_model_token(struct str name, size_t at)
 {
     static const struct str owners[] = {
@@ -127,8 +127,7 @@ static enum strength strength_of_token(struct str name, size_t at, size_t end, b
     return is_other || end < name.len ? WEAK : STRONG;
 }
 
-// Whether name[at..end) is a part of its own and the last: db_pass, dbPass, but not bypass,
-// password.
+// Whether name[at..end) is the last part of a name: db_pass, dbPass, but not bypass, password.
 static bool is_last_part(struct str name, size_t at, size_t end)
 {
     if (end < name.len)
@@ -137,7 +136,7 @@ static bool is_last_part(struct str name, size_t at, size_t end)
            (is_upper(name.at[at]) && is_lower(name.at[at - 1]));
 }
 
-// What passes over data are called: forward_pass, num_pass, ...
+// Passes over data: forward_pass, num_pass, ...
 static bool is_model_pass(struct str name, size_t at)
 {
     static const struct str owners[] = {
@@ -158,7 +157,7 @@ static bool is_account(struct str name, size_t at)
     return at > 0 && ends_with_one(name, at, owners, sizeof owners / sizeof *owners);
 }
 
-// Names that are short and mean other things as well, too.
+// Short names that also mean other things.
 static enum strength strength_of_short(struct str name, size_t at, const struct keyword *keyword)
 {
     if (!is_last_part(name, at, at + keyword->text.len))
@@ -170,7 +169,7 @@ static enum strength strength_of_short(struct str name, size_t at, const struct 
     return !has_lower(name) || is_account(name, at) ? STRONG : FAIR;
 }
 
-// How surely a name with a keyword at `at` is that of a secret.
+// How certain it is that a name with a keyword at `at` is that of a secret.
 static enum strength strength_of(struct str name, size_t at, const struct keyword *keyword)
 {
     size_t end = at + keyword->text.len;
@@ -222,7 +221,7 @@ static bool is_reference(struct str value)
            (first == '[' && last == ']') || str_equal(value, STR("%s"));
 }
 
-// What a value may be beside a secret.
+// Plain values that are never secrets.
 static bool is_plain(struct str value, enum word word)
 {
     static const struct str plain[] = {
@@ -243,7 +242,7 @@ static bool is_plain(struct str value, enum word word)
     return is_one_character(value) && strchr("*.x#-", value.at[0]);
 }
 
-// Letters and digits in turns, as nobody calls a thing.
+// Letters and digits alternate, as in no ordinary name.
 static bool looks_random(struct str value)
 {
     size_t turns = 0, capitals = 0, small = 0, digits = 0;
@@ -260,7 +259,7 @@ static bool looks_random(struct str value)
            (turns >= 8 || (capitals && small));
 }
 
-// hunter2, user:pw, but no word, number, path, shape or piece of a program.
+// hunter2, user:pw, but no word, number, path, shape or piece of code.
 static bool looks_chosen(struct str value)
 {
     bool has_letter = false, has_digit = false;
@@ -279,7 +278,7 @@ static bool looks_chosen(struct str value)
     return colon != SIZE_MAX || (value.len >= 7 && has_letter && has_digit);
 }
 
-// Schemes, and what stands there in programs.
+// Authentication schemes, and code found in their place.
 static bool is_scheme(struct str value)
 {
     enum { LONGEST = 16 };
@@ -295,7 +294,7 @@ static bool is_scheme(struct str value)
     return false;
 }
 
-// A folder: PWD is also the one of the shell.
+// A folder: PWD is also the shell's working directory.
 static bool is_folder(struct str value)
 {
     static const struct str words[] = {TEXT("cwd"),  TEXT("path"),    TEXT("root"),  TEXT("dir"),
@@ -315,7 +314,7 @@ static bool has_pair(struct str value)
     return sign && sign > value.at && sign + 1 < value.at + value.len && value.len >= 6;
 }
 
-// find_user(x), mgr.user_word: what stands there in programs.
+// find_user(x), mgr.user_word: code.
 static bool is_code(struct str value)
 {
     bool joined = false;
@@ -332,7 +331,7 @@ static bool is_code(struct str value)
     return joined;
 }
 
-// Whether a value is none for reasons of its name's word.
+// Whether a value is ruled out for reasons specific to the word in its name.
 static bool is_other(struct str value, enum word word)
 {
     if (word >= WORD_PASS && is_code(value))
@@ -353,16 +352,16 @@ static bool is_secret_value(struct str value, enum strength strength, enum word 
     return strength == STRONG || looks_random(value) || (strength == FAIR && looks_chosen(value));
 }
 
-// --- what stands between name and value, and where the value ends --------------------------------
+// --- what is between name and value, and where the value ends ------------------------------------
 
 struct pair {
     struct str text, name;
     size_t name_at;
-    bool is_option;       // begins with a dash
+    bool is_option;       // starts with a dash
     bool in_query;        // of a URL: & ends the value
-    bool quoted;          // the name is
+    bool quoted;          // the name is quoted
     bool is_header;       // Name: value
-    unsigned backslashes; // before the quote behind the name
+    unsigned backslashes; // before the quote after the name
     size_t value_at, value_end;
     bool value_quoted;
 };
@@ -380,7 +379,7 @@ static size_t skip_spaces(struct str text, size_t at)
     return at;
 }
 
-// Passes over a quote with the backslashes before it.
+// Skips a quote and the backslashes before it.
 static bool take_quote(struct str text, size_t *at, unsigned *backslashes)
 {
     size_t i = *at;
@@ -407,7 +406,7 @@ static size_t skip_value_key(struct str text, size_t at)
     return i < text.len && text.at[i] == ':' ? skip_spaces(text, i + 1) : at;
 }
 
-// Passes over '=' or ':' as it is written in plain text, JSON and URLs.
+// Skips '=' or ':' as written in plain text, JSON and URLs.
 static bool take_sign(struct str text, size_t *at)
 {
     static const struct str signs[] = {TEXT("\\u003d"), TEXT("%3d"), TEXT("=>"),
@@ -441,7 +440,7 @@ static bool find_value(struct pair *pair, enum word word)
     } else if (!(pair->is_option && spaced && at < text.len && text.at[at] != '-')) {
         return false;
     }
-    if (at < text.len && text.at[at] == '[') { // the first of a list
+    if (at < text.len && text.at[at] == '[') { // the first element of a list
         size_t first = skip_spaces(text, at + 1), look = first;
         at = take_quote(text, &look, &ignored) ? first : at;
     }
@@ -449,7 +448,7 @@ static bool find_value(struct pair *pair, enum word word)
     return at < text.len;
 }
 
-// The value in quotes: up to a quote with as few backslashes.
+// A quoted value: up to a quote with no more backslashes.
 static void end_quoted(struct pair *pair, unsigned backslashes)
 {
     struct str text = pair->text;
@@ -478,7 +477,7 @@ static bool ends_bare(const struct pair *pair, size_t at)
     return c == '\\' && next && strchr("\"'nrtbfu", next);
 }
 
-// An Authorization has a scheme before the secret; cookies fill the line.
+// Authorization has a scheme before the secret; cookies take the rest of the line.
 static int words_of(const struct pair *pair, enum word word)
 {
     if (word == WORD_COOKIE && pair->is_header)
@@ -501,7 +500,7 @@ static void end_bare(struct pair *pair, int words)
     }
 }
 
-// Sets value_at to what is inside quotes, and value_end.
+// Sets value_at (inside the quotes) and value_end.
 static void measure_value(struct pair *pair, enum word word)
 {
     struct str text = pair->text;
@@ -527,7 +526,7 @@ static struct pair pair_around(struct str text, size_t begin, size_t end)
     while (end < high && is_name_char(text.at[end]))
         end++;
     if (begin && text.at[begin - 1] == '\\' && strchr("nrtbf", text.at[begin]))
-        begin++; // of an escape
+        begin++; // an escape
     char before = begin ? text.at[begin - 1] : '\0';
     return (struct pair){.text = text,
                          .name = {text.at + begin, end - begin},
@@ -536,7 +535,7 @@ static struct pair pair_around(struct str text, size_t begin, size_t end)
                          .in_query = before == '?' || before == '&'};
 }
 
-// auth=("user", "password"): moves on to the second.
+// auth=("user", "password"): moves on to the second one.
 static bool take_second(struct pair *pair)
 {
     struct str text = pair->text;
@@ -560,7 +559,7 @@ static enum secret_kind kind_of(enum word word)
                                       : SECRET_NAMED;
 }
 
-// How surely the name of a pair is that of a secret where it stands; finds its value.
+// How certain it is that a pair's name is that of a secret in this place; finds its value.
 static enum strength strength_of_pair(struct pair *pair, size_t at, const struct keyword *keyword)
 {
     enum strength strength = strength_of(pair->name, at, keyword);
@@ -580,8 +579,8 @@ static struct str value_of(const struct pair *pair)
     return (struct str){pair->text.at + pair->value_at, pair->value_end - pair->value_at};
 }
 
-// Finds the value's end. One that goes on and on counts only if its name is surely a secret's and
-// its beginning says nothing against it.
+// Finds the end of the value. An endless value counts only if its name is certainly a secret's and
+// its start does not rule it out.
 static bool has_secret(struct pair *pair, enum strength strength, enum word word)
 {
     struct pair look = *pair;

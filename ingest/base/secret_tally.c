@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces are searched where they lie. Secrets that begin near a cut are searched in a copy of what
-// lies on both sides of it.
+// Pieces are searched in place. Secrets that start near a cut are searched in a copy of the bytes
+// on both sides of it.
 #include "ingest/base/secret_tally.h"
 
-#define NAME_REACH ((size_t)256) // how far before a secret the search must begin to know its name
+#define NAME_REACH ((size_t)256) // how far before a secret the search must start to see its name
 
-// Counts the secrets of text that begin in text[from..to); text stands at `pos` of the stream.
+// Counts the secrets that start in text[from..to); text is at `pos` in the stream.
 static void count(struct secret_tally *tally, struct str text, uint64_t pos, size_t from, size_t to)
 {
     struct secret secret;
@@ -23,7 +23,7 @@ static void count(struct secret_tally *tally, struct str text, uint64_t pos, siz
     }
 }
 
-// Keeps the last bytes of what was kept and a piece.
+// Keeps the last bytes of what was kept plus a piece.
 static void keep(struct secret_tally *tally, struct str piece)
 {
     size_t room = sizeof tally->end;
@@ -35,7 +35,7 @@ static void keep(struct secret_tally *tally, struct str piece)
     tally->kept = stays + taken;
 }
 
-// Of the kept bytes all but the last SECRET_REACH were searched already.
+// All kept bytes but the last SECRET_REACH were already searched.
 static void count_cut(struct secret_tally *tally, struct str piece)
 {
     char both[4 * SECRET_REACH];

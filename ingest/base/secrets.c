@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for secrets, sieve by sieve, and texts without them.
+// The search for secrets, sieve by sieve, and redaction.
 #include "ingest/base/secrets.h"
 #include "ingest/base/secret_anchors.h"
 #include "ingest/base/secret_rules.h"
@@ -65,7 +65,7 @@ bool secret_word_begins(struct str text, size_t at)
            (at >= 3 && here[-3] == '%') || (at >= 6 && here[-6] == '\\' && here[-5] == 'u');
 }
 
-// What a name says of its value goes further than the value's form, so it comes first.
+// A name can make a longer value a secret than the value's own form does, so it goes first.
 static bool match(struct str text, size_t anchor, struct secret *secret)
 {
     return secret_of_name(text, anchor, secret) || secret_of_form(text, anchor, secret) ||
@@ -75,7 +75,7 @@ static bool match(struct str text, size_t anchor, struct secret *secret)
 bool secrets_find(struct str text, size_t from, struct secret *secret)
 {
     bool found = false;
-    size_t end = text.len; // a secret whose anchor comes later may begin before the one at hand
+    size_t end = text.len; // a secret with a later anchor may start before this one
     for (size_t at = secret_anchor_next(text, from); at < end;
          at = secret_anchor_next(text, at + 1)) {
         struct secret one;

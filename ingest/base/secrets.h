@@ -5,29 +5,29 @@
 
 #include "ingest/base/buf.h"
 
-// Stored in trace files: append only; those of older programs count fewer kinds.
+// Stored in trace files: append only; files from older versions count fewer kinds.
 enum secret_kind {
     SECRET_HUGGING_FACE,  // hf_...
     SECRET_AWS_KEY_ID,    // AKIA..., ASIA..., ABIA..., ACCA..., A3T...
     SECRET_AWS_SECRET,    // 40 characters near "aws"
-    SECRET_GITHUB,        // ghp_... and its like, github_pat_...
+    SECRET_GITHUB,        // ghp_... and similar, github_pat_...
     SECRET_GITLAB,        // glpat-...
     SECRET_ANTHROPIC,     // sk-ant-...
     SECRET_OPENAI,        // sk-...
     SECRET_NVIDIA,        // nvapi-...
-    SECRET_SLACK,         // xoxb-... and its like
+    SECRET_SLACK,         // xoxb-... and similar
     SECRET_GOOGLE,        // AIza...
     SECRET_JWT,           // eyJ... . ... . ...
     SECRET_PRIVATE_KEY,   // PEM
-    SECRET_URL_PASSWORD,  // what stands before @ in a URL
-    SECRET_AUTHORIZATION, // the value of such a header, or what stands after "Bearer"
-    SECRET_NAMED,         // the value of a variable or option whose name says that it is one
+    SECRET_URL_PASSWORD,  // what is before @ in a URL
+    SECRET_AUTHORIZATION, // the value of such a header, or what follows "Bearer"
+    SECRET_NAMED,         // the value of a variable or option named like a secret
     SECRET_STEPSCOPE,     // ss_..., our own tokens
     SECRET_PACKAGES,      // npm_..., pypi-...
     SECRET_STRIPE,        // sk_live_..., rk_test_..., whsec_...
     SECRET_DOCKER,        // dckr_pat_..., dckr_oat_...
     SECRET_SENDGRID,      // SG. ... . ...
-    SECRET_DIGITALOCEAN,  // dop_v1_... and its like
+    SECRET_DIGITALOCEAN,  // dop_v1_... and similar
     SECRET_DATABRICKS,    // dapi...
     SECRET_TELEGRAM,      // 123456789:AA...
     SECRET_TWILIO,        // SK and 32 hex digits
@@ -43,30 +43,30 @@ const char *secret_word(enum secret_kind kind);
 struct secret {
     size_t at, len;
     enum secret_kind kind;
-    // A JSON value without quotes: its replacement has them, with as many backslashes as those of
-    // its name.
+    // A JSON value without quotes: its replacement gets them, with as many backslashes as the
+    // name's.
     bool bare;
     unsigned backslashes;
 };
 
-// The first secret of text that begins at `from` or later, as does what tells that it is one: the
-// name before it or its own form. Plain text and JSON text with its
-// escapes are both understood. Takes time in proportion to the text; allocates nothing.
+// The first secret of text that starts, with the name or form that gives it away, at `from` or
+// later. Handles plain text and JSON text with its
+// escapes. Takes time proportional to the text; allocates nothing.
 bool secrets_find(struct str text, size_t from, struct secret *secret);
 
-// Adds text to `out` with [redacted:KIND] in place of each secret; returns how many there were.
-// counts has SECRET_KINDS elements, to which those found are added; NULL is allowed.
+// Appends text to `out` with [redacted:KIND] in place of each secret; returns how many there were.
+// Adds them to counts, which has SECRET_KINDS elements or is NULL.
 size_t secrets_redact(struct str text, uint64_t *counts, struct buf *out);
 
-// The same into room for `cap` bytes; what does not fit is left out, marks only whole. Returns how
+// Same into a buffer of `cap` bytes; what does not fit is left out, but no mark is cut. Returns how
 // many bytes were written. Allocates nothing.
 size_t secrets_redact_into(struct str text, char *room, size_t cap);
 
-// The same as secrets_redact for a value that stands beside its name: all of it goes when the name
-// says so.
+// Same as secrets_redact for a value whose name is known: if the name is that of a secret, the
+// whole value goes.
 size_t secrets_redact_value(struct str name, struct str value, struct buf *out);
 
-// Whether a value of this name would be one, as of HF_TOKEN or db_password, unless the value is
+// Whether a value with this name, e.g. HF_TOKEN or db_password, would be a secret, unless it is
 // plainly something else (a number, true, none, a reference such as ${HF_TOKEN}).
 bool secrets_named(struct str name, struct str value);
 

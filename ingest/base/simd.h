@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of bytes at a time, as wide as the including file is compiled for: 64 with AVX-512, 32
-// with AVX2, 16 with what every x86-64 and every aarch64 has. Each function has a scalar twin.
+// One vector of bytes at a time, as wide as the including file is compiled for: 64 with AVX-512, 32
+// with AVX2, 16 with the baseline of x86-64 and aarch64. Each function has a scalar twin.
 #ifndef INGEST_BASE_SIMD_H
 #define INGEST_BASE_SIMD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Bytes that must be readable after a text that is read in steps, whatever their width.
+// Bytes that must be readable after a text that is read in vectors of any width.
 #define SIMD_SLACK 64
 
 #if defined(__AVX512BW__)
@@ -22,7 +22,7 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define SIMD_BYTES 16
-#define SIMD_BITS  4 // the highest of the four stands for the byte
+#define SIMD_BITS  4 // the highest of the four is the byte's bit
 #else
 #define SIMD_BYTES 16
 #endif
@@ -31,7 +31,7 @@
 #define SIMD_BITS 1
 #endif
 
-// One bit for each byte, the first byte lowest, at distances of SIMD_BITS.
+// One bit per byte, the first byte lowest, SIMD_BITS apart.
 typedef uint64_t simd_mask;
 
 #define SIMD_EVERY (SIMD_BITS == 4 ? UINT64_C(0x8888888888888888) : UINT64_MAX)
@@ -47,7 +47,7 @@ static inline simd_mask simd_low(unsigned count)
     return SIMD_EVERY & UINT64_MAX >> (64 - SIMD_BITS * count);
 }
 
-// The bit of one byte.
+// The bit of a given byte.
 static inline simd_mask simd_bit(unsigned byte)
 {
     return UINT64_C(1) << (SIMD_BITS * (byte + 1) - 1);
@@ -69,7 +69,7 @@ static inline simd_mask simd_text_stops_scalar(const char *at)
     return mask;
 }
 
-// Where a list has what: brackets and braces count alike; odd are backslashes and NULs.
+// Where a list has what: brackets and braces are treated alike; odd means backslashes and NULs.
 struct simd_list {
     simd_mask quotes, opens, closes, odd;
 };
@@ -87,7 +87,7 @@ static inline struct simd_list simd_list_scalar(const char *at)
     return list;
 }
 
-// Of every byte, whether an odd number of the marked ones stands before it or at it.
+// For every byte, whether the number of marked bytes up to and including it is odd.
 static inline simd_mask simd_parity(simd_mask marks)
 {
     for (unsigned shift = SIMD_BITS; shift < 64; shift *= 2)
@@ -96,7 +96,7 @@ static inline simd_mask simd_parity(simd_mask marks)
 }
 
 // simd_equal: where a and b have the same byte.
-// simd_text_stops: quotes, backslashes, control characters and bytes beyond ASCII.
+// simd_text_stops: quotes, backslashes, control characters and non-ASCII bytes.
 // simd_list: see above.
 #if SIMD_BYTES == 64
 
@@ -113,7 +113,7 @@ static inline simd_mask simd_equal(const char *a, const char *b)
 static inline simd_mask simd_text_stops(const char *at)
 {
     __m512i bytes = _mm512_loadu_si512(at);
-    // As signed numbers, control characters and all beyond ASCII are less than a space.
+    // As signed numbers, control characters and all non-ASCII bytes are less than a space.
     return _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0x20)) | simd_is(bytes, '"') |
            simd_is(bytes, '\\');
 }

@@ -59,7 +59,7 @@ bool str_to_i64(struct str text, int64_t *value)
         int digit = text.at[i] - '0';
         if (digit < 0 || digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_sub_overflow(sum, digit, &sum))
-            return false; // summed as a negative number, so that INT64_MIN fits
+            return false; // summed as a negative number so that INT64_MIN fits
     }
     if (!negative && sum == INT64_MIN)
         return false;

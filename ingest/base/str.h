@@ -13,7 +13,7 @@ struct str {
     size_t len;
 };
 
-// A struct str of a string literal.
+// A struct str from a string literal.
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
 
 static inline struct str str_of(const char *text)
@@ -34,21 +34,21 @@ static inline bool str_starts_with(struct str text, struct str prefix)
 // Byte order, shorter first on a tie; on UTF-8 this is code point order.
 int str_compare(struct str a, struct str b);
 
-// Where needle begins in text, or SIZE_MAX.
+// The position of needle in text, or SIZE_MAX.
 size_t str_find(struct str text, struct str needle);
 
-// ASCII case-insensitive forms.
+// Ignoring ASCII case.
 bool str_equal_nocase(struct str a, struct str b);
 bool str_contains_nocase(struct str text, struct str lower_needle);
 
-// Whole text as a decimal integer; false when it is anything else or does not fit.
+// Parses all of text as a decimal integer; false if it is anything else or out of range.
 bool str_to_i64(struct str text, int64_t *value);
 
 // Writes count bytes as 2 * count lower-case hex digits and a NUL.
 void str_hex(char *out, const unsigned char *bytes, size_t count);
 
-// Bytes of the well-formed UTF-8 sequence at the begin of text; 0 when there is none, and then *bad
-// is how many bytes one U+FFFD stands for (the maximal subpart).
+// The length of the well-formed UTF-8 sequence at the start of text; 0 if there is none, and then
+// *bad is how many bytes to replace by one U+FFFD (the maximal subpart).
 size_t str_utf8_next(struct str text, size_t *bad);
 
 // Length of the longest prefix that is well-formed UTF-8.

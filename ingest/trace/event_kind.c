@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of categories and of kernel names that decide kind and class.
+// The tables of categories and kernel names that decide an event's kind and class.
 #include "ingest/trace/event_kind.h"
 
 #include "ingest/base/name_index.h"
@@ -23,7 +23,7 @@ static const struct category categories[] = {
     {"cuda_event", EVENT_CUDA_EVENT},
     {"overhead", EVENT_OVERHEAD},
     {"cpu_instant_event", EVENT_ALLOCATION},
-    // Spelling of 2021.
+    // The spelling of 2021.
     {"operator", EVENT_CPU_OP},
     {"runtime", EVENT_RUNTIME},
     {"memcpy", EVENT_MEMCPY},
@@ -60,7 +60,7 @@ enum track_family event_kind_family(enum event_kind kind)
     return TRACK_OTHER;
 }
 
-// Kernels that move memory, by the begin of their name; case matters.
+// Kernels that move memory, by the start of their name; case matters.
 static const char *const memory_prefixes[] = {
     "MEMORY_COPY_",
     "__amd_rocclr_copyBuffer",
@@ -74,9 +74,10 @@ static const char *const memory_prefixes[] = {
     "Memset",
 };
 
-// Kernels that communicate, by a part of their name in any case; `then` must follow after it. The
-// first rows are those of every tool; the others know transports that bring their own kernels, and
-// do not hold for kernels of the compiler, which list the operators they were fused from.
+// Kernels that communicate, by part of their name in any case; `then`, if given, must follow it.
+// The first rows are common to all tools. The others match transports that bring their own kernels
+// and do not apply to compiler-generated kernels, whose names list the operators they were fused
+// from.
 static const struct communication_rule {
     const char *text, *then;
     bool not_fused;
@@ -85,7 +86,7 @@ static const struct communication_rule {
     {"rccl", NULL, false},
     {"mscclkernel", NULL, false},
     {"cross_device_reduce", NULL, false}, // vLLM, SGLang, aiter
-    {"multimem_", "reduce", false},       // symmetric memory of PyTorch
+    {"multimem_", "reduce", false},       // symmetric memory in PyTorch
     {"multimem_", "gather", false},
     {"one_shot_all_reduce", NULL, false},
     {"two_shot_all_reduce", NULL, false},
@@ -104,10 +105,10 @@ static const struct communication_rule {
     {"symmetric_memory", NULL, true},
     {"symm_mem", NULL, true},
     {"exchangesplitandoffset", NULL, true}, // all_to_all_vdev
-    {"shotallreduce", NULL, true},          // oneShotAllReduceKernel of TensorRT-LLM, FlashInfer
+    {"shotallreduce", NULL, true},          // oneShotAllReduceKernel in TensorRT-LLM, FlashInfer
     {"shot_allreduce", NULL, true},
     {"allreduce", "shot", true},
-    {"all_reduce", "shot", true}, // all_reduce_one_shot_push_kernel of SGLang
+    {"all_reduce", "shot", true}, // all_reduce_one_shot_push_kernel in SGLang
     {"allreduce_rmsnorm", NULL, true},
     {"lamport", NULL, true},
     {"userbuffers", NULL, true}, // Transformer Engine
@@ -123,13 +124,13 @@ static const struct communication_rule {
     {"epdispatch", NULL, true}, // MORI
     {"epcombine", NULL, true},
     {"uccl::", NULL, true},
-    {"4uccl", NULL, true}, // the same, mangled
+    {"4uccl", NULL, true}, // same, mangled
     {"low_latency", "dispatch", true},
     {"low_latency", "combine", true},
 };
 
 #define COMMUNICATION_RULES (sizeof communication_rules / sizeof *communication_rules)
-#define WINDOW_OVERLAP      32 // no text of the table is longer
+#define WINDOW_OVERLAP      32 // no text in the table is longer
 
 static bool names_memory(struct str name)
 {
@@ -139,8 +140,8 @@ static bool names_memory(struct str name)
     return false;
 }
 
-// Looks through the piece of a name that begins at byte `begin`. found[rule] is the end of the
-// first `text` so far, 0 before there is one.
+// Looks through the part of a name that starts at byte `begin`. found[rule] is the end of the first
+// `text` found so far, 0 if none.
 static bool window_communicates(const struct name_index *window, size_t begin, bool fused,
                                 size_t *found)
 {
@@ -161,7 +162,7 @@ static bool window_communicates(const struct name_index *window, size_t begin, b
     return false;
 }
 
-// Every byte counts, however long the name is: the reference looks at all of them.
+// No name is too long: the reference looks at every byte.
 static bool names_communication(struct str name)
 {
     struct name_index window;

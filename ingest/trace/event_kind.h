@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an event is, decided by its category; and what class a device event belongs to.
+// What an event is, by its category, and what class a device event belongs to.
 #ifndef INGEST_TRACE_EVENT_KIND_H
 #define INGEST_TRACE_EVENT_KIND_H
 
@@ -7,7 +7,7 @@
 
 // Stored in trace files: append only.
 enum event_kind {
-    EVENT_OTHER,          // a category that no analysis reads
+    EVENT_OTHER,          // a category no analysis uses
     EVENT_CPU_OP,         // cpu_op, Operator
     EVENT_ANNOTATION,     // user_annotation: record_function, ProfilerStep#N, ...
     EVENT_PYTHON,         // python_function
@@ -19,13 +19,13 @@ enum event_kind {
     EVENT_GPU_ANNOTATION, // gpu_user_annotation: not device work
     EVENT_SYNC,           // cuda_sync: waiting, not device work
     EVENT_CUDA_EVENT,     // cuda_event
-    EVENT_OVERHEAD,       // overhead of the profiler
-    EVENT_ALLOCATION,     // cpu_instant_event [memory]: memory was allocated or released
+    EVENT_OVERHEAD,       // profiler overhead
+    EVENT_ALLOCATION,     // cpu_instant_event [memory]: an allocation or release
     EVENT_KIND_COUNT
 };
 
-// The rows on which events nest among themselves. Host calls and Python frames cross each other, so
-// each thread has one row of either family.
+// Rows within which events nest. Host calls and Python frames overlap each other, so each thread
+// has one row for each.
 enum track_family {
     TRACK_HOST,        // cpu_op, annotations, runtime and driver calls, allocations of one thread
     TRACK_PYTHON,      // Python frames of one thread
@@ -34,7 +34,7 @@ enum track_family {
     TRACK_OTHER,
 };
 
-// Where a copy goes from and to; a memset is one too. Stored in trace files: append only.
+// From where to where a copy goes; also used for memset. Stored in trace files: append only.
 enum copy_direction {
     COPY_UNKNOWN,
     COPY_HTOD,
@@ -48,7 +48,7 @@ enum copy_direction {
 
 enum device_class { CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_MEMORY, DEVICE_CLASS_COUNT };
 
-// The kind of a Chrome/Kineto category, upper or lower case; EVENT_OTHER when unknown.
+// The kind of a Chrome/Kineto category in either case; EVENT_OTHER if unknown.
 enum event_kind event_kind_of_category(struct str category);
 
 enum track_family event_kind_family(enum event_kind kind);
@@ -58,7 +58,7 @@ static inline bool event_kind_is_device(enum event_kind kind)
     return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
 }
 
-// Kinds whose durations are summed; an event of them without one is left out.
+// Kinds whose durations are summed; such an event is left out if it has no duration.
 static inline bool event_kind_is_timed(enum event_kind kind)
 {
     return kind >= EVENT_CPU_OP && kind <= EVENT_MEMSET && kind != EVENT_ANNOTATION &&
@@ -70,8 +70,9 @@ static inline bool event_kind_is_launch(enum event_kind kind)
     return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
 }
 
-// Class of a device event by the first rule that holds: copies, memsets and kernels named as such
-// are memory; kernels with collective metadata, or named as such, communication; the rest compute.
+// The class of a device event, by the first rule that applies: copies, memsets and kernels named
+// like them are memory; kernels with collective metadata or named like collectives are
+// communication; the rest is compute.
 enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective);
 
 // "compute", "communication", "memory".

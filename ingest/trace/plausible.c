@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of what is plausible, and the median without sorting: streams are in order.
+// What is plausible, and the median without sorting: each stream is already in order.
 #include "ingest/trace/plausible.h"
 
 #include "ingest/base/search.h"
@@ -13,7 +13,7 @@ bool plausible_event(const struct trace *trace, uint32_t event, int64_t median_b
            !__builtin_add_overflow(begin_ns, dur_ns, &end_ns);
 }
 
-// How many events of a track begin at or before the time.
+// How many events of a track start at or before the time.
 static uint32_t begun_on(const struct trace *trace, const struct track *track, int64_t time_ns)
 {
     const int64_t *begin_ns = trace->begin_ns + track->first;
@@ -29,7 +29,7 @@ static uint64_t begun_at(const struct trace *trace, int64_t time_ns)
     return begun;
 }
 
-// The begin of the device event that has half of all before it.
+// The start time of the median device event.
 static int64_t median_begin(const struct trace *trace)
 {
     uint64_t half = begun_at(trace, TRACE_MAX_NS) / 2;

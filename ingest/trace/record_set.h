@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of fixed-size records, compared as bytes; each distinct one is stored once.
+// A set of fixed-size records, compared as bytes; each distinct record is stored once.
 #ifndef INGEST_TRACE_RECORD_SET_H
 #define INGEST_TRACE_RECORD_SET_H
 
@@ -10,26 +10,26 @@
 
 struct record_set {
     struct budget *budget;
-    size_t size;     // of one record; records must have no padding
-    char *items;     // count records, in the order of their first addition
-    uint32_t *slots; // open addressing: index + 1, 0 when free
+    size_t size;     // of a record; records must have no padding
+    char *items;     // count records, in the order they were added
+    uint32_t *slots; // open addressing: index + 1, 0 if free
     uint32_t count, cap, slot_cap;
-    uint32_t near[RECORD_SET_NEAR]; // index found last for a hint, tried first
+    uint32_t near[RECORD_SET_NEAR]; // last index found for each hint, tried first
     struct hash_key key;
 };
 
 void record_set_init(struct record_set *set, size_t record_size, struct budget *budget);
 void record_set_free(struct record_set *set);
 
-// The index of the record, which is added when new. ERR_LIMIT when memory runs out.
+// The index of the record, which is added if new. ERR_LIMIT when out of memory.
 MUST_CHECK bool record_set_add(struct record_set *set, const void *record, uint32_t *index,
                                struct err *err);
 
-// The same, told something that often goes with the same record.
+// Same, with a hint: a value that often occurs together with the same record.
 MUST_CHECK bool record_set_add_near(struct record_set *set, const void *record, uint32_t hint,
                                     uint32_t *index, struct err *err);
 
-// The record that was found last for this hint, to be compared before adding; NULL without one.
+// The last record found for this hint, to compare before adding; NULL if there is none.
 static inline const void *record_set_near(const struct record_set *set, uint32_t hint,
                                           uint32_t *index)
 {
@@ -37,10 +37,10 @@ static inline const void *record_set_near(const struct record_set *set, uint32_t
     return *index < set->count ? set->items + *index * set->size : NULL;
 }
 
-// The index of the record when it is there.
+// The index of the record, if it is there.
 bool record_set_find(const struct record_set *set, const void *record, uint32_t *index);
 
-// Gives the records away (count * size bytes exactly, NULL when empty) and empties the set.
+// Hands the records over (exactly count * size bytes, NULL if empty) and empties the set.
 MUST_CHECK bool record_set_take(struct record_set *set, void **items, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bottom-up merge sort that leaves runs alone which already follow each other.
+// Bottom-up merge sort that leaves runs alone if they are already in order.
 #include "ingest/trace/row_sort.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice of the timeline: one event, or neighbours on a row that are too narrow to be seen apart.
+// A slice of the timeline: one event, or neighbours on a row that are too narrow to tell apart.
 #ifndef INGEST_TRACE_SLICE_H
 #define INGEST_TRACE_SLICE_H
 
@@ -9,17 +9,17 @@
 #include "ingest/trace/strtab.h"
 
 struct slice {
-    int64_t begin_ns, end_ns; // of the first and of the last event
+    int64_t begin_ns, end_ns; // of the first and the last event
     int64_t busy_ns;          // sum of the durations
-    int64_t longest_ns;       // duration of the event that name and kind are of
+    int64_t longest_ns;       // of the event that gives name and kind
     str_id name;
     uint32_t count;  // of events
     uint8_t kind;    // enum event_kind
-    uint8_t row;     // nesting depth, or the number of events of a stream that run meanwhile
+    uint8_t row;     // nesting depth, or how many events of the stream were already running
     bool collective; // a device event with collective metadata
 };
 
-// Takes a later slice of the same row into a slice if both together last no longer than width_ns.
+// Merges the next slice of the row into a slice if both together last at most width_ns.
 static inline bool slice_merge(struct slice *slice, const struct slice *next, int64_t width_ns)
 {
     if (next->end_ns - slice->begin_ns > width_ns)

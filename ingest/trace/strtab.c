@@ -10,7 +10,7 @@
 #define FIRST_TEXT  ((size_t)FUZZED_SIZE(64 << 10, 512))
 #define FIRST_SPANS FUZZED_SIZE(1024u, 16u)
 #define FIRST_SLOTS FUZZED_SIZE(4096u, 64u)
-#define MAX_IDS     ((uint32_t)1 << 30) // twice as many slots still have a 32-bit count
+#define MAX_IDS     ((uint32_t)1 << 30) // twice as many slots still fit 32 bits
 
 bool strtab_init(struct strtab *table, struct budget *budget, struct err *err)
 {
@@ -49,7 +49,7 @@ struct str strtab_get(const struct strtab *table, str_id id)
                         span & ((1u << STRTAB_LEN_BITS) - 1)};
 }
 
-// The slot that holds text, or the free one where it belongs.
+// The slot of text, or the free one where it belongs.
 static uint32_t probe(const struct strtab *table, struct str text, uint64_t hash)
 {
     uint32_t mask = table->slot_cap - 1;
@@ -63,7 +63,7 @@ static uint32_t probe(const struct strtab *table, struct str text, uint64_t hash
     }
 }
 
-// Makes room for cap slots and enters all texts anew.
+// Resizes the table to cap slots and reinserts every text.
 static bool rehash(struct strtab *table, uint32_t cap, struct err *err)
 {
     uint64_t *slots = budget_alloc(table->budget, cap * sizeof *slots, err);
@@ -142,7 +142,7 @@ static bool make_room(struct strtab *table, size_t len, struct err *err)
     return table->count < table->slot_cap / 2 || rehash(table, table->slot_cap * 2, err);
 }
 
-// Adds a text that is not there yet; at is its slot.
+// Adds a new text in slot `at`.
 static bool add(struct strtab *table, struct str text, uint64_t hash, uint32_t at, struct err *err)
 {
     uint32_t slot_cap = table->slot_cap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a window: of each track the level that is just fine enough, of it the blocks that the
-// window touches.
+// Reads a window: for each track the level that is just fine enough, and of that the blocks that
+// overlap the window.
 #include "ingest/trace/timeline.h"
 
 #include "ingest/trace/timeline_names.h"
@@ -116,7 +116,7 @@ static bool unpack(struct reader *reader, const struct source *source, uint64_t 
     return true;
 }
 
-// The slice at a place of a block. Only slices in shown rows are checked: others are not used.
+// The slice at a position in a block. Only slices in shown rows are checked; others are unused.
 static bool slice_at(const struct reader *reader, size_t i, struct slice *slice)
 {
     const struct block *b = reader->block;
@@ -144,7 +144,7 @@ static bool slice_at(const struct reader *reader, size_t i, struct slice *slice)
            (slice->count = b->events[i]) > 0;
 }
 
-// Adds elements from .. to - 1 of the unpacked block, as far as they lie in the window.
+// Adds elements from .. to - 1 of the unpacked block that overlap the window.
 static bool add_block(struct reader *reader, size_t from, size_t to, struct err *err)
 {
     const struct block *b = reader->block;
@@ -184,7 +184,7 @@ static bool add_range(struct reader *reader, const struct source *source, uint64
 
 // --- tracks -------------------------------------------------------------------------------------
 
-// The coarsest level of a track that the resolution allows, NULL: its events. Levels stand by
+// The coarsest level of a track that the resolution allows; NULL: its events. Levels are grouped by
 // track.
 static const struct level_entry *level_for(struct reader *reader, size_t track)
 {
@@ -200,7 +200,7 @@ static const struct level_entry *level_for(struct reader *reader, size_t track)
     return best;
 }
 
-// Sorts a lane's slices by row; within a row they are in order.
+// Sorts a lane's slices by row; within a row they are already in order.
 static bool sort_rows(struct reader *reader, struct timeline_lane *lane, struct err *err)
 {
     if (lane->count < 2) {
@@ -261,7 +261,7 @@ static bool unpack_track(const struct trace_file *file, const int64_t *f, struct
     return true;
 }
 
-// Lanes that are asked for, with the places of their tracks; slices are read later.
+// The requested lanes, with the places of their tracks; slices are read later.
 static bool list_lanes(const struct reader *reader, const int64_t *fields,
                        struct timeline *timeline, uint32_t *places, struct err *err)
 {
@@ -283,7 +283,7 @@ static int by_count_descending(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// Keeps TIMELINE_LANES of too many lanes, those with the most events, in their order.
+// If there are too many lanes, keeps the TIMELINE_LANES with the most events, in their order.
 static bool leave_out(struct timeline *timeline, uint32_t *places, struct arena *arena,
                       struct err *err)
 {
@@ -328,7 +328,7 @@ static bool read_lanes(struct reader *reader, const int64_t *fields, struct time
 
 // --- the whole ----------------------------------------------------------------------------------
 
-// A section in the arena; never NULL, also when it is empty.
+// A section in the arena; never NULL, even if empty.
 static void *section(const struct trace_file *file, enum section_id id, struct arena *arena,
                      struct err *err)
 {
@@ -346,8 +346,8 @@ static bool check_levels(const struct reader *reader, struct err *err)
     return true;
 }
 
-// Two neighbours on a row last longer than this together, so that in the window there are at most
-// px: of those that lie within it half as many, and four at its ends.
+// Any two neighbours on a row together last longer than this, so that at most px slices are in the
+// window: at most px / 2 pairs fit in it, plus four slices at its ends.
 static int64_t resolution(const struct timeline_query *query)
 {
     int64_t pairs = (query->px - 4) / 2;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and levels of a track, made in one pass: a slice that a level closes goes on to the next
-// one.
+// Rows and levels of a track, made in one pass: a slice that one level closes goes to the next.
 #include "ingest/trace/timeline_levels.h"
 
 #include "ingest/trace/trace_file_format.h"
 
 #include <stdlib.h>
 
-#define FEW_EVENTS     4096 // are read as they are
-#define EVENTS_A_SLICE 16   // of the first level, where they lie as dense as on average
-#define FAR_EVENTS     64   // one in so many, at either end, does not count for that average
-#define LEAST_SLICES   64   // that the last level divides the track's time into
+#define FEW_EVENTS     4096 // are read directly
+#define EVENTS_A_SLICE 16   // in the first level, at average density
+#define FAR_EVENTS     64   // 1 in 64 events at either end is ignored for that average
+#define LEAST_SLICES   64   // fewest slices for the last level
 
 static bool no_memory(struct err *err)
 {
@@ -31,7 +30,7 @@ static bool push(struct timeline_level *level, const struct slice *slice, struct
     return true;
 }
 
-// Adds a slice to a level; what that closes is added to the next one, and so on.
+// Adds a slice to a level; what that closes goes to the next level, and so on.
 static bool add(struct timeline_levels *levels, uint32_t first, struct slice slice, struct err *err)
 {
     uint64_t bit = (uint64_t)1 << slice.row;
@@ -65,13 +64,13 @@ static bool close_all(struct timeline_levels *levels, struct err *err)
     return true;
 }
 
-// Which rows are taken, until when.
+// Until when each row is taken.
 struct rows {
     int64_t end_ns[TIMELINE_ROWS];
     uint64_t taken;
 };
 
-// Host events go below all that still run, device events to the first free row.
+// Host events go below all that are still running, device events to the first free row.
 static uint32_t take_row(struct rows *rows, bool device, int64_t begin_ns, int64_t end_ns)
 {
     for (uint64_t left = rows->taken; left; left &= left - 1) {
@@ -133,7 +132,7 @@ static int64_t span_of(const struct trace *trace, const struct track *track)
     return end_ns - trace->begin_ns[track->first];
 }
 
-// The same without those at either end: a few whose clock was wrong may lie far from all others.
+// Same without the events at either end: a few with a wrong clock may be far from all others.
 static int64_t usual_span(const struct trace *trace, const struct track *track)
 {
     const int64_t *begin_ns = trace->begin_ns + track->first;

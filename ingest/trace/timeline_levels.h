@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a track looks like from afar: its events on rows, and levels of ever wider merged slices.
+// A track seen from afar: its events on rows, and levels of ever wider merged slices.
 #ifndef INGEST_TRACE_TIMELINE_LEVELS_H
 #define INGEST_TRACE_TIMELINE_LEVELS_H
 
@@ -10,9 +10,9 @@
 
 struct timeline_level {
     int64_t width_ns;
-    struct slice *slices; // each row's in order of time, rows mixed
+    struct slice *slices; // each row's in time order, rows interleaved
     size_t count, cap;
-    struct slice *open; // the last one of each row, that may still grow
+    struct slice *open; // the last slice of each row, which may still grow
     uint64_t is_open;   // a bit per row
 };
 
@@ -22,8 +22,9 @@ struct timeline_levels {
     uint32_t level_count;
 };
 
-// Puts the track's events on rows and merges them, each level twice as wide as the one before; one
-// pass. Tracks with few events get no levels. Free levels also after a failure (ERR_LIMIT).
+// Puts the track's events on rows and merges them in one pass; each level is twice as wide as the
+// one before. Tracks with few events get no levels. Free the levels even after a failure
+// (ERR_LIMIT).
 MUST_CHECK bool timeline_levels_make(const struct trace *trace, const struct track *track,
                                      struct timeline_levels *levels, struct err *err);
 void timeline_levels_free(struct timeline_levels *levels);

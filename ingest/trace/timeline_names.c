@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading single texts out of a trace file: only the blocks that hold them are unpacked.
+// Reads single texts from a trace file: only the blocks that hold them are unpacked.
 #include "ingest/trace/timeline_names.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@ struct names {
     const struct trace_file *file;
     struct arena *arena;
     struct timeline *timeline;
-    uint32_t *position;   // per text of the file, 0 when it is not needed yet
+    uint32_t *position;   // per text in the file, 0 if not needed yet
     str_id *ids;          // of the names, in order of position
     size_t cap;           // of ids
     uint64_t *spans;      // one block
-    uint64_t spans_block; // which
+    uint64_t spans_block; // its index
     char **text;          // blocks unpacked so far
 };
 
@@ -71,7 +71,7 @@ static const char *text_block(struct names *names, uint64_t block, struct err *e
     return names->text[block];
 }
 
-// Copies a text together from the blocks that it lies in.
+// Assembles a text from the blocks it spans.
 static bool copy_text(struct names *names, uint64_t offset, size_t len, struct str *text,
                       struct err *err)
 {
@@ -108,7 +108,7 @@ static bool read_text(struct names *names, str_id id, struct str *text, struct e
     return copy_text(names, offset, len, text, err);
 }
 
-// In the order of the file, so that each block of spans is unpacked once.
+// In file order, so that each block of spans is unpacked once.
 static bool read_texts(struct names *names, struct err *err)
 {
     struct timeline *timeline = names->timeline;

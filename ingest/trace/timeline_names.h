@@ -5,8 +5,8 @@
 
 #include "ingest/trace/timeline.h"
 
-// Reads the names of all slices and of the lanes' tracks, and makes these name them by position.
-// Position 0 is the empty text. ERR_FORMAT.
+// Reads the names of all slices and of the lanes' tracks, and replaces each id by its position
+// here. Position 0 is the empty text. ERR_FORMAT.
 MUST_CHECK bool timeline_names_read(const struct trace_file *file, struct arena *arena,
                                     struct timeline *timeline, struct err *err);
 

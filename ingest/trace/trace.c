@@ -62,7 +62,7 @@ struct str trace_member_text(const struct trace *trace, struct str key)
 
 static void release(struct budget *budget, const void *column, size_t count, size_t size)
 {
-    // Columns are const for readers; their owner gives them back.
+    // Columns are const for readers; only the owner frees them.
     union {
         const void *borrowed;
         void *owned;

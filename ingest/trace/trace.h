@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sealed trace: what one file recorded, in columns. It never changes, so all threads read it
-// freely.
+// A sealed trace: what one file recorded, in columns. It never changes, so any thread may read it.
 #ifndef INGEST_TRACE_TRACE_H
 #define INGEST_TRACE_TRACE_H
 
@@ -8,50 +7,51 @@
 #include "ingest/trace/event_kind.h"
 #include "ingest/trace/strtab.h"
 
-#define ARGS_NONE     UINT32_MAX // an event without arguments that are kept
-#define VALUE_ABSENT  INT64_MIN  // an integer argument that the file does not give
+#define ARGS_NONE     UINT32_MAX // the event has no arguments
+#define VALUE_ABSENT  INT64_MIN  // an integer the file does not give
 #define TRACE_NO_RANK (-1)
 
-// A process, thread, device or stream as the file names it: a number, or a text when text != 0.
+// A process, thread, device or stream as named in the file: a number, or a text if text != 0.
 struct label {
     int64_t number;
     str_id text;
 };
 
-// Events first .. first + count - 1 lie on this row.
+// Events first .. first + count - 1 are on this row.
 // TRACK_DEVICE: pid is the device, tid the stream, events sorted by (begin, end).
 // Other families: pid and tid are process and thread, events sorted by (begin, -end), so that an
-// event comes before those it encloses. Ties keep the order of the file.
+// event comes before those it encloses. Ties keep file order.
 struct track {
     enum track_family family;
     struct label pid, tid;
-    str_id name; // thread_name of the file, 0 when it has none
+    str_id name; // thread_name in the file, 0 if not given
     uint32_t first, count;
 };
 
 // How a kernel was launched or how much was copied; each distinct tuple is stored once.
 struct launch_shape {
-    int32_t grid[3], block[3]; // all 0 when not given
-    int32_t registers;         // per thread, -1 when not given
-    int32_t occupancy_percent; // estimated, -1 when not given
-    int64_t shared_bytes;      // VALUE_ABSENT when not given
-    int64_t bytes;             // of a copy or memset, VALUE_ABSENT when not given
+    int32_t grid[3], block[3]; // all 0 if not given
+    int32_t registers;         // per thread, -1 if not given
+    int32_t occupancy_percent; // estimated, -1 if not given
+    int64_t shared_bytes;      // VALUE_ABSENT if not given
+    int64_t bytes;             // of a copy or memset, VALUE_ABSENT if not given
 };
 
-// Arguments of a communicating kernel as recorded; each distinct tuple is stored once.
+// Arguments of a communication kernel as recorded; each distinct tuple is stored once.
 struct collective {
     str_id name; // "allreduce", "_allgather_base", ...
     str_id dtype;
     str_id group, group_description, group_ranks;
     str_id in_splits, out_splits; // of all_to_allv, lists as text
     uint32_t reserved;            // 0: tuples are compared as bytes
-    // VALUE_ABSENT when not given; start and stride tell the group's ranks when the list is cut.
+    // VALUE_ABSENT if not given; start and stride give the group's ranks when the list is cut.
     int64_t in_elems, out_elems, group_size, rank_start, rank_stride;
-    // The other side of a send or recv: its rank in the job, and in the group; else VALUE_ABSENT.
+    // The other side of a send or recv: its rank in the job and in the group; otherwise
+    // VALUE_ABSENT.
     int64_t peer, peer_in_group;
 };
 
-// What an operator was called with, as raw JSON text (0 when not given), unchecked; each distinct
+// What an operator was called with, as raw unchecked JSON text (0 if not given); each distinct
 // tuple is stored once.
 struct op_inputs {
     str_id dims, types, strides, concrete; // lists with one item per argument
@@ -59,73 +59,73 @@ struct op_inputs {
 };
 
 struct device_args {
-    int64_t correlation; // VALUE_ABSENT when not given
+    int64_t correlation; // VALUE_ABSENT if not given
     uint32_t shape;      // index into shapes
-    uint32_t collective; // index into collectives, ARGS_NONE when not a collective with metadata
-    uint32_t order;      // position of the event in the file, counting kept events
-    uint32_t sequence;   // number of the collective in its group, ARGS_NONE when not given
+    uint32_t collective; // index into collectives, ARGS_NONE unless it has collective metadata
+    uint32_t order;      // position of the event in the file, counting only kept events
+    uint32_t sequence;   // number of the collective in its group, ARGS_NONE if not given
 };
 
-// What PyTorch calls the Comms Id of a collective: the same on all ranks that take part in it, and
-// of no other call.
+// PyTorch's Comms Id of a collective: the same on all ranks that take part, and unique to the call.
 struct comms_id {
     uint32_t args; // index into device_args
     uint32_t id;   // folded to 32 bits, not 0
 };
 
 struct launch_args {
-    int64_t correlation; // VALUE_ABSENT when not given
+    int64_t correlation; // VALUE_ABSENT if not given
     uint32_t order;
-    uint32_t copy; // index into copy_calls, ARGS_NONE when the call says nothing of a copy
+    uint32_t copy; // index into copy_calls, ARGS_NONE if the call does not describe a copy
 };
 
-// What a call asked to copy, as HIP records it; the device's record may lack or differ from it.
-// Each distinct pair is stored once.
+// The copy a call requested, as recorded by HIP; the device's record may lack this or differ. Each
+// distinct pair is stored once.
 struct copy_call {
-    int64_t bytes;      // 0 when not given
+    int64_t bytes;      // 0 if not given
     uint32_t direction; // enum copy_direction
     uint32_t reserved;  // 0: pairs are compared as bytes
 };
 
 struct op_args {
-    int64_t sequence;    // joins forward and backward operators, VALUE_ABSENT when not given
-    uint32_t inputs;     // index into op_inputs, ARGS_NONE when nothing was recorded
+    int64_t sequence;    // links forward and backward operators, VALUE_ABSENT if not given
+    uint32_t inputs;     // index into op_inputs, ARGS_NONE if nothing was recorded
     uint32_t collective; // of record_param_comms: index into collectives, else ARGS_NONE
 };
 
 // One allocation (bytes > 0) or release (bytes < 0) and the allocator's totals after it.
 struct memory_args {
-    int64_t address, bytes, allocated, reserved; // VALUE_ABSENT when not given
-    int32_t device_type; // of PyTorch: 0 CPU, 1 CUDA, 20 ..., -1 when absent
-    int32_t device;      // its index, -1 when absent or the host
+    int64_t address, bytes, allocated, reserved; // VALUE_ABSENT if not given
+    int32_t device_type; // PyTorch's number: 0 CPU, 1 CUDA, 20 ..., -1 if absent
+    int32_t device;      // index, -1 if absent or the host
     uint32_t order;
     uint32_t padding; // 0
 };
 
-// A series of values of a counter, by the process, the name and the key under which they came.
+// A counter's time series, identified by process, name and key.
 struct counter {
     int64_t pid;              // VALUE_ABSENT when not given
-    str_id pid_text, process; // a process that is a text; the name that the file gives it, or 0
+    str_id pid_text, process; // pid_text: a process given as text; process: its name in the file,
+                              // or 0
     str_id name, key;
     uint32_t first, count; // its samples
     uint32_t reserved;     // 0
 };
 
-// What a counter shows from a time on.
+// A counter's value from a time on.
 struct counter_sample {
     int64_t time_ns;
     double value;
 };
 
-// A top-level member of the file beside the events: its raw JSON text, unchecked.
+// A top-level member of the file other than the events: its raw JSON text, unchecked.
 struct trace_member {
     str_id key, text;
 };
 
-// Times of events stay within this on either side of 0, so that sums of two never overflow.
+// Event times stay within this on either side of 0, so that the sum of two never overflows.
 #define TRACE_MAX_NS ((int64_t)1 << 61)
-// Where times beyond it are put, which count from the first of them: in 2006, before any recording,
-// and at most so far from there.
+// Where times beyond it are moved, counted from the first of them: in 2006, before any recording,
+// and at most this far from there.
 #define TRACE_FAR_NS       ((int64_t)1 << 60)
 #define TRACE_FAR_REACH_NS ((int64_t)1 << 55)
 
@@ -134,7 +134,7 @@ enum repair {
     REPAIR_TRUNCATED,         // the file ends inside the events
     REPAIR_MALFORMED,         // an event that is not JSON, skipped up to the next one
     REPAIR_OVERSIZE,          // an event or value larger than the limit, skipped
-    REPAIR_NOT_OBJECT,        // an item of the event list that is no object
+    REPAIR_NOT_OBJECT,        // an item of the event list that is not an object
     REPAIR_INCOMPLETE,        // device, launch or operator event without ts, dur or name; left out
     REPAIR_INCOMPLETE_OTHER,  // any other event without ts or name; left out
     REPAIR_NO_DURATION,       // other complete event without dur; taken as 0
@@ -143,23 +143,24 @@ enum repair {
     REPAIR_TEXT,              // a text with invalid UTF-8, escapes or control characters, repaired
     REPAIR_LONG_TEXT,         // a name or argument longer than 64 KiB, cut
     REPAIR_COMMA,             // a missing or surplus comma
-    REPAIR_UNKNOWN_PHASE,     // an event without ph, or one that nobody defines
+    REPAIR_UNKNOWN_PHASE,     // an event without ph, or with an undefined one
     REPAIR_END_WITHOUT_BEGIN, // E without B; left out
     REPAIR_BEGIN_WITHOUT_END, // B without E; lasts to the end, device work is left out
     REPAIR_BYTE_ORDER_MARK,   // a UTF-8 mark before the first character
     REPAIR_TRAILING,          // bytes after the end of the document, left out
-    REPAIR_METADATA,          // a top-level member too large to keep
+    REPAIR_METADATA,          // a top-level member that is too large to keep
     REPAIR_COMPRESSION,       // the compressed stream is cut or damaged; what came before counts
-    REPAIR_ARGS,              // an operator whose args are no JSON; kept without them
+    REPAIR_ARGS,              // an operator whose args are not JSON; kept without them
     REPAIR_LONG_DURATION,     // host event that lasts over a day; taken as 0 long
-    REPAIR_FAR_TIME,          // time beyond TRACE_MAX_NS; counted from the file's first such
-    REPAIR_SECOND_LIST,       // a further list of events in the file; read as one with the first
+    REPAIR_FAR_TIME,          // time beyond TRACE_MAX_NS; counted from the first such time in the
+                              // file
+    REPAIR_SECOND_LIST,       // another list of events in the file; read as one with the first
     REPAIR_COUNT
 };
 
 struct repair_note {
     uint64_t count;
-    uint64_t first_pos; // byte offset in the decompressed text of the first one
+    uint64_t first_pos; // byte offset of the first one in the decompressed text
 };
 
 // A one-line description of a repair for the trust report.
@@ -184,7 +185,7 @@ struct trace {
     uint32_t comms_id_count;
     const struct launch_args *launch_args;
     uint32_t launch_args_count;
-    const struct op_args *op_args; // of operators with any
+    const struct op_args *op_args; // of operators that have any
     uint32_t op_args_count;
     const struct memory_args *memory_args;
     uint32_t memory_args_count;
@@ -205,11 +206,11 @@ struct trace {
 
     struct strtab strings;
     struct repair_note repairs[REPAIR_COUNT];
-    struct secret_count secrets[SECRET_KINDS]; // of the document; texts here are without them
-    uint64_t input_events;                     // items of the file's event list, whatever they were
+    struct secret_count secrets[SECRET_KINDS]; // in the document; texts here are redacted
+    uint64_t input_events;                     // items in the file's event list of any kind
     uint64_t text_bytes;                       // decompressed size of the document
 
-    struct budget *budget; // what the columns are counted in
+    struct budget *budget; // that the columns count against
 };
 
 static inline struct str trace_text(const struct trace *trace, str_id id)
@@ -217,10 +218,10 @@ static inline struct str trace_text(const struct trace *trace, str_id id)
     return strtab_get(&trace->strings, id);
 }
 
-// Raw JSON text of a top-level member, {NULL, 0} when the file has none.
+// Raw JSON text of a top-level member, {NULL, 0} if the file does not have it.
 struct str trace_member_text(const struct trace *trace, struct str key);
 
-// The Comms Id of a device event by its args, 0 when it has none.
+// The Comms Id of a device event by its args, 0 if it has none.
 uint32_t trace_comms_id(const struct trace *trace, uint32_t args);
 
 void trace_free(struct trace *trace);

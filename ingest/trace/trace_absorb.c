@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends to a builder what a part collected, with every index renamed. A part keeps its texts and
-// tables, so only what is new since the last time is looked up.
+// Appends to a builder what a part collected, translating every index. A part keeps its texts and
+// tables, so only those new since the last time are looked up.
 #include "ingest/trace/trace_builder_inner.h"
 
 static uint32_t *renames(const struct trace_builder *part, enum renamed what)
@@ -26,7 +26,7 @@ static bool rename_texts(struct trace_builder *builder, struct trace_builder *pa
     return true;
 }
 
-// --- records of the sets, with the texts that they name renamed ----------------------------------
+// --- records of the sets, with their text ids translated -----------------------------------------
 
 union any_record {
     struct launch_shape shape;
@@ -106,7 +106,7 @@ static bool rename_all(struct trace_builder *builder, struct trace_builder *part
 
 // --- arguments -----------------------------------------------------------------------------------
 
-// Moves all elements of one table after those of another; the part's is empty then.
+// Moves all elements of one table to the end of another; the part's is then empty.
 static void *move_table(struct trace_builder *builder, struct growing *to, struct growing *from,
                         size_t size, struct err *err)
 {
@@ -139,7 +139,7 @@ static bool move_device_args(struct trace_builder *builder, struct trace_builder
     return args != NULL;
 }
 
-// Before the args themselves: theirs are counted on.
+// Must run before the args are moved: their ids are offset by the builder's current args.
 static bool move_comms_ids(struct trace_builder *builder, struct trace_builder *part,
                            struct err *err)
 {
@@ -199,7 +199,7 @@ static bool move_counted(struct trace_builder *builder, struct trace_builder *pa
 
 // --- events --------------------------------------------------------------------------------------
 
-// Where the args of a part's event of each kind begin in the tables of the builder.
+// Where the args of each kind of a part's events start in the builder's tables.
 static void find_first_args(const struct trace_builder *builder, uint32_t *first)
 {
     for (enum event_kind kind = 0; kind < EVENT_KIND_COUNT; kind++)
@@ -209,7 +209,7 @@ static void find_first_args(const struct trace_builder *builder, uint32_t *first
                                                    : builder->memory_args.count;
 }
 
-// Copies as many events, from `from` on, as stand side by side here and there.
+// Copies as many events, from `from` on, as are contiguous on both sides.
 static uint32_t copy_run(struct trace_builder *builder, const struct trace_builder *part,
                          uint32_t from, const uint32_t *first_args)
 {

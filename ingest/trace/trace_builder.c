@@ -91,7 +91,7 @@ static bool add_chunk(struct trace_builder *builder, enum column_id id, struct e
     if (!chunks)
         return false;
     column->chunks = chunks;
-    // Counted from here on, so that a failure below is released whole.
+    // Counted from here on, so that everything is released if something below fails.
     chunks[column->count] = budget_alloc(builder->budget, CHUNK_EVENTS * column_size[id], err);
     if (!chunks[column->count]) {
         atomic_fetch_sub_explicit(&builder->budget->used, sizeof *column->chunks,
@@ -182,7 +182,7 @@ static bool add_launch_args(struct trace_builder *builder, const struct event_re
            append(builder, &builder->launch_args, &args, sizeof args, err);
 }
 
-// Operators without arguments that are kept have no row.
+// Operators without arguments that we keep have no row.
 static bool add_op_args(struct trace_builder *builder, const struct event_record *event,
                         uint32_t *index, struct err *err)
 {
@@ -207,7 +207,7 @@ static bool add_memory_args(struct trace_builder *builder, const struct event_re
     return append(builder, &builder->memory_args, &args, sizeof args, err);
 }
 
-// Stores what the kind keeps beside the columns; *index is where.
+// Stores what this kind of event has besides the columns; *index is where.
 static bool add_args(struct trace_builder *builder, const struct event_record *event,
                      uint32_t *index, struct err *err)
 {

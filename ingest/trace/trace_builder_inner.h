@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace builder holds while it collects; for collecting, absorbing and sealing only.
+// The state of a trace builder; only for collecting, absorbing and sealing.
 #ifndef INGEST_TRACE_TRACE_BUILDER_INNER_H
 #define INGEST_TRACE_TRACE_BUILDER_INNER_H
 
@@ -7,7 +7,7 @@
 #include "ingest/trace/record_set.h"
 #include "ingest/trace/trace_builder.h"
 
-// Fixed chunks grow without copying and are given back one column at a time while sealing.
+// Fixed chunks grow without copying and are freed one column at a time while sealing.
 #define CHUNK_EVENTS ((uint32_t)FUZZED_SIZE(1 << 15, 16))
 #define MAX_EVENTS   (UINT32_MAX - 2)
 
@@ -28,7 +28,7 @@ struct growing {
     uint32_t count, cap;
 };
 
-// Where the columns are written: the chunk that the next event falls into.
+// Where the columns are written: the chunk of the next event.
 struct column_tail {
     int64_t *begin_ns, *dur_ns;
     str_id *name;
@@ -62,7 +62,7 @@ struct counted {
     uint32_t counter, reserved;
 };
 
-// What a part calls by one index and the builder that absorbs it by another.
+// Things for which a part and the builder that absorbs it use different indexes.
 enum renamed {
     RENAMED_TEXT,
     RENAMED_SHAPE,
@@ -85,13 +85,13 @@ struct trace_builder {
     struct growing counted; // struct counted
     struct record_set shapes, collectives, copy_calls, op_inputs, tracks;
     struct record_set counters;    // struct counter_key
-    struct record_set member_keys; // str_id; the index is that of members
-    struct record_set threads;     // struct thread_key; the index is that of thread_names
+    struct record_set member_keys; // str_id; same index as members
+    struct record_set threads;     // struct thread_key; same index as thread_names
     struct growing thread_names;   // str_id
     int64_t last_ns;
     struct repair_note repairs[REPAIR_COUNT];
     uint64_t input_events, text_bytes;
-    // Of a part: what was absorbed of it goes by these indexes (uint32_t) in the whole.
+    // Of a part: the index (uint32_t) in the whole of everything absorbed from it.
     struct growing renamed[RENAMED_COUNT];
     uint32_t absorbed_threads;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a whole trace from its file, and checking every value in it.
+// Loads a whole trace from its file and checks every value in it.
 #include "ingest/trace/trace_file.h"
 #include "ingest/trace/trace_file_open.h"
 
@@ -94,7 +94,7 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->counter_sample_count = (uint32_t)count_of(loader, SECTION_COUNTER_SAMPLES);
     trace->members = take(loader, SECTION_MEMBERS);
     trace->member_count = (uint32_t)count_of(loader, SECTION_MEMBERS);
-    if (count_of(loader, SECTION_REPAIRS)) // of an older file: those known then
+    if (count_of(loader, SECTION_REPAIRS)) // in an older file: the repairs known at the time
         memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS],
                count_of(loader, SECTION_REPAIRS) * sizeof *trace->repairs);
     if (count_of(loader, SECTION_SECRETS))
@@ -109,7 +109,8 @@ static bool within(int64_t value, int64_t least, int64_t most)
     return value >= least && value <= most;
 }
 
-// Events of a row are in order, of its family, and host events do not end before they begin.
+// A row's events must be in the order of its family, and host events must not end before they
+// start.
 static bool good_row(const struct trace *trace, const struct track *track)
 {
     int64_t previous = -TRACE_MAX_NS;
@@ -159,7 +160,7 @@ static bool good_events(const struct trace *trace)
     return true;
 }
 
-// Whether an index that may be absent lies within its table.
+// Whether an index that may be absent is within its table.
 static bool good_index(uint32_t index, uint32_t count)
 {
     return index < count || index == ARGS_NONE;
@@ -211,7 +212,7 @@ static bool good_texts(const struct trace *trace)
     return true;
 }
 
-// Samples of the counters follow each other, in order of time, and are numbers.
+// Each counter's samples must be contiguous, in time order, and numbers.
 static bool good_samples(const struct trace *trace, const struct counter *counter)
 {
     int64_t previous = -TRACE_MAX_NS;
@@ -258,7 +259,7 @@ static struct trace *assemble(struct loader *loader, struct err *err)
     return trace;
 }
 
-// What only the timeline reads must unpack, too: a file that is damaged there is to be made anew.
+// Data that only the timeline reads must unpack, too: a file damaged there has to be rebuilt.
 static bool check_timeline(struct loader *loader, struct err *err)
 {
     const size_t size = COLUMN_BLOCK * sizeof(struct level_entry); // the largest element

@@ -8,14 +8,14 @@
 // Writes trace to path (a new file, fsynced; the caller renames it into place).
 MUST_CHECK bool trace_file_save(const struct trace *trace, const char *path, struct err *err);
 
-// The same into an empty file, which is closed; name for messages.
+// Same into an empty file, which is closed; name is for messages.
 MUST_CHECK bool trace_file_save_fd(const struct trace *trace, int fd, const char *name,
                                    struct err *err);
 
-// Reads it back; every length and index is checked. ERR_FORMAT when damaged or of another version.
+// Reads it back, checking every length and index. ERR_FORMAT if damaged or of another version.
 MUST_CHECK struct trace *trace_file_load(const char *path, struct budget *budget, struct err *err);
 
-// The same of a descriptor, which is closed; name for messages.
+// Same for a descriptor, which is closed; name is for messages.
 MUST_CHECK struct trace *trace_file_load_fd(int fd, const char *name, struct budget *budget,
                                             struct err *err);
 

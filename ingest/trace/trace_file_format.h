@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a trace file is laid out, for those who write and read it: a header, then compressed blocks
-// of columns, then the table of these blocks.
+// The layout of a trace file, for reading and writing: a header, then compressed blocks of columns,
+// then the table of these blocks.
 #ifndef INGEST_TRACE_TRACE_FILE_FORMAT_H
 #define INGEST_TRACE_TRACE_FILE_FORMAT_H
 
@@ -10,12 +10,12 @@
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
 #define TRACE_FILE_VERSION 6u
 #define TRACK_FIELDS       8
-#define TIMELINE_ROWS      64   // rows of one track that the timeline can show
+#define TIMELINE_ROWS      64   // most rows per track in the timeline
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
-#define TIMELINE_COMM      128u // added to the row of a device event with collective metadata
+#define TIMELINE_COMM      128u // flag in the row of a device event with collective metadata
 
-// Sections are stored in blocks of this many elements, of texts of more bytes; little endian, as
-// all machines that this runs on.
+// Sections are stored in blocks of this many elements (texts: more bytes); little-endian, like
+// every machine this runs on.
 #define COLUMN_BLOCK    ((size_t)1 << 13)
 #define TEXT_BLOCK      ((size_t)1 << 16)
 #define BLOCK_MAX_BYTES (COLUMN_BLOCK * TRACK_FIELDS * sizeof(int64_t)) // the largest element
@@ -43,7 +43,7 @@ enum section_id {
     SECTION_SPANS,
     SECTION_REPAIRS,
     SECTION_SECRETS,
-    SECTION_OF_TIMELINE, // what follows is made of the events and serves the timeline only
+    SECTION_OF_TIMELINE, // from here on: derived from the events, used only by the timeline
     SECTION_ROW = SECTION_OF_TIMELINE,
     SECTION_TIMES, // per block of events
     SECTION_LEVELS,
@@ -59,13 +59,13 @@ enum section_id {
     SECTION_COUNT
 };
 
-// When the first event of a block begins and when the last one ends.
+// When the first event of a block starts and when the last one ends.
 struct block_times {
     int64_t begin_ns, end_ns;
 };
 
-// Slices first .. first + count - 1 are a track's events, neighbours merged that together take no
-// longer than width_ns.
+// Slices first .. first + count - 1 are a track's events, with neighbours merged if together they
+// last at most width_ns.
 struct level_entry {
     int64_t width_ns;
     uint32_t track, reserved;
@@ -86,8 +86,8 @@ struct trace_file_header {
     uint64_t magic;
     uint32_t version, section_count;
     uint64_t input_events, text_bytes;
-    int64_t begin_ns, end_ns; // of all events; both 0 when there are none
-    int64_t device_begin_ns;  // of the first plausible device event, begin_ns when there is none
+    int64_t begin_ns, end_ns; // of all events; both 0 if there are none
+    int64_t device_begin_ns;  // of the first plausible device event, begin_ns if there is none
     struct stored_section sections[SECTION_COUNT];
     uint64_t blocks_offset, blocks_checksum;
     uint64_t checksum; // of everything before it
@@ -139,13 +139,13 @@ static inline size_t section_block(enum section_id id)
     return id == SECTION_TEXT ? TEXT_BLOCK : COLUMN_BLOCK;
 }
 
-// Sections whose elements are times in order: the differences are stored.
+// Sections whose elements are ascending times: their differences are stored.
 static inline bool section_is_ordered(enum section_id id)
 {
     return id == SECTION_BEGIN || id == SECTION_SLICE_BEGIN;
 }
 
-// Of a header's bytes before its last member.
+// Of the header's bytes before its last member.
 static inline uint64_t trace_file_checksum(const struct trace_file_header *header)
 {
     return hash_bytes((const char *)header, offsetof(struct trace_file_header, checksum));

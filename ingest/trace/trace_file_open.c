@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening trace files and unpacking their blocks. They are read, not mapped: a disk that fails is
-// an error of one request then, not the end of the process.
+// Opens trace files and unpacks their blocks. They are read, not mapped, so that a failing disk
+// fails one request instead of killing the process.
 #include "ingest/trace/trace_file_open.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static bool good_counts(const struct stored_section *s)
     return true;
 }
 
-// Blocks of the sections follow each other in the table, which ends the file.
+// In the table, which ends the file, the sections' blocks follow one another.
 static bool good_sections(const struct trace_file *file)
 {
     const struct trace_file_header *header = &file->header;
@@ -154,7 +154,7 @@ static uint64_t blocks_checksum(const struct trace_file *file)
     return sum;
 }
 
-// Whether sums match; in fuzzing builds they do not matter.
+// Whether checksums match; fuzzing builds ignore them.
 static bool same(uint64_t stored, uint64_t found)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION

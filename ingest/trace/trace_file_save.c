@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing trace files: the columns in compressed blocks, and what the timeline needs beside them.
+// Writes trace files: the columns in compressed blocks, and the data for the timeline.
 #include "ingest/trace/plausible.h"
 #include "ingest/trace/timeline_levels.h"
 #include "ingest/trace/trace_file.h"
@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define LEVEL 1 // fast; the columns compress well because they are columns
+#define LEVEL 1 // fast; columns compress well anyway
 
-// Blocks of one section; the last elements wait until they fill one.
+// Blocks of one section; elements wait until they fill a block.
 struct column {
     char *waiting;
     size_t waiting_count;
@@ -44,7 +44,7 @@ static bool put(struct writer *writer, const void *bytes, size_t size, struct er
     return true;
 }
 
-// Times in order differ little from one to the next, so differences compress far better.
+// Ascending times have small differences, which compress far better.
 static void to_differences(int64_t *values, size_t count)
 {
     for (size_t i = count; i-- > 1;)
@@ -65,7 +65,7 @@ static bool note_block(struct column *column, struct stored_block block, struct 
     return true;
 }
 
-// Writes what waits as one block.
+// Writes the waiting elements as one block.
 static bool put_block(struct writer *writer, enum section_id id, struct err *err)
 {
     struct column *column = &writer->columns[id];
@@ -198,14 +198,14 @@ static bool append_slice(struct writer *writer, const struct slice *slice,
         !append(writer, SECTION_SLICE_KIND, &slice->kind, 1, err) ||
         !append(writer, SECTION_SLICE_ROW, &row, 1, err))
         return false;
-    if (writer->columns[SECTION_SLICE_ROW].waiting_count) // the block goes on
+    if (writer->columns[SECTION_SLICE_ROW].waiting_count) // the block continues
         return true;
     bool ok = append(writer, SECTION_SLICE_TIMES, times, 1, err);
     *times = (struct block_times){INT64_MAX, INT64_MIN};
     return ok;
 }
 
-// Levels that hardly save slices are left out.
+// Levels that save few slices are left out.
 static bool append_levels(struct writer *writer, uint32_t track, uint32_t events,
                           const struct timeline_levels *levels, struct block_times *times,
                           struct err *err)
@@ -248,7 +248,7 @@ static bool append_timeline(struct writer *writer, const struct trace *trace, st
 
 // --- the whole ----------------------------------------------------------------------------------
 
-// The table of blocks stands after them, section by section.
+// The table of blocks comes after them, section by section.
 static bool put_blocks(struct writer *writer, struct trace_file_header *header, struct err *err)
 {
     uint32_t first = 0;

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-// Sorting is shared out in so many parts; below so many events it is not worth a thread.
+// Sorting is split into at most this many parts; small inputs are not worth a thread.
 #define SHARES     16u
 #define FEW_EVENTS 65536u
 
@@ -19,7 +19,7 @@ static str_id thread_name_of(const struct trace_builder *builder, const struct t
     return ((const str_id *)(void *)builder->thread_names.at)[at];
 }
 
-// How many events stand in the chunk that begins with event `from`.
+// How many events of a chunk there are from event `from` on.
 static uint32_t events_from(const struct trace_builder *builder, uint32_t from)
 {
     uint32_t left = builder->event_count - from;
@@ -58,7 +58,7 @@ static bool make_tracks(struct trace_builder *builder, struct trace *trace, stru
     return true;
 }
 
-// order[k] becomes the event that stands at place k: by track, and in file order within each.
+// order[k] becomes the event at place k: by track, and in file order within each.
 static bool group_by_track(struct trace_builder *builder, const struct trace *trace,
                            uint32_t *order, struct err *err)
 {
@@ -85,7 +85,7 @@ static int64_t time_at(const struct trace_builder *builder, enum column_id id, u
     return *(const int64_t *)column_at(builder, id, event);
 }
 
-// Events of one track go by (begin, end), or (begin, -end) where events nest.
+// Events of a track are sorted by (begin, end), or by (begin, -end) where events nest.
 static struct row_key key_of(const struct trace_builder *builder, const struct track *track,
                              uint32_t event)
 {
@@ -94,7 +94,7 @@ static struct row_key key_of(const struct trace_builder *builder, const struct t
                             track->family == TRACK_DEVICE ? dur : -dur, event};
 }
 
-// How many events, from the first on, are in order already; often all of them.
+// How many events, from the first on, are already in order; often all of them.
 static uint32_t count_sorted(const struct trace_builder *builder, const struct track *track,
                              const uint32_t *order)
 {
@@ -126,7 +126,7 @@ static bool sort_track(struct trace_builder *builder, const struct track *track,
     return true;
 }
 
-// The tracks that begin among the places begin .. end - 1.
+// The tracks that start within the places begin .. end - 1.
 struct sort_share {
     struct trace_builder *builder;
     const struct trace *trace;
@@ -196,7 +196,7 @@ struct gather_column {
     void *flat; // the column in the sealed order
 };
 
-// Moves one column into a flat array in the sealed order and gives its chunks back.
+// Moves one column into a flat array in the sealed order and frees its chunks.
 static bool gather(void *context, struct err *err)
 {
     struct gather_column *column = context;
@@ -246,7 +246,7 @@ static bool seal_columns(struct trace_builder *builder, struct trace *trace, str
     return ok;
 }
 
-// Cuts an array to its size and gives it to the trace.
+// Shrinks an array to its size and hands it to the trace.
 static bool take(struct trace_builder *builder, struct growing *array, size_t size,
                  const void **items, struct err *err)
 {
@@ -344,7 +344,7 @@ static struct counter *make_counters(struct trace_builder *builder, struct trace
     return counters;
 }
 
-// Lays the samples out by counter and time; those of one time stay in the order of the file.
+// Arranges the samples by counter and time; samples at the same time stay in file order.
 static void lay_out(const struct row_key *keys, const struct counted *counted, uint32_t count,
                     struct counter *counters, struct counter_sample *samples)
 {
