@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: node tests/run_files.mjs COUNT FILE...
-// Runs test files, so many at a time, as `node --test` does; Debian's node has no option for that.
+// Runs test files, COUNT at a time, as `node --test` does; Debian's node has no option for that.
 import { resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";

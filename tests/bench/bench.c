@@ -9,8 +9,8 @@
 
 struct choices {
     int repeats;
-    bool lines;       // one line per trace, of the rows that it needs
-    bool only_text;   // no compressed forms are made
+    bool lines;       // one line per trace, with only the rows that it needs
+    bool only_text;   // no compressed forms
     const char *only; // rows whose name contains this; NULL: all
 };
 
@@ -30,7 +30,7 @@ static bool is_wanted(const struct choices *choices, unsigned i)
 
 static bool count_events(struct lap *lap, struct err *err)
 {
-    // A choice of rows may have counted nothing yet.
+    // If only some rows were chosen, nothing may have been counted yet.
     if (lap->event_count == 0) {
         if (!lap_need_trace(lap, err))
             return false;
@@ -53,7 +53,7 @@ static bool run_resident(struct results *results, struct err *err)
     return true;
 }
 
-// All rows once, so that what disturbs the machine for a while disturbs them alike.
+// Runs all rows once, so that a passing disturbance affects them alike.
 static bool run_lap(const struct choices *choices, struct lap *lap, struct results *results,
                     struct err *err)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to read a trace in a process of its own: the same file by the same functions in
-// this process and in one that the service would start, turn by turn; the best of each counts.
+// What it costs to read a trace in a separate process: the same file is read by the same functions
+// in this process and in one like the service's, alternately; the best time of each counts.
 #include "server/cli/cmd.h"
 #include "server/jobs/job_child.h"
 
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     if (!bench.page)
         return fprintf(stderr, "%s\n", err.msg), 2;
     cores_share(&bench.cores, &bench.page->free, NULL);
-    cores_give(&bench.cores, uv_available_parallelism() - 1); // one is this thread's
+    cores_give(&bench.cores, uv_available_parallelism() - 1); // one is for this thread
     for (int i = 2; i < argc; i++) {
         bench.path = argv[i];
         if (!measure(&bench, (int)laps, &err))

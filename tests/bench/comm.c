@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long it takes to match, align and judge the collectives of a run, and what it holds.
+// Measures how long it takes to match, align and judge the collectives of a run, and what the
+// result holds.
 #include "tests/unit/comm_job.h"
 
 #include <time.h>
@@ -14,7 +15,7 @@ struct choices {
     int64_t drop;
 };
 
-// Time of the processor, which others that run on the machine do not lengthen much.
+// CPU time, which other work on the machine hardly changes.
 static int64_t cpu_ns(void)
 {
     struct timespec now;
@@ -91,7 +92,7 @@ static void drop_calls(struct job *job, int64_t count)
             job->ranks[r].calls[job_between(job, 0, job->ranks[r].count - 1)].dropped = true;
 }
 
-// Index of the first argument that is no option.
+// Index of the first argument that is not an option.
 static int take_options(int argc, char **argv, struct choices *choices)
 {
     int at = 1;

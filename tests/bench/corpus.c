@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the forms of one trace that are measured against each other.
+// Makes the forms of one trace that are compared with each other.
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"
 
@@ -59,7 +59,7 @@ static bool pack_zstd(struct str text, struct str *packed, struct err *err)
     return !ZSTD_isError(len) || err_set(err, ERR_INTERNAL, "zstd: %s", ZSTD_getErrorName(len));
 }
 
-// zlib counts its input in 32 bits, so larger texts go in by parts.
+// zlib counts its input in 32 bits, so larger texts are passed in parts.
 static bool deflate_all(z_stream *stream, struct str text)
 {
     for (size_t at = 0; at < text.len;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often verdicts, gates, rows and change points err, and what they find: one table each.
+// How often verdicts, gates, rows and change points are wrong, and what they find: one table each.
 #include "analysis/stats/anytime.h"
 #include "analysis/stats/change_points.h"
 #include "analysis/stats/significance.h"
@@ -33,7 +33,7 @@ static void check(bool done, const struct err *err)
 struct scene {
     enum noise_kind kind;
     double shift;
-    size_t base, cand; // runs of each side
+    size_t base, cand; // runs per side
     size_t history;
 };
 
@@ -107,7 +107,7 @@ static void print_verdicts(int rounds)
 
 // --- gates --------------------------------------------------------------------------------------
 
-// As it was: the whole interval within the limit.
+// The former rule: the whole interval is within the limit.
 static enum gate gate_by_interval(const struct judgement *judgement, double limit)
 {
     struct judgement old = *judgement;
@@ -194,8 +194,8 @@ static void print_anytime(int rounds)
 
 struct row_scene {
     size_t runs, slower; // rows that are slower
-    double shift;        // by so much
-    double common;       // noise that all rows of a run share
+    double shift;        // by this much
+    double common;       // noise common to all rows of a run
 };
 
 static void fill_rows(struct noise *noise, const struct row_scene *scene, double *times)
@@ -352,7 +352,7 @@ static void print_series(int rounds)
 struct part {
     const char *name;
     void (*print)(int rounds);
-    int share; // of the rounds: series take long
+    int share; // of the rounds, as series take long
 };
 
 int main(int argc, char **argv)

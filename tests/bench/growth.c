@@ -13,18 +13,18 @@
 
 #define FILES_MAX   8
 #define LAPS_MAX    9
-#define LAP_EVENTS  2000000 // so many events are measured at least, in laps
+#define LAP_EVENTS  2000000 // least number of events measured, in laps
 #define SMALL_SHARE 0.03    // rows below this share of the largest are not judged
-#define SMALLEST_NS 2e6     // nor is a time that a single disturbance can double
+#define SMALLEST_NS 2e6     // nor are times that a single disturbance can double
 
 struct choices {
-    double factor; // rows may grow to that much per event, 0: they are not judged
-    double base;   // events of the file that others are compared with
-    bool brief;    // only what is needed to see growth: one lap, reading, seal and analyses
-    bool all;      // print rows of single analyses even when they are small
+    double factor; // how much rows may grow per event; 0: they are not judged
+    double base;   // events in the file that others are compared with
+    bool brief;    // only what is needed to see growth: one lap, reading, sealing and analyses
+    bool all;      // print rows of single analyses even if they are small
 };
 
-// What is known of one file; goes through a pipe, so it holds no pointers.
+// Measurements of one file; sent through a pipe, so there are no pointers.
 struct growth {
     uint64_t events, kept_events, json_bytes;
     int64_t best_ns[STAGES_MAX]; // 0: not run
@@ -92,7 +92,7 @@ static bool run_laps(const struct choices *choices, const struct corpus *corpus,
     return choices->brief || resident_run(corpus->zstd_path, &growth->resident, err);
 }
 
-// Each file in a process of its own, so that no heap is warm or broken up by the one before.
+// Each file in a separate process, so that no heap is warmed up or fragmented by the one before.
 static _Noreturn void measure_into(const struct choices *choices, const char *path, int out)
 {
     struct growth growth = {0};
@@ -151,7 +151,7 @@ static bool is_small(const struct growth *growth, unsigned i)
            (double)growth->best_ns[i] < SMALLEST_NS;
 }
 
-// The most that a row grows beyond the base, of files in which it counts.
+// The largest growth of a row over the base, among files where it counts.
 static double growth_of(const struct series *series, unsigned i)
 {
     double most = 0, base = per_event(&series->files[series->base], i);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Counts instructions per event of each stage with callgrind: without noise, a column for each file.
+# Counts instructions per event for each stage with callgrind: no noise, one column per file.
 set -euo pipefail
 
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -24,13 +24,13 @@ printf '| events'
 printf ' | %s' "${events[@]}"
 echo ' |'
 
-# row NAME FUNCTION FILE...: a row of the table of the benchmark and the function that does its work
+# row NAME FUNCTION FILE...: a row of the benchmark's table and the function that does its work
 row() {
     local i=0 total
     printf '| %s' "$1"
     for file in "$@"; do
         ((++i > 2)) || continue
-        # callgrind knows no AVX-512: what runs is AVX2.
+        # callgrind does not support AVX-512, so AVX2 runs instead.
         valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect="$2" \
             "$bench" --repeat 1 --text --only "$1" "$file" >/dev/null 2>&1
         total=$(awk '/^(totals|summary):/ { print $2 }' "$out" | tail -1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands the product of one stage to the next.
+// Hands the result of one stage to the next.
 #include "tests/bench/lap.h"
 #include "ingest/base/clock.h"
 #include "ingest/format_kineto.h"

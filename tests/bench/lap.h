@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the stages of a trace job: what one stage made is there for the next.
+// One pass over the stages of a trace job: each stage's result is available to the next.
 #ifndef BENCH_LAP_H
 #define BENCH_LAP_H
 
@@ -8,7 +8,7 @@
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"
 
-// Memory of a whole job, as its budget counts it.
+// Memory of a whole job as counted by its budget.
 struct job_memory {
     uint64_t ingest_peak_bytes; // until the trace is sealed
     uint64_t job_peak_bytes;    // until it is analysed
@@ -18,17 +18,17 @@ struct job_memory {
 
 struct lap {
     const struct corpus *corpus;
-    bool cpu_time; // measure the time of processors, which other programs hardly change
-    struct simdjson_pass *simdjson; // kept over all laps
-    uint64_t sink;                  // takes results, so that no work can be left out
+    bool cpu_time;                  // measure CPU time, which other programs hardly change
+    struct simdjson_pass *simdjson; // kept across laps
+    uint64_t sink;                  // takes results, so that no work can be optimized away
     uint64_t event_count;           // items of the event list
-    uint64_t kept_count;            // of them in the sealed trace
+    uint64_t kept_count;            // of those, in the sealed trace
     uint64_t simdjson_events;       // what simdjson counted
-    uint64_t json_bytes;            // of the text, once it was decompressed
+    uint64_t json_bytes;            // size of the text once decompressed
     uint64_t trace_file_bytes;
     struct job_memory memory;
 
-    // Made by the first stage that needs them; dropped by lap_end.
+    // Made by the first stage that needs them; freed by lap_end.
     struct budget budget;
     struct trace_builder *builder;
     struct trace *trace;
@@ -38,11 +38,11 @@ struct lap {
     struct report report;
 };
 
-// Keeps what is the same in all laps: simdjson and cpu_time.
+// Keeps what is shared by all laps: simdjson and cpu_time.
 void lap_begin(struct lap *lap, const struct corpus *corpus);
 void lap_end(struct lap *lap);
 
-// The clock that stages are timed with.
+// The clock used to time stages.
 int64_t lap_now_ns(const struct lap *lap);
 
 // Each makes what is not there yet.

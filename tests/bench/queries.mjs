@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every request of the dashboard that the store answers, against a server on a filled data
-// directory, as a client on one keep-alive connection sees them, and fails past limits. Called by
+// Times every request the dashboard makes that the store answers, against a server on a filled data
+// directory, as seen by a client on one keep-alive connection. Fails above the limits. Run by
 // tests/bench/queries.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ function option(name, fallback) {
 }
 
 const ROUNDS = option("rounds", 30);
-const SLACK = option("slack", 1); // for a machine that has other work
+const SLACK = option("slack", 1); // for a machine that is busy with other work
 const LIMITS = { median_ms: 10, p99_ms: 30 };
 const COMPARE_LIMITS = { median_ms: 50, p99_ms: 50 };
 const EIGHT_LIMITS = { median_ms: 200, p99_ms: 200 };
@@ -47,7 +47,7 @@ async function get_json(base, path) {
   return JSON.parse(body);
 }
 
-// --- what the dashboard asks --------------------------------------------------------------------
+// --- the dashboard's requests --------------------------------------------------------------------
 
 const RUN_TABLES = ["ranks", "breakdown", "steps", "step_stats", "classes", "kernels", "ops",
   "parts", "collectives", "short_kernels", "launches", "quality", "findings", "environment"];
@@ -76,7 +76,7 @@ const LISTS = {
 const COMPARE_TABLES = ["runs", "settings", "waterfall", "modules", "collectives", "ranks",
   "memory", "findings"];
 
-/** Pages of trends, alerts and baselines; the long series has one run of two. */
+/** Pages of trends, alerts and baselines; the long series has every second run. */
 const TRACKING = {
   "series": "/series",
   "series, all": "/series?limit=all",
@@ -93,7 +93,7 @@ const TRACKING = {
   "run of a baseline": "/runs/@baseline:main",
 };
 
-/** Two runs, and eight of them: one against seven, and four repeats against four. */
+/** Two runs, and eight: one against seven, and four repeats against four. */
 function comparisons(run) {
   const several = (turn, from, to) =>
     Array.from({ length: to - from }, (_, i) => run(turn + from + i, 3));
@@ -116,7 +116,7 @@ function comparisons(run) {
   return all;
 }
 
-/** Requests of a page by name; each is a function of the turn, so that runs differ. */
+/** A page's requests by name; each is a function of the turn, so that runs differ. */
 function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
   const run = (turn, step = 1) => ids[(turn * 37 * step) % ids.length];
   const rank = (turn) => turn % ranks;
@@ -147,7 +147,7 @@ function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
   return { ...all, ...comparisons(run) };
 }
 
-/** Tables that the description names, that only ranks have, and that answer. */
+/** Tables in the description that only ranks have and that give an answer. */
 async function find_rank_tables(base, id) {
   const description = await get_json(base, "/openapi.json");
   const names = Object.keys(description.paths)
@@ -191,7 +191,7 @@ async function look_around(base) {
 const quantile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
 
-/** All requests in turn, round after round, so that noise falls on all of them alike. */
+/** All requests in turn, round after round, so that noise affects them alike. */
 async function measure(base, requests) {
   const rows = Object.keys(requests).map((name) => ({ name, times: [], bytes: 0 }));
   for (let turn = -1; turn < ROUNDS; turn++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a data directory with many runs of many ranks, through the store's own functions: one
-// trace is analysed, its report varied for each rank and its kernels made more.
+// Fills a data directory with many runs of many ranks, using the store's own functions: one trace
+// is analysed, then its report is varied for each rank and its kernels are multiplied.
 #include "server/base/pipeline.h"
 #include "server/store/store_tracking.h"
 
@@ -14,11 +14,11 @@
 
 struct plan {
     struct store *store;
-    struct report model; // of the one trace
+    struct report model; // of the only trace
     int64_t runs, ranks, kernels;
 };
 
-// What becomes of a run. One in twenty each is partial, failed or empty, the others are done.
+// How a run ends. One in twenty each is partial, failed or empty; the others are done.
 enum fate { FATE_DONE, FATE_PARTIAL, FATE_FAILED, FATE_EMPTY };
 
 static enum fate fate_of(int64_t run)
@@ -31,14 +31,14 @@ static enum fate fate_of(int64_t run)
     }
 }
 
-// Every other run is one more of a long series, which becomes slower at some point.
+// Every other run belongs to a long series, which becomes slower at some point.
 static bool is_nightly(int64_t run)
 {
     return run % 2 == 0;
 }
 
-// The factor in thousandths by which times of a rank differ from the model's: 900 to 1099, and more
-// once the long series is slower.
+// The factor in thousandths between a rank's times and the model's: 900 to 1099, and more once the
+// long series is slower.
 static int64_t factor_of(int64_t run, int64_t rank)
 {
     int64_t slower = is_nightly(run) && run >= 600 ? 200 : 0;
@@ -63,8 +63,8 @@ static void vary_row(const struct table_desc *desc, int64_t factor, struct cell 
     }
 }
 
-// Columns that tell the copies of a row apart; NULL for tables that do not grow. Kernels repeat
-// under other names, as autotuned variants do, and parts in further layers with these.
+// Columns that distinguish the copies of a row; NULL for tables that do not grow. Kernels repeat
+// under other names, like autotuned variants, and parts in more layers with these.
 static const char *const *names_of(const struct table_desc *desc)
 {
     static const char *const of_kernels[] = {"name", NULL};
@@ -88,7 +88,7 @@ static bool rename_row(const struct table_desc *desc, size_t copy, struct arena 
     return true;
 }
 
-// Parts sum to bars, so that the copies of one share its time and calls.
+// Parts sum to bars, so the copies of one share its time and calls.
 static void share_out(const struct table_desc *desc, size_t copies, struct cell *row)
 {
     static const char *const shared[] = {"owned_ns", "calls"};
@@ -177,11 +177,11 @@ static bool upload(const struct plan *plan, int64_t run, struct arena *arena, st
     request.count = (size_t)plan->ranks;
     if (!store_add_upload(plan->store, &request, arena, &done, err))
         return false;
-    printf("%s\n", done.id.at); // for those who ask what became of it
+    printf("%s\n", done.id.at); // for callers that want to look it up
     return true;
 }
 
-// The ranks of a run that could be read so far.
+// The ranks of a run that have been read so far.
 struct joining {
     struct report *reports;
     struct rank_report *ranks;
@@ -221,7 +221,7 @@ static bool finish_run(const struct plan *plan, const struct job *job,
     return ok;
 }
 
-// Does what jobs.c does for a run, until nothing of it waits.
+// Does what jobs.c does for a run until none of its jobs is waiting.
 static bool work(const struct plan *plan, int64_t run, struct arena *arena, struct err *err)
 {
     struct joining joining = {
@@ -245,7 +245,7 @@ static bool work(const struct plan *plan, int64_t run, struct arena *arena, stru
     }
 }
 
-// What people and the service add to runs that are there.
+// What people and the service add to existing runs.
 static bool track(const struct plan *plan, struct err *err)
 {
     struct arena arena;

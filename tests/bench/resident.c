@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts this program again for one job and reads what it says about its memory.
+// Starts this program again for one job and reads the memory figures it prints.
 #include "tests/bench/resident.h"
 #include "analysis/trace/analyses.h"
 #include "analysis/analysis.h"

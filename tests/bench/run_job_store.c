@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a data directory with one run of many ranks whose run job still waits: one trace is
-// analysed, its report varied for each rank, and its collectives made anew, with clocks that
-// differ. Afterwards tells how long the job took and how well the clocks were found.
+// Fills a data directory with one run of many ranks whose run job is still waiting: one trace is
+// analysed, its report is varied for each rank, and its collectives are regenerated with clocks
+// that differ. Afterwards prints how long the job took and how well the clocks were found.
 #include "analysis/report/report_parts.h"
 #include "analysis/report/tables.h"
 #include "server/base/pipeline.h"
@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 enum {
-    NODE = 8,           // ranks of a machine, and of a tensor-parallel group
-    TENSOR_CALLS = 150, // of a step; the others are data-parallel
+    NODE = 8,           // ranks per machine, and per tensor-parallel group
+    TENSOR_CALLS = 150, // per step; the others are data-parallel
     JITTER_NS = 200000,
     TRANSFER_NS = 100000,
-    SKEW_NS = 50000000, // clocks differ by this much either way
+    SKEW_NS = 50000000, // clocks differ by up to this much either way
 };
 
 struct plan {
     struct store *store;
-    struct report model; // of the one trace
+    struct report model; // of the only trace
     int64_t ranks, calls;
 };
 
@@ -49,7 +49,7 @@ static bool is_made_anew(const struct table_desc *desc)
     return desc == &table_comm_ops || desc == &table_comm_calls || desc == &table_process_groups;
 }
 
-// All tables of the model, with the kernels a little slower or faster.
+// All tables of the model, with kernels slightly slower or faster.
 static bool vary(const struct plan *plan, int64_t rank, struct report *report, struct err *err)
 {
     int64_t factor = 900 + rank * 7919 % 200;
@@ -72,7 +72,7 @@ static bool vary(const struct plan *plan, int64_t rank, struct report *report, s
     return true;
 }
 
-// The first rank of a call's group, how far apart its ranks are, and how many they are.
+// The first rank of a call's group, the distance between its ranks, and their number.
 struct group {
     int64_t first, stride, count;
 };
@@ -115,7 +115,7 @@ static int64_t begin_of(int64_t rank, int64_t step, int64_t call)
     return (int64_t)(mix((uint64_t)(step * 1000 + call), (uint64_t)rank) % JITTER_NS);
 }
 
-// Duration of a call that ends when its last rank has come and all is transferred.
+// Duration of a call that ends once its last rank has arrived and all data is transferred.
 static int64_t duration_of(const struct plan *plan, int64_t rank, int64_t step, int64_t call)
 {
     struct group group = group_of(plan, rank, call);
@@ -197,8 +197,7 @@ static bool finish_rank(const struct plan *plan, const struct job *job, int64_t 
     return ok;
 }
 
-// The ranks one after the other. Jobs that would join some of them before all are there come to
-// nothing.
+// The ranks one after another. Jobs that would join some of them before all are there do nothing.
 static bool finish_ranks(const struct plan *plan, struct err *err)
 {
     struct arena arena;
@@ -275,7 +274,7 @@ static sqlite3_stmt *select_rows(sqlite3 *db, const char *sql)
     return stmt;
 }
 
-// The largest distance of a clock from what it was made to be.
+// The largest difference between a clock found and the one generated.
 static int64_t worst_clock(sqlite3 *db, int64_t *clocks)
 {
     sqlite3_stmt *stmt = select_rows(db, "SELECT rank, offset_ns FROM run_clocks");
@@ -288,7 +287,7 @@ static int64_t worst_clock(sqlite3 *db, int64_t *clocks)
     return worst_ns;
 }
 
-// "pending", or milliseconds of the job, its state, clocks and their worst error in ns.
+// Prints "pending", or milliseconds of the job, its state, the clocks and their worst error in ns.
 static bool tell(const char *folder, struct err *err)
 {
     char path[4096];

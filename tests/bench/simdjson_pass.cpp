@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the fields that our reader reads, in the way that simdjson's documentation calls fastest.
+// Reads the fields that our reader reads, in the way simdjson's documentation calls fastest.
 #include "tests/bench/simdjson_pass.h"
 
 #include <cstring>
@@ -16,10 +16,10 @@ struct simdjson_pass {
 namespace
 {
 
-// What our reader keeps of the args of an event: ingest/kineto_event.c, fill_args.
+// What our reader keeps of an event's args: ingest/kineto_event.c, fill_args.
 enum class args_kind { none, device, launch, op, memory, metadata };
 
-// Whether a key or text, which its closing quote ends, is the literal.
+// Whether a key or text, terminated by its closing quote, is the literal.
 template <size_t n> bool is(const char *raw, const char (&literal)[n])
 {
     return std::memcmp(raw, literal, n - 1) == 0 && raw[n - 1] == '"';
@@ -42,8 +42,8 @@ args_kind kind_of(const char *category)
     }
 }
 
-// ---- values; what has another type than it should is passed over
-// ---------------------------------
+// ---- values; those of an unexpected type are skipped
+// ---------------------------------------------
 
 void read_time(ondemand::value value, simdjson_sums &sums)
 {
@@ -60,7 +60,7 @@ void read_integer(ondemand::value value, simdjson_sums &sums)
         sums.numbers += static_cast<uint64_t>(number);
 }
 
-// The text as it stands, which is faster than resolving its escapes, by 2 to 8 % of the pass.
+// The raw text, which is faster than resolving its escapes, by 2 to 8 % of the pass.
 void read_text(ondemand::value value, simdjson_sums &sums)
 {
     sums.text_bytes += value.raw_json_token().size();
@@ -249,7 +249,7 @@ void read_few_arg(const char *key, ondemand::value value, simdjson_sums &sums)
 
 struct event_state {
     args_kind kind = args_kind::none;
-    bool is_passed_over = false; // a flow and the like, known by its phase
+    bool is_passed_over = false; // a flow or similar, by its phase
 };
 
 template <simdjson_fields fields>
@@ -257,7 +257,7 @@ error_code read_args(ondemand::value value, const event_state &state, simdjson_s
 {
     ondemand::object args;
     if (value.get_object().get(args))
-        return simdjson::SUCCESS; // args of another shape are passed over
+        return simdjson::SUCCESS; // args of another shape are skipped
     for (auto item : args) {
         ondemand::field field;
         if (error_code error = std::move(item).get(field))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs and times each stage of a trace job, and the yardsticks beside it.
+// Runs and times each stage of a trace job, and its yardsticks.
 #include "tests/bench/stages.h"
 #include "analysis/trace/analyses.h"
 #include "ingest/base/secret_tally.h"
@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define BLOCK_BYTES ((size_t)256 << 10) // what the reader asks its source for
-#define PIECE_BYTES ((size_t)64 << 10)  // what it indexes at a time
+#define BLOCK_BYTES ((size_t)256 << 10) // the reader's request size
+#define PIECE_BYTES ((size_t)64 << 10)  // how much it indexes at a time
 
 // ---- yardsticks
 // ----------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ static json_index_fn *find_index(const char *name)
     return variant->name ? variant->run : NULL;
 }
 
-// The index of pieces that are in the cache: each is copied there first, untimed.
+// The index of pieces in the cache: each is first copied there, untimed.
 static bool run_index(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err)
 {
     (void)err;
@@ -119,7 +119,7 @@ static bool run_index(struct lap *lap, const struct stage *stage, int64_t *took_
     return true;
 }
 
-// The search of the whole text for secrets, in the pieces that a source gives.
+// Searches the whole text for secrets, in the pieces a source returns.
 static bool run_secrets(struct lap *lap, const struct stage *stage, int64_t *took_ns,
                         struct err *err)
 {
@@ -176,7 +176,8 @@ static uint64_t timed_consumed(const struct source *source)
     return source_consumed(((const struct timed *)source)->below);
 }
 
-// The scan of blocks that decompression has just left in the cache, without the decompression.
+// The scan of blocks that decompression has just left in the cache, without the decompression
+// itself.
 static bool run_scan_behind_zstd(struct lap *lap, const struct stage *stage, int64_t *took_ns,
                                  struct err *err)
 {
@@ -241,7 +242,7 @@ static bool analyse(const struct trace *trace, struct cores *cores, struct err *
     return ok;
 }
 
-// The cores that a row may use beside its own thread: all of the machine's, or none.
+// The cores a row may use besides its own thread: all of the machine's, or none.
 static struct cores *init_cores(const struct stage *stage, struct cores *cores)
 {
     cores_init(cores, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
@@ -338,7 +339,7 @@ static bool run_whole_zstd(struct lap *lap, const struct stage *stage, int64_t *
     return whole(lap, lap->corpus->zstd_path, init_cores(stage, &cores), took_ns, err);
 }
 
-// All threads of the job on the core that this one runs on.
+// All threads of the job on this thread's core.
 static bool run_whole_alone(struct lap *lap, const struct stage *stage, int64_t *took_ns,
                             struct err *err)
 {

@@ -5,7 +5,7 @@
 
 #include "tests/bench/lap.h"
 
-// Rows that others are compared with.
+// Rows others are compared with.
 enum yardstick {
     YARD_NONE,
     YARD_ZSTD,
@@ -20,8 +20,8 @@ struct stage {
     const char *name;
     const char *heading; // printed above it, NULL mostly
     enum yardstick yardstick;
-    // Does the work and says how long it took; what it needs from earlier stages is not counted.
-    // Leaves 0 when there is nothing to measure here.
+    // Does the work and returns how long it took; what it needs from earlier stages is not counted.
+    // Leaves 0 if there is nothing to measure here.
     bool (*run)(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err);
     const struct analysis *analysis;     // for the row of a single analysis
     enum simdjson_fields simdjson_reads; // for rows of simdjson
@@ -35,7 +35,7 @@ extern const unsigned stage_count;
 
 #define STAGES_MAX 64
 
-// The run of the row of the facts, by which it is known.
+// The run function of the facts row, which identifies that row.
 bool stages_facts(struct lap *lap, const struct stage *stage, int64_t *took_ns, struct err *err);
 
 #endif

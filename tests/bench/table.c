@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints rates and ratios; every ratio is between two figures of one run.
+// Prints rates and ratios; every ratio is between two figures of the same run.
 #include "tests/bench/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Measured on one core of another machine, each with its best set-up; see README.md.
+// Measured on one core of another machine, each with its best settings; see README.md.
 #define HTA_MB_PER_S             14.7 // of JSON
 #define HTA_BYTES_PER_BYTE       4.6  // of memory per byte of JSON
 #define TRACELENS_MB_PER_S       13.0
@@ -90,7 +90,7 @@ static void print_memory(const struct results *results)
                (double)lap->trace_file_bytes / (double)lap->corpus->zstd.len);
 }
 
-// Our whole scan against simdjson's reading of the same fields alone.
+// Our whole scan compared with simdjson reading just the same fields.
 static void print_scan(const struct results *results)
 {
     int64_t simdjson_ns = results_best(results, YARD_SIMDJSON);
@@ -101,7 +101,7 @@ static void print_scan(const struct results *results)
                (double)simdjson_ns / (double)scan_ns);
 }
 
-// How near the job comes to the best that two cores could do.
+// How close the job comes to the best possible on two cores.
 static void print_bound(const struct results *results)
 {
     double d = (double)results_best(results, YARD_ZSTD);
@@ -151,7 +151,7 @@ void table_print_line_head(void)
            "1/memory");
 }
 
-// The file's name without what follows the first dot.
+// The file's name up to the first dot.
 static void short_name(const char *path, char *name, size_t cap)
 {
     const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured, for people: the table of one trace, or one line of it.
+// Results for people: the table of one trace, or one line of it.
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
@@ -12,7 +12,7 @@ struct results {
     struct resident resident;    // the best of all laps; 0: not run
 };
 
-// The best time of the row that is this yardstick, 0 when it was not run.
+// The best time of the row for this yardstick, 0 if it was not run.
 int64_t results_best(const struct results *results, enum yardstick yardstick);
 
 void table_print(const char *path, const struct results *results);

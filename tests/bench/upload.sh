@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Uploads a trace with curl in every form and writes the same bytes with dd to the same disk, in
-# turn.
+# Uploads a trace with curl in every form and, alternately, writes the same bytes with dd to the
+# same disk.
 set -euo pipefail
 
 usage() {
@@ -82,7 +82,7 @@ measure_dd() {
     rm -f "$work/copy"
 }
 
-# Seconds of processor time that the service has used, without its children.
+# Seconds of CPU time the service has used, without its children.
 cpu_s() {
     awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) / tick }' "/proc/$server/stat"
 }
@@ -99,7 +99,7 @@ upload_form() {
     timed_curl -F "trace=@$trace" "${url}upload"
 }
 
-# One piece; what it costs to read the file again for its hash counts.
+# In one piece; counts the cost of reading the file again for its hash.
 upload_pieces() {
     local version='Tus-Resumable: 1.0.0' path
     path=$(curl -sSf -X POST -D - -H "$version" -H "Upload-Length: $bytes" "${url}api/v1/tus" |
@@ -128,7 +128,7 @@ measure() {
 "$build/tests/tracegen/tracegen" --ranks 1 --size "$size" --format json --out "$work/trace"
 trace=$work/trace/rank0.json
 bytes=$(stat -c %s "$trace")
-cat "$trace" >/dev/null # both read it from the page cache
+cat "$trace" >/dev/null # so that both read it from the page cache
 
 date -u '+%Y-%m-%d %H:%M UTC'
 model=$(lscpu | sed -n 's/^Model name: *//p')

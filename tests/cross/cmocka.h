@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As much of cmocka as the tests ask for that neon.sh builds: cmocka itself is rarely installed for
-// another processor.
+// The parts of cmocka used by the tests that neon.sh builds: cmocka itself is rarely installed for
+// another architecture.
 #ifndef TESTS_CROSS_CMOCKA_H
 #define TESTS_CROSS_CMOCKA_H
 

@@ -16,7 +16,7 @@ trap 'rm -rf "$out"' EXIT
 program() {
     local name=$1
     shift
-    # Static, so that qemu needs no libraries of the other machine.
+    # Static, so that qemu needs no libraries of the other architecture.
     aarch64-linux-gnu-gcc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -static -D_GNU_SOURCE \
         -Itests/cross -I. -o "$out/$name" "$@"
 }

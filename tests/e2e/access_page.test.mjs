@@ -41,7 +41,7 @@ async function sign_in(page, token) {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** A page of somebody who has signed in. */
+/** A page as seen by somebody who has signed in. */
 const as = (who, path, body, options) => on_clean_page(browser, server.base, options,
   async (page) => {
     await visit(page, `/login?next=${encodeURIComponent(path)}`);
@@ -76,7 +76,7 @@ test("a wrong token is refused with what helps, and the next try works", async (
   await page.getByRole("alert").getByText("unknown token").waitFor();
   await sign_in(page, tokens.read);
   await heading(page, "Runs").waitFor();
-  // The browser itself notes the 401 in its console.
+  // The browser itself logs the 401 to its console.
   assert_clean(faults.filter((fault) => !fault.includes("401")), "signing in");
   await close();
 });
@@ -192,7 +192,7 @@ test("a page whose session has ended leads to signing in", async () => {
   const { page, close } = await open_page(browser, server.base);
   await visit(page, "/login");
   await sign_in(page, tokens.read);
-  await page.getByRole("link", { name: "first", exact: true }).first().waitFor(); // all has come
+  await page.getByRole("link", { name: "first", exact: true }).first().waitFor(); // all loaded
   await page.context().clearCookies();
   await page.getByRole("link", { name: "Trends" }).click();
   await heading(page, "Sign in").waitFor();

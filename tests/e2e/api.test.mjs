@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The REST API as its users see it: tables in every format, conditions, errors, headers.
+// The REST API as users see it: tables in every format, conditional requests, errors, headers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Whether a cell of CSV says the same as JSON: the guard against formulas is not part of it. */
+/** Whether a CSV cell says the same as JSON, apart from the guard against formulas. */
 function assert_cell(text, value, what) {
   if (typeof value === "number") assert.equal(Number(text), value, what);
   else assert.equal(text.replace(/^'/, ""), value === null ? "" : String(value), what);

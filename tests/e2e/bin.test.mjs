@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deleted runs over HTTP: in the bin and nowhere else, restored, gone for good; and which runs the
-// rules of retention take, in a dry run and by the service.
+// retention rules take, in a dry run and by the service.
 import assert from "node:assert/strict";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -135,7 +135,7 @@ test("without a bin a deletion is for good", async () => {
 
 // --- retention ----------------------------------------------------------------------------------
 
-/** Makes a run that many days older than it is. */
+/** Makes a run look that many days older. */
 async function age_run(data, name, days) {
   await run_program("sqlite3", [join(data, "stepscope.db"),
     `UPDATE stored_run SET created_ns = created_ns - ${BigInt(days) * DAY_NS} ` +
@@ -213,7 +213,7 @@ test("where the disk is short the bin gives way", async () => {
   await first.analysed("kept", file({ names: ["kept"] }));
   await remove("r", first);
   await first.stop();
-  const { bavail, bsize } = statfsSync(data); // enough for uploads, and less than a quarter more
+  const { bavail, bsize } = statfsSync(data); // enough for uploads, but less than a quarter more
   const least = Math.floor(bavail * bsize * 0.9);
   const second = await start_server({ data, options: ["--min-free", String(least)] });
   await until("the bin is empty", async () => (await second.get("/bin")).runs === 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting runs in a real browser: what is ticked and in sight goes, and nothing else; the way back
-// from the message, and the bin.
+// Deleting runs in a real browser: what is ticked and visible goes, and nothing else; undo from the
+// message, and the bin.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -26,7 +26,7 @@ after(async () => {
 });
 
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
-/** The same where the service refuses something, which browsers note as an error. */
+/** Same where the service refuses something, which browsers log as an error. */
 async function on_refused_page(body) {
   const { page, faults, close } = await open_page(browser, server.base);
   try {

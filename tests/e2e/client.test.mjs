@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python client and its example notebook, fetched from the service and run against it: what
-// they find is what curl finds.
+// The Python client and its example notebook, fetched from the service and run against it: their
+// results equal those of curl.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -38,25 +38,25 @@ before(async () => {
     curl -sSfO ${server.base}/client/example.ipynb`, { cwd: folder });
   jobs = await Promise.all([generate(small_job("--seed", "1")),
     generate(small_job("--seed", "2", "--slow", "130"))]);
-  for (const job of jobs) rmSync(join(job.folder, "truth.json")); // what is left are traces
+  for (const job of jobs) rmSync(join(job.folder, "truth.json")); // only traces remain
 });
 after(() => server?.stop());
 
-/** What curl gets as JSON. */
+/** The JSON that curl gets. */
 const curl = async (path) =>
   JSON.parse(await run_shell(`curl -sS '${server.base}/api/v1${path}'`));
 
 const env = (more = {}) => ({ ...process.env, STEPSCOPE_URL: server.base,
   PYTHONDONTWRITEBYTECODE: "1", ...more });
 
-/** Runs lines of Python beside the client; what they print. */
+/** Runs lines of Python next to the client; returns what they print. */
 async function python(code, ...args) {
   const done = await run_status(PYTHON, ["-c", code, ...args], { cwd: folder, env: env() });
   assert.equal(done.status, 0, `${code}\n${done.stderr}`);
   return done.stdout;
 }
 
-/** The value of a Python expression after some lines, by way of JSON. */
+/** The value of a Python expression after some lines, passed as JSON. */
 const value_of = async (lines, expression, ...args) => JSON.parse(await python(
   `import json, sys\nfrom stepscope import *\nhub = Hub()\n${lines}\nprint(json.dumps(${
     expression}))`, ...args));

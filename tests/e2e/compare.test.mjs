@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons through the whole service: waterfalls that sum at every level, on pairs of two
-// vendors; a run against itself; and on generated repeats how often noise is called a change, and
-// how often a change of one operator is found and named. STEPSCOPE_TRIALS=2000 for more of these,
-// with a table of the rates.
+// vendors; a run against itself; and, on generated repeats, how often noise is called a change and
+// how often a change of one operator is found and named. STEPSCOPE_TRIALS=2000 runs more of these
+// and prints a table of the rates.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -20,7 +20,7 @@ const TRIALS = Number(process.env.STEPSCOPE_TRIALS ?? 150);
 const REPEATS = 5;
 const POOL = 40;
 const SLOW_POOL = 15;
-// So many percent of addmm are 2 % of the step.
+// 14 % more of addmm is 2 % of the step.
 const SLOW_OP = { name: "aten::addmm", percent: 114 };
 
 const skip = have_real_traces() ? false : skipped("vendor pairs: ../shared/traces is absent");
@@ -46,11 +46,11 @@ async function upload_pair(name) {
   }
 }
 
-/** All numbers of a side's figures that end in a unit of change. */
+/** All numbers in a side's figures whose column ends in a unit of change. */
 const changes_of = (row) => Object.entries(row).filter(([column, value]) =>
   /^delta_|_effect_ns$/.test(column) && value !== null && value !== 0);
 
-/** What must hold of any comparison of equal sides. */
+/** What must hold for any comparison of equal sides. */
 async function assert_nothing(query) {
   const { summary, settings } = await pair_of(query);
   assert.deepEqual(changes_of(summary), [], query);
@@ -109,7 +109,7 @@ test("a vendor's run against itself differs in nothing", { skip }, async () => {
 
 const JOB = ["--layers", "2", "--steps", "6", "--format", "zst"];
 
-/** Uploads runs that differ by seed as repeats do. @returns their names and their truths */
+/** Uploads runs that differ by seed, like repeats. @returns their names and their truths */
 async function upload_repeats(name, count, first_seed, args) {
   const names = [], truths = [];
   for (let i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ async function upload_pools(noise, what) {
     await upload_repeats(`${what}-slow`, SLOW_POOL, 5000, [...args, ...slowed()])];
 }
 
-/** So many of the names, in any order. */
+/** A random choice of `count` names. */
 function draw(random, names, count) {
   const left = [...names];
   return Array.from({ length: count }, () =>
@@ -139,7 +139,7 @@ function draw(random, names, count) {
 
 const query_of = (base, cand) => `base=${base.join(",")}&cand=${cand.join(",")}`;
 
-/** How often repeats of the very same job are told apart. */
+/** How often repeats of the same job are called different. */
 async function false_alarms(names, trials, seed) {
   const random = chance(seed);
   let steps = 0, any = 0;
@@ -154,7 +154,7 @@ async function false_alarms(names, trials, seed) {
   return { steps: steps / trials, any: any / trials };
 }
 
-/** How often the slow operator's effect on the step is found, and named first of all operators. */
+/** How often the slow operator's effect on the step is found, and named first among operators. */
 async function power(clean, slow, trials, seed) {
   const random = chance(seed);
   let found = 0, named = 0;
@@ -200,7 +200,7 @@ async function print_rates() {
   }
 }
 
-// For who asks: it takes minutes.
+// Only on request: it takes minutes.
 if (process.env.STEPSCOPE_TRIALS) test("the rates at other noises", print_rates);
 
 test("repeats against themselves differ in nothing", async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons over HTTP: sides of several runs, up to eight candidates, tables in every format,
-// what is refused and how, conditions.
+// what is refused and how, conditional requests.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { csv_rows } from "./helpers/csv.mjs";
@@ -16,7 +16,7 @@ let server;
 const api = (path, what) => server.request(`/api/v1${path}`, what);
 const names = (side) => side.runs.map(({ name }) => name);
 
-/** Repeats of a job that takes that share longer in its matrix products. */
+/** Repeats of a job whose matrix products take `percent` of the usual time. */
 async function upload_series(name, percent, more = {}) {
   await Promise.all(REPEATS.map(async (number) => {
     const seed = `${percent}${number}`;

@@ -23,7 +23,7 @@ async function fill(name, args, more) {
   ids[name] = (await server.analysed(name, files, more)).id;
 }
 
-/** Repeats of a job and of the same with slower products, and two single runs. */
+/** Repeats of a job and of the same job with slower products, plus two single runs. */
 before(async () => {
   server = await start_server();
   browser = await launch();
@@ -48,7 +48,7 @@ const main_text = (page) => page.locator("main").innerText();
 const card = (page, title) => page.locator("section.card", {
   has: page.getByRole("heading", { name: title, exact: true }) });
 
-/** What keeps a page from fitting its window. */
+/** How far a page overflows its window. */
 const overflow = (page) => page.evaluate(() =>
   document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
@@ -88,7 +88,7 @@ test("the waterfall's columns sum to the difference that the page shows, at ever
       `${a} ${b}`);
     close(await told(), summary.delta_ns / 1e6);
     assert.equal(summary.bridge_ns, summary.delta_ns - summary.delta_mean_ns);
-    // Seven bars and the bridge: all is recorded.
+    // Seven bars and the bridge: everything is recorded.
     assert.equal(await figure.locator(".wf-step").count(), 8);
     for (let level = 0; level < 4; level++) {
       const opens = page.locator(".wf-step.opens");

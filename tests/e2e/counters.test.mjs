@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters beside the events: each sample and each step's mean against the events themselves.
+// Counters recorded with the events: each sample and each step's mean against the events
+// themselves.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { writeFileSync } from "node:fs";
@@ -25,11 +26,11 @@ async function analyse(data) {
   return trace.tables ?? trace;
 }
 
-/** How busy the compute stream was from one time to another. */
+/** How long the compute stream was busy between two times. */
 const busy_of = (events, begin_ns, end_ns) => events.reduce((sum, event) =>
   sum + Math.max(0, Math.min(event.end_ns, end_ns) - Math.max(event.begin_ns, begin_ns)), 0);
 
-/** The mean of samples that hold until the next, over a stretch of time. */
+/** The mean over an interval of samples that each hold until the next. */
 function mean_of(samples, begin_ns, end_ns) {
   let weighted = 0, covered = 0;
   samples.forEach(({ time_ns, value }, i) => {

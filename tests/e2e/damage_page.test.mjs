@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is damaged on the server's disk is told on the pages, and nothing is asked for while all is
-// sound.
+// Pages report what is damaged on the server's disk, and request nothing while all is well.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +17,7 @@ let server;
 
 const sql = (text) => run_program("sqlite3", [join(data, "stepscope.db"), text]);
 
-/** Changes a byte of a run's only file where it is stored. */
+/** Flips a byte in the stored file of a run that has only one. */
 async function rot(run) {
   const sha256 = (await sql("SELECT sha256 FROM trace JOIN run ON run.id = run_id " +
     `WHERE name = '${run}'`)).trim();
@@ -92,7 +91,7 @@ test("the same bytes uploaded again end it", async () => {
   });
 });
 
-/** Lets a page see a service whose disk failed, or whose database is damaged. */
+/** Shows a page a service whose disk failed or whose database is damaged. */
 async function feign(page, { said, told }) {
   await page.route(/\/api\/v1\/(session|alerts)/, async (route) => {
     const response = await route.fetch();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What deploy/ ships: nginx and Caddy in front of a running service, where TLS ends, uploads pass
-// through as they come, and nobody can claim to be somebody else; the unit for systemd; the image.
+// What deploy/ ships: nginx and Caddy in front of a running service, where they terminate TLS,
+// stream uploads through and let nobody pose as somebody else; the systemd unit; the image.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,7 +13,7 @@ import { root, run_program, run_status, skipped, stepscope_bin, temporary, until
   "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
-/** A token of the service with these scopes. */
+/** A service token with these scopes. */
 async function make_token(data, scopes) {
   const out = await run_program(stepscope_bin(),
     ["token", "create", "--data", data, "--name", scopes, "--scopes", scopes]);
@@ -31,7 +31,7 @@ async function start_behind(which) {
   return { folder, data, token, tls, server, proxy, base: `https://${NAME}:${tls}` };
 }
 
-/** What curl gets through the proxy: status, headers as text, and body. */
+/** What curl gets through the proxy: status, raw headers and body. */
 async function curl(place, path, ...args) {
   const done = await run_status("curl", ["-sS", "-i", "--cacert", place.proxy.cert,
     "--resolve", `${NAME}:${place.tls}:127.0.0.1`, ...args, place.base + path]);
@@ -44,7 +44,7 @@ async function curl(place, path, ...args) {
 
 const bearer = (token) => ["-H", `Authorization: Bearer ${token}`];
 
-/** Bytes that the service holds of uploads under way. */
+/** Bytes of uploads in progress that the service holds. */
 const spooled = (data) => readdirSync(join(data, "spool"))
   .map((name) => statSync(join(data, "spool", name), { throwIfNoEntry: false })?.blocks ?? 0)
   .reduce((sum, blocks) => sum + blocks * 512, 0);
@@ -143,7 +143,7 @@ for (const which of /** @type {const} */ (["nginx", "caddy"])) {
   });
 }
 
-/** Whether a program is there; says loudly when not. */
+/** Whether a program is installed; says so loudly if not. */
 async function have(program) {
   const found = (await run_status("which", [program])).status === 0;
   if (!found) skipped(`what needs ${program}`);
@@ -162,15 +162,15 @@ test("the unit for systemd is sound and locks the service in", async (context) =
 test("the image holds the libraries that the program is linked with", async (context) => {
   if (!await have("dpkg-query")) return context.skip("no Debian");
   const stages = readFileSync(join(root, "deploy/Dockerfile"), "utf8").split(/^FROM /m);
-  // Those that they need in turn come with their packages.
+  // Indirect dependencies come with their packages.
   const dynamic = await run_program("readelf", ["-d", stepscope_bin()]);
   const needed = new Set(dynamic.match(/(?<=\(NEEDED\).*\[)[^\]]+/g));
   const all = (await run_program("ldd", [stepscope_bin()])).matchAll(/(\S+) => (\S+)/g);
   const libraries = [...all].filter(([, name]) => needed.has(name)).map(([, , at]) => at);
-  // By name: the system may know them in /lib or in /usr/lib.
+  // By file name: the system may list them under /lib or under /usr/lib.
   const names = libraries.map((at) => `*/${basename(realpathSync(at))}`);
   const owners = await run_program("dpkg-query", ["-S", ...names]);
-  // Every image has libc6; later releases than the image's add t64 to some names.
+  // Every image has libc6; later releases than the image's append t64 to some names.
   const found = owners.match(/^(?!libc6)[^:]+/gm);
   const packages = new Set(found.map((name) => name.replace(/t64$/, "")));
   assert.ok(packages.size >= 5, owners);

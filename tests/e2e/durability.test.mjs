@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGKILL at any moment: what was acknowledged is finished after a restart, with right numbers,
-// and nothing else stays. STEPSCOPE_KILLS sets the rounds, STEPSCOPE_SEED the moments.
+// SIGKILL at any moment: after a restart, what was acknowledged gets finished with correct numbers,
+// and nothing else remains. STEPSCOPE_KILLS sets the rounds, STEPSCOPE_SEED the moments.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ function files_below(folder) {
     ? files_below(join(folder, entry.name)) : [join(folder, entry.name)]);
 }
 
-/** Uploads runs until the service dies; gives the names of those that were acknowledged. */
+/** Uploads runs until the service dies; returns the names of the acknowledged ones. */
 async function upload_until_killed(server, round) {
   const acknowledged = [];
   const one = async (client) => {

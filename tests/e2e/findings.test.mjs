@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planted against found: every fault that tracegen can plant is found by its rule, at its true cost
+// Planted against found: every fault tracegen can plant is found by its rule, at its true cost
 // within 5 %, and by no other rule unless that sees the same time; clean jobs have no findings. The
 // sums of every trace and step equal the generator's truth.
 import assert from "node:assert/strict";
@@ -8,31 +8,31 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
 
-const COST_NS = 4_000_000; // wanted of each plant, per step
+const COST_NS = 4_000_000; // target for each plant, per step
 const TOLERANCE = 0.05;
 
-// Rules that may see the time of the planted one too, and why that is right.
+// Rules that may also see the planted time, and why that is right.
 const LIMITED_BY_HOST = "the waits before the kernels are the host's";
 const ALL_EXPOSED = "what nothing hides is told whatever its size";
 const PROFILED = "the trust report warns of the profiler's own work";
 const HOST_WRITES = "the slow steps are slow because the device waits while the host writes";
 
-/** What a plant costs: nanoseconds in the steady steps, and their number. */
+/** The cost of a plant: nanoseconds in the steady steps, and their number. */
 const plant_ns = (name) => ({ steps }) => sum(steps, (step) => step.plants_ns[name]);
 
-/** Idle time of a cause, by the steps in which the gaps begin. */
+/** Idle time with a cause, by the steps in which the gaps start. */
 const idle_ns = (cause) => ({ truth, steps }) =>
   sum(steps, ({ begin_ns, end_ns }) => sum(truth.gaps.filter((gap) =>
     gap.cause === cause && gap.begin_ns >= begin_ns && gap.begin_ns < end_ns), (g) => g.dur_ns));
 
-/** The rule tells all that nothing hides, planted or not, so all of it is its truth. */
+/** The rule reports all time that nothing hides, planted or not, so all of it is its truth. */
 const exposed_ns = ({ steps }) => sum(steps, (step) => step.breakdown.exposed_comm_ns);
 
-/** Repeated forward passes, which the truth knows over all steps. */
+/** Repeated forward passes, which the truth counts over all steps. */
 const repeated_ns = ({ truth, steps }) => steps.length / truth.steps.length *
   sum(truth.modules.filter(({ phase }) => phase === "recompute"), (module) => module.owned_ns);
 
-/** What a plant costs in steps that have any of it: a step without it is odd, and left out. */
+/** The cost of a plant in the steps that have it: a step without it is unusual, and left out. */
 const typical_ns = (name) => ({ steps }) => {
   const costs = steps.map((step) => step.plants_ns[name]).filter((ns) => ns > 0);
   return steps.length * sum(costs, (ns) => ns) / costs.length;
@@ -42,8 +42,8 @@ const nothing = () => 0;
 const sum = (rows, figure) => rows.reduce((all, row) => all + figure(row), 0);
 
 /**
- * A plant, its rule, rules that may see its time too and why, and more: true_ns tells its cost,
- * also are rules that must see all of it.
+ * A plant, its rule, other rules that may see its time and why, and more: true_ns gives its cost,
+ * also lists rules that must see all of it.
  */
 const plant = (name, rule, others = {}, more = {}) => ({
   name, args: ["--plant", `${name}=${COST_NS}`], rule, others, true_ns: plant_ns(name), ...more,
@@ -76,7 +76,7 @@ const CASES = [
   plant("preprocessing", "launch_bound", {}, { true_ns: idle_ns("host_compute") }),
   { ...plant("generator", "launch_bound", {}, { also: ["no_cuda_graphs"] }),
     args: ["--plant", `generator=${COST_NS}`, "--stacks"] },
-  // No fault: layers that differ in every step, a batch that is copied ahead.
+  // Not faults: layers that differ in every step, a batch that is copied ahead.
   plant("uneven_layers", null),
   plant("prefetch", null),
   idle("sync", "starved_sync"),
@@ -84,7 +84,7 @@ const CASES = [
   idle("allocator", "starved_allocator"),
   idle("host_compute", "launch_bound"),
   idle("launch_overhead", "launch_bound"),
-  // The host is not to blame for these: one finding says what is known.
+  // The host is not the cause of these: one finding says what is known.
   idle("event_wait", "unexplained_idle"),
   idle("graph_replay", "unexplained_idle"),
   idle("unknown", "unexplained_idle"),
@@ -102,13 +102,13 @@ const CASES = [
     rule: "memory_fragmentation" },
 ];
 
-/** Sizes of --held and --spare by what they leave of each device's memory. */
+/** Sizes for --held and --spare by how much of each device's memory they leave free. */
 const SIZES = {
   cuda: { part: "42G", full: "74G", spare: "20G" },
   rocm: { part: "100G", full: "183G", spare: "60G" },
 };
 
-/** Generates a job of one rank, or of more, and analyses it: its first rank, and the run. */
+/** Generates a job of one or more ranks and analyses it: its first rank, and the run. */
 async function analyse(flavour, args) {
   const folder = temporary("findings");
   const sized = args.map((arg) => SIZES[flavour][arg] ?? arg);
@@ -121,7 +121,7 @@ async function analyse(flavour, args) {
   return { truth: ranks[0], trace: traces[0], traces, run };
 }
 
-/** Every figure of the truth stands in what was found. */
+/** Every figure of the truth was found. */
 function assert_figures(found, expected, where) {
   for (const [name, value] of Object.entries(expected)) {
     assert.equal(found[name], value, `${where}: ${name}`);
@@ -139,7 +139,7 @@ function assert_truth({ truth, trace }) {
   });
 }
 
-/** Products and attention are told apart as in the truth, put together or fused. */
+/** Products and attention are told apart as in the truth, whether composed or fused. */
 function assert_categories({ truth, trace }) {
   const owned = (rows, word) =>
     sum(rows.filter(({ category }) => category === word), (row) => row.owned_ns);
@@ -148,7 +148,7 @@ function assert_categories({ truth, trace }) {
   }
 }
 
-/** Unrecorded time is found to the nanosecond where it is planted, and nowhere else. */
+/** Unrecorded time is found to the nanosecond where it was planted, and nowhere else. */
 function assert_unrecorded({ truth, trace }) {
   const rows = trace.tables.idle_causes.filter(({ cause, device }) =>
     cause === "unrecorded" && device === null);
@@ -161,7 +161,7 @@ const findings_of = ({ trace }) => trace.tables.findings ?? [];
 const steady_of = ({ truth, trace }) =>
   truth.steps.filter((_, i) => trace.tables.steps[i].steady);
 
-/** No time counts twice, and what is shared is said to be. */
+/** No time counts twice, and shared time is marked as such. */
 function assert_shared_out(result) {
   const findings = findings_of(result), steps = steady_of(result);
   const step_ns = sum(steps, (step) => step.breakdown.window_ns) / steps.length;
@@ -192,7 +192,7 @@ async function assert_found(flavour, strategy, { name, args, rule, others = {}, 
   const result = await analyse(flavour, ["--strategy", strategy, "--layers", "4", "--seed", "12",
     "--steps", String(count), ...args]);
   const found = findings_of(result), steps = steady_of(result);
-  // What overran is cut at the next event, which is not where it truly ended.
+  // An overrunning event is cut at the next one, which is not where it truly ended.
   if (name !== "overrun") {
     assert_truth(result);
     assert_categories(result);
@@ -248,8 +248,8 @@ describe("what is planted together", { concurrency: 2 }, () => {
 });
 
 describe("unequal ranks cost what their finding says", { concurrency: 2 }, () => {
-  // One rank that computes less lets each of the others gain compute; one that computes longer is
-  // waited for, and its kernels, which are slow, explain the same time.
+  // A rank with less to compute lets each of the others gain compute time; one that computes longer
+  // makes others wait, and its slow kernels explain the same time.
   for (const [straggler, rule, ...why] of [["1=70", "imbalance"],
     ["1=140", "straggler", "slow_rank_kernels"]]) {
     for (const flavour of ["cuda", "rocm"]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of many ranks, as jobs leave them behind: all in one request, or each host its own file
-// at the same time as all others.
+// Folders of many ranks as jobs leave them: all in one request, or each host its own file at the
+// same time.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -42,7 +42,7 @@ test("many hosts upload their own ranks at once into one run", async () => {
     mkdirSync(join(folder, `rank-${rank}`));
     writeFileSync(join(folder, `rank-${rank}`, "trace.json"), trace_of(rank));
   }
-  // Each of them is one host's command; xargs only starts them all at the same time.
+  // Each is one host's command; xargs merely starts them all at once.
   await run_shell(`cd ${folder} && ls -d rank-*/trace.json | xargs -P 48 -I{} ` +
     `curl -sS --fail-with-body --retry 20 --retry-all-errors -o /dev/null ` +
     `-F run=hosts -F "trace=@{};filename={}" ${server.base}/upload`);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate as jobs use it: statuses, the three lines, curl, the README's lines; and the same of files
-// on the command line, with its exit codes.
+// A gate as CI jobs use it: statuses, the three lines, curl, the README's lines; and the same for
+// files on the command line, with its exit codes.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ const REPEATS = [1, 2, 3, 4, 5];
 const GATE = "/api/v1/compare/gate";
 
 let server;
-/** Folders of the repeats of each series. @type {Record<string, string[]>} */
+/** Folders with each series' repeats. @type {Record<string, string[]>} */
 const folders = {};
 const gate = (query, headers = {}) => server.request(`${GATE}?${query}`, { headers });
 const file_of = (series, number) => join(folders[series][number - 1], "rank0.json");
 const compare = (...args) => run_status(stepscope_bin(), ["compare", ...args]);
 const joined = (series) => REPEATS.map((number) => file_of(series, number)).join();
 
-/** A job of one rank with the noise of repeats, whose products take that many percent. */
+/** A one-rank job with the noise of repeats, whose products take `percent` of the usual time. */
 const job_of = (seed, percent) => generate(small_job("--ranks", "1", "--seed", `${seed}`,
   "--run-noise", "0.5", "--slow-op", `aten::mm=${percent}`));
 
@@ -40,7 +40,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Asserts status and result of a JSON answer that is as described. */
+/** Asserts status and result of a JSON answer that matches the description. */
 function assert_gate(reply, status, result) {
   assert.equal(reply.status, status, reply.text);
   assert.deepEqual(reply_faults("GET", GATE, reply), []);
@@ -224,7 +224,7 @@ test("compare judges files as the service does, and its exit code says how", asy
   assert.match(alone.lines[2], /give 3 more repeats of the base and 3 of the candidate/);
 });
 
-// Written anew by STEPSCOPE_UPDATE=1, to be read before it is committed.
+// STEPSCOPE_UPDATE=1 rewrites it; read the result before you commit it.
 test("compare prints what a person needs, as it is written in expected/compare.txt", async () => {
   const folder = temporary("text");
   const side = (series) => REPEATS.map((number) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that is broken, empty, huge or malicious: a clear answer, the service alive, nothing lost.
+// Broken, empty, huge or malicious input: a clear answer, the service stays up, nothing is lost.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -24,14 +24,14 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Uploads and waits; gives the answer and the run when there is one. */
+/** Uploads and waits; returns the answer and the run, if there is one. */
 async function upload(run, data, filename = "trace.json") {
   const reply = await server.post([...fields({ run }), file_part(data, filename)]);
   if (reply.status !== 202) return { reply, run: null };
   return { reply, run: await server.settled(run) };
 }
 
-/** The reason that a user is told, wherever it was found. */
+/** The reason given to the user, wherever it was found. */
 function reason({ reply, run }) {
   if (!run) {
     assert.equal(reply.status, 422, reply.text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication, ranks and findings in a real browser: sums that add up as they are told, a late
-// rank that is named, a heatmap for pointer and keyboard, findings put aside with a reason.
+// Communication, ranks and findings in a real browser: sums that add up as stated, a late rank that
+// is named, a heatmap for pointer and keyboard, findings dismissed with a reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -206,7 +206,7 @@ test("1,024 ranks and 100 steps: one picture, holes told, every rank within reac
 test("a finding is dismissed with a reason, stays so, costs no more, and comes back", () =>
   on_page({}, async (page) => {
     await visit(page, url("late", "findings"));
-    const saving = async () => { // without findings there is no such line
+    const saving = async () => { // there is no such line without findings
       const [line = ""] = await page.locator(".verdict-line").allInnerTexts();
       return Number(/up to ([\d.]+) ms/.exec(line)?.[1] ?? 0);
     };
@@ -246,7 +246,7 @@ test("a dismissal that fails says so and keeps what was written", async () => {
   await close();
 });
 
-/** Tables that have to be scrolled sideways. */
+/** Tables that scroll sideways. */
 const sideways = (page) => page.locator(".table-region").evaluateAll((regions) =>
   regions.filter((node) => node.scrollWidth > node.clientWidth)
     .map((node) => node.getAttribute("aria-label")));

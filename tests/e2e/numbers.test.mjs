@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers through the whole service: against the truth of generated jobs, against the references
-// of real traces, and against themselves.
+// Numbers through the whole service: against the truth of generated jobs, against references for
+// real traces, and against each other.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -172,7 +172,7 @@ test("analyze prints what the service computes", async () => {
 
 const skip = have_real_traces() ? false : skipped("real traces: ../shared/traces is absent");
 
-/** Rows with only the columns of the reference, in its order. */
+/** Rows with only the reference's columns, in its order. */
 function like(rows, reference) {
   const columns = Object.keys(reference[0] ?? {});
   return rows.map((row) => picked(row, columns));

@@ -11,7 +11,7 @@ import { tus, tus_begin, tus_piece } from "./helpers/tus.mjs";
 
 // So that nearly every table has rows.
 const RICH = ["--memory", "--counters", "--stacks", "--checkpoint"];
-// Those of pipelines, of inference and of kernels that generated jobs do not have, and of changes
+// Tables of pipelines, of inference and of kernels that generated jobs do not have, and of changes
 // that take more runs.
 const WITHOUT_ROWS = ["/api/v1/alerts", "/api/v1/runs/{run}/phases",
   "/api/v1/runs/{run}/pipeline", "/api/v1/runs/{run}/uncategorized",
@@ -39,7 +39,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** The address of an operation with real names in it. */
+/** The address of an operation with real names filled in. */
 function address(path) {
   const known = path.startsWith("/api/v1/tus/") ? { ...names, upload: names.pieces } : names;
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
@@ -86,7 +86,7 @@ test("every table of one rank is answered as described", async () => {
   assert.deepEqual(faults, []);
 });
 
-/** Those that a parameter of its own lists, or those of every table. */
+/** Formats listed in the operation's own parameter, or those of every table. */
 function formats_of({ parameters = [] }) {
   const own = parameters.find((one) => one.name === "format");
   const shared = parameters.some((one) => /format/i.test(one.$ref ?? ""));
@@ -173,7 +173,7 @@ test("writes are answered as described, also when they are refused", async () =>
   assert.deepEqual(faults, []);
 });
 
-/** Sends every operation with names that nothing has. @returns {Promise<string[]>} faults */
+/** Calls every operation with names that do not exist. @returns {Promise<string[]>} faults */
 async function faults_of_all(to, more = "") {
   const all = operations().map(async ({ method, path }) => {
     const nowhere = path.replace("{page}", "tokens").replace(/\{(\w+)\}/g, "nosuch");
@@ -234,7 +234,7 @@ test("every schema has an example, and every example is as its schema says", () 
     .filter(([, schema]) => !schema.examples?.length).map(([name]) => name);
   const faults = [];
   each_schema(openapi, (schema, place, combined) => {
-    // Those of a body or an answer itself, in its alternatives, too.
+    // Schemas of a whole body or response, or of its alternatives.
     const is_whole = /\/content\/[^/]+\/schema(\/anyOf\/\d+)?$/.test(place) && !combined;
     if (is_whole && !schema.examples?.length) silent.push(place);
     for (const example of schema.examples ?? [])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What linters of API descriptions say of schema/openapi.json by their recommended rules: nothing.
+// Linters of API descriptions have no complaints about schema/openapi.json under their recommended
+// rules.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -11,7 +12,7 @@ import { root } from "./helpers/tools.mjs";
 
 // Rules that are off, and why.
 const OFF = {
-  // Whoever runs the service is the one to ask, and the description is the same everywhere.
+  // The contact is whoever runs the service; the description is the same everywhere.
   "info-contact": "off",
 };
 

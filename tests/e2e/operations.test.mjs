@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service tells those who run it: metrics, readiness, the log; and downloads in parts.
+// What the service reports to its operators: metrics, readiness, the log; and partial downloads.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
@@ -24,7 +24,7 @@ after(async () => {
   await json?.stop();
 });
 
-/** Prometheus text as a map; fails where a line is none. @returns {Promise<Map<string, number>>} */
+/** Prometheus text as a map; fails on an invalid line. @returns {Promise<Map<string, number>>} */
 async function metrics() {
   const reply = await server.request("/metrics");
   assert.equal(reply.status, 200, reply.text);
@@ -49,7 +49,7 @@ async function metrics() {
   return found;
 }
 
-/** The log's lines of one request. */
+/** The log lines of one request. */
 function lines_of(from, id) {
   return until(`the log tells of ${id}`, () => {
     const lines = from.log.split("\n").filter((line) => line.includes(id));
@@ -161,7 +161,7 @@ test("readiness is tried by writing, in each folder and in the database", async 
   assert.equal((await own.request("/readyz")).status, 200);
   for (const folder of ["spool", "pieces", "blobs", "traces"]) {
     const probe = join(own.data, folder, ".probe");
-    mkdirSync(probe); // stands in the way
+    mkdirSync(probe); // blocks it
     const refused = await until("it is not ready", async () => {
       const reply = await own.request("/readyz");
       return reply.status !== 200 && reply;

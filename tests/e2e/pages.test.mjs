@@ -15,7 +15,7 @@ import {
 } from "./helpers/traces.mjs";
 
 const HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>';
-// Turns the letters after it around, reads from right to left, and has a part without width.
+// Reverses the letters after it, is read from right to left, and has a part of zero width.
 const TURNED = "exp \u202egnp.1\u202c \u05e9\u05dc\u05d5\u05dd\u200b 5";
 const LONG = `${"very_long_name_".repeat(13)}end`;
 
@@ -58,7 +58,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** Runs a test on a page of its own, which must stay without a fault. */
+/** Runs a test on a new page, which must have no fault. */
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
@@ -74,7 +74,9 @@ const odd_pages = () => [
     .map((rest) => `/runs/${ids.long}${rest}`), `/compare?base=${ids.long}&cand=${ids.turned}`,
   `/runs/${ids.turned}`, `/runs/${ids.turned}/data`];
 
-/** Runs in the page: what scrolls sideways and is no wide table, chart or code in its own box. */
+/**
+ * Runs in the page: what scrolls sideways other than a wide table, chart or code in its own box.
+ */
 function scrolled_sideways() {
   return [...document.querySelectorAll("body *:not(.table-region, .waterfall, pre, code)")]
     .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 &&
@@ -82,7 +84,7 @@ function scrolled_sideways() {
     .map((one) => `${one.localName}.${one.className}`);
 }
 
-/** What keeps a page from fitting its window. */
+/** How far a page overflows its window. */
 async function overflow(page) {
   const over = await page.evaluate(() =>
     document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -91,7 +93,7 @@ async function overflow(page) {
     ...sideways.map((what) => `${what} scrolls sideways`)];
 }
 
-/** Looks at pages; axe is slow, so that two of the four ways to look must do. */
+/** Looks at pages; axe is slow, so two of the four combinations have to do. */
 async function look_at_all(page, paths, with_axe) {
   const faults = [];
   for (const path of paths) {
@@ -146,7 +148,7 @@ test("the list of runs links to each run and searches it", async () => {
   });
 });
 
-/** Presses Tab until the element in focus has this text or label. */
+/** Presses Tab until the focused element has this text or label. */
 async function tab_to(page, expected) {
   for (let i = 0; i < 120; i++) {
     await page.keyboard.press("Tab");
@@ -226,7 +228,7 @@ test("names from outside are shown as text and run nowhere", async () => {
   });
 });
 
-/** Runs in the page: texts that hide something or are not kept apart from what is around them. */
+/** Runs in the page: texts that hide something or are not isolated from what surrounds them. */
 function unsafe_texts() {
   const hidden = /[\u200b\u202a-\u202e\u2066-\u2069]/;
   const apart = (element) => element.namespaceURI.endsWith("svg") ||
@@ -260,7 +262,7 @@ test("names cannot hide characters or turn the text around them", async () => {
   });
 });
 
-/** Makes sending so slow that progress can be seen. */
+/** Slows uploads down enough for progress to be seen. */
 async function slow_uploads(page) {
   const session = await page.context().newCDPSession(page);
   const limit = (uploadThroughput) => session.send("Network.emulateNetworkConditions",

@@ -72,7 +72,7 @@ test("the API answers what it is not told as the page asks it", async () => {
   const [one, standard] = await Promise.all(["", "&attention=standard"].map((also) =>
     plan(`parameters=7e9&${LAYERS}&strategy=zero3&dp=8${also}`)));
   assert.equal(one.inputs.attention, "flash");
-  // What standard attention keeps of each pair of tokens: 5 a s / h x s b h in each of 32 layers.
+  // What standard attention keeps per pair of tokens: 5 a s / h x s b h in each of 32 layers.
   assert.equal(standard.total_bytes - one.total_bytes, 5 * 32 * 4096 * 4096 * 32);
 });
 
@@ -187,7 +187,7 @@ test("no table of the planner is wider than the screen of a tablet", () =>
     assert.deepEqual(wide, []);
   }));
 
-/** Texts of which a part is out of sight, but not all. Runs in the page. */
+/** Texts that are partly but not entirely out of sight. Runs in the page. */
 function cut_texts(boxes) {
   return boxes.filter((box) => {
     const text = document.createRange();

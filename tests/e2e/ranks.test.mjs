@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of many ranks: what was planted in them against what is found. Larger ones on demand, see
-// README.md.
+// Jobs of many ranks: what was planted against what is found. Larger ones on demand, see README.md.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -10,7 +9,7 @@ import {
 
 const MOST_RANKS = Number(process.env.STEPSCOPE_MOST_RANKS ?? 64);
 
-// Nothing is wrong with these. Names of dimensions and degrees are worked out from the truth.
+// Nothing is wrong with these. Names and degrees of dimensions are derived from the truth.
 const CLEAN = [
   "--dp 4",
   "--dp 16",
@@ -74,7 +73,7 @@ const ranks_in = (args) => ["tp", "pp", "dp"]
   .reduce((all, name) => all * Number(args.match(`--${name} (\\d+)`)?.[1] ?? 1), 1);
 const affordable = (jobs) => jobs.filter((args) => ranks_in(args) <= MOST_RANKS);
 
-/** Clocks, waits, transfers, bubbles, the way the job is spread. */
+/** Clocks, waits, transfers, bubbles, the parallel strategy. */
 function assert_found(job) {
   assert_clocks(job);
   assert.deepEqual(deviations(figures_of(job)), [], job.args);
@@ -122,7 +121,7 @@ describe("the straggler is named with its cause and what it costs the others", (
   }
 });
 
-// A clock that is set back shows times twice, and calls in these cannot be told apart.
+// A clock that is set back shows times twice, and calls at those times cannot be told apart.
 describe("clocks that drift or jump are straightened, and the trust report says so", () => {
   for (const [args, drifts, jumps] of [
     ["--tp 2 --dp 4 --drift 2=20 --drift 5=-45 --steps 40", { 2: 20, 5: -45 }, {}],
@@ -162,7 +161,7 @@ test("metadata on few ranks makes no second row of a dimension", async () => {
   }
 });
 
-// Devices that take 12 % longer for the same work, and what those ranks have in common.
+// Devices that take 12 % longer for the same work, and what their ranks have in common.
 const SLOW = [
   ["--dp 8 --slow-ranks 5=12", "5", ""],
   ["--dp 8 --data fsdp --slow-ranks 0-3=12", "0-3", ""],

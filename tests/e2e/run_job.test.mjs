@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a run show together: at the service as they arrive, and on the command line.
+// What the ranks of a run show together: on the service as they arrive, and on the command line.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of one rank in a real browser: trees that open lazily and by keyboard, sums that are
-// exact on the screen, charts that answer to keys, names that stay text, and words for what a
+// exact on screen, charts that respond to keys, names that stay text, and explanations of what a
 // recording lacks.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -17,7 +17,7 @@ let server;
 let browser;
 const ids = {};
 
-/** A trace in which every name that comes from outside is hostile. */
+/** A trace in which every name from outside is hostile. */
 function hostile_trace() {
   const trace = small_trace({ names: [HOSTILE, `${HOSTILE}2`] });
   for (const event of trace.traceEvents) {
@@ -28,7 +28,7 @@ function hostile_trace() {
   return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
 }
 
-/** The begin of a trace, up to its first event of the device. @param {Buffer} data */
+/** The start of a trace, up to its first device event. @param {Buffer} data */
 const before_device_work = (data) =>
   data.subarray(0, String(data).search(/"cat": "(kernel|gpu_mem)/));
 
@@ -56,7 +56,7 @@ const on_page = (options, body) => on_clean_page(browser, server.base, options, 
 
 const run_url = (name, rest) => `/runs/${ids[name]}/${rest}`;
 
-/** Exact nanoseconds behind cells, from their titles "1234 ns" or "1,234 ns". */
+/** The exact nanoseconds of cells, from their titles "1234 ns" or "1,234 ns". */
 async function exact_ns(cells) {
   const titles = await cells.evaluateAll((list) => list.map((cell) => cell.title));
   return titles.map((title) => Number(title.replace(/,| ns$/g, "")));
@@ -64,7 +64,7 @@ async function exact_ns(cells) {
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-/** Rows of the tree with the level given, and their exact totals. */
+/** Rows of the tree at a level, with their exact totals. */
 const totals_at = (page, level) =>
   exact_ns(page.locator(`tr[aria-level="${level}"] td[title$="ns"]:nth-child(2)`));
 
@@ -98,7 +98,7 @@ for (const [what, rest] of [["calls", "operators?view=tree"], ["modules", "modul
     }));
 }
 
-/** The row that has the focus, as level and text. */
+/** The focused row, as level and text. */
 const focused = (page) => page.evaluate(() => {
   const { activeElement: at } = document;
   return { level: Number(at.getAttribute("aria-level")), open: at.getAttribute("aria-expanded"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages owe in time, in a real browser. tests/run runs this file while nothing else works.
+// Time limits of the pages in a real browser. tests/run runs this file while nothing else does.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -11,7 +11,7 @@ const MANY = 10_000;
 const RESPONSE_MS = 100;
 const PAINT_MS = 40; // far above what it takes, far below what one would notice
 const FRAME_MS = 16;
-const TRIES = 3; // a busy machine is measured again
+const TRIES = 3; // if the machine is busy, it is measured again
 
 let server;
 let browser;
@@ -86,7 +86,7 @@ test(`${MANY} kernels scroll, sort and filter within ${RESPONSE_MS} ms`, async (
   });
 });
 
-/** Runs in the page: how long painting a grid takes, the median of some. */
+/** Runs in the page: the median time to paint a grid. */
 async function paint_time({ base, columns, rows }) {
   const { paint_heatmap, read_heat_palette } = await import(`${base}/charts/heat_paint.mjs`);
   const { band_layout, empty_grid, heat_scale } = await import(`${base}/charts/heat_model.mjs`);
@@ -104,7 +104,7 @@ async function paint_time({ base, columns, rows }) {
   const times = Array.from({ length: 9 }, () => {
     const begin = performance.now();
     paint_heatmap(pen, scene);
-    pen.getImageData(0, 0, 1, 1); // until it is really painted
+    pen.getImageData(0, 0, 1, 1); // forces the painting to finish
     return performance.now() - begin;
   });
   canvas.remove();
@@ -142,8 +142,8 @@ test("a redraw of a full picture takes less than a frame", () =>
     await page.locator('.tl-where[aria-busy="false"]').waitFor();
     const best_ms = await page.evaluate(async () => {
       const node = document.querySelector("canvas");
-      // Callbacks of one frame run in the order in which they were asked for: the redraw lies
-      // between the two that are asked for around the event.
+      // Callbacks of one frame run in the order they were requested: the redraw is between the two
+      // that are requested around the event.
       const stamp = () => new Promise((done) => requestAnimationFrame(() =>
         done(performance.now())));
       let best = Infinity;

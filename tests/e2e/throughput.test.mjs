@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throughput from a run's tag, and peaks that the user adds, through the whole service.
+// Throughput from a run's tag, and peaks added by the user, through the whole service.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

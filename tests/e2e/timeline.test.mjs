@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline in a real browser: wheel, drag, selection, keys alone, links that open the same
-// picture, a rank's neighbours, requests that stay few.
+// The timeline in a real browser: wheel, drag, selection, keyboard only, links that open the same
+// picture, a rank's neighbours, few requests.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
@@ -38,13 +38,13 @@ const drawn = (page) => page.locator('.tl-where[aria-busy="false"]').waitFor();
 
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
-/** Waits until the address has parameters that fulfil the condition, and gives them. */
+/** Waits until the address has parameters that meet the condition, and returns them. */
 const asked = (page, what, condition) => until(what, () => {
   const now = query(page);
   return condition(now) && now;
 });
 
-/** The same of an address that rests: while a drag lasts, it is told now and then. */
+/** Same for an address at rest: during a drag it is only updated now and then. */
 function asked_at_rest(page, what, condition) {
   let before = "", same = 0;
   return asked(page, what, (now) => {

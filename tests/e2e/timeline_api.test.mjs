@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of the timeline of an uploaded trace, held against the events of its file.
+// Windows of the timeline of an uploaded trace, compared with the events in its file.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ test("lanes=device leaves threads out", async () => {
   assert.ok(json.lanes.every(({ kind }) => kind !== "thread"));
 });
 
-/** A trace of so many streams, of which every third has three kernels and the others one. */
+/** A trace with `count` streams: every third has three kernels, the others one. */
 function many_streams(count) {
   const traceEvents = [];
   for (let stream = 0; stream < count; stream++) {

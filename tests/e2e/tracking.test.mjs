@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs over time through the API: metadata, baselines, series with a planted change, and alerts
-// with what people decide of them, over restarts and kills.
+// with people's decisions on them, across restarts and kills.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,22 +14,22 @@ import { root, run_shell, temporary } from "./helpers/tools.mjs";
 import { generate, small_json } from "./helpers/traces.mjs";
 
 const USUAL = 12;    // runs before the change
-const SLOWER = 6;    // runs of the new level
-const SLOW = 112;    // percent of the usual time that they take
+const SLOWER = 6;    // runs at the new level
+const SLOW = 112;    // percent of the usual time
 let server;
 
-/** One run of a series; slow and noise as tracegen takes them. */
+/** One run of a series; slow and noise as in tracegen. */
 async function add_run(series, number, slow = "100", more = {}) {
   const { files } = await generate(["--ranks", "1", "--world", "1", "--steps", "6", "--layers", "2",
     "--seed", String(number), "--run-noise", "1", "--slow", slow]);
   return server.analysed(`${series}@${number}`, files, { meta: `commit=c${number}`, ...more });
 }
 
-/** A run whose step takes so many microseconds, give or take nothing. */
+/** A run whose step takes exactly kernel_us microseconds. */
 const add_exact = (name, kernel_us, more = {}) => server.analysed(name,
   [{ data: small_json({ kernel_us }), filename: "rank0.json" }], more);
 
-/** A write that must be answered as described. */
+/** A write whose answer must match the description. */
 async function send(method, path, status, value, headers) {
   const described = `/api/v1${path}`.replace(/\/baselines\/[^/]+/, "/baselines/{baseline}")
     .replace(/\/alerts\/[^/]+/, "/alerts/{alert}").replace(/\/runs\/[^/]+$/, "/runs/{run}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over time in a real browser: a planted change as trends, alerts and baselines show it, by
-// mouse and by keyboard, with all state in the address; metadata given and edited.
+// Runs over time in a real browser: a planted change in trends, alerts and baselines, by mouse and
+// by keyboard, with all state in the address; metadata shown and edited.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -20,7 +20,7 @@ let browser;
 /** Ids of llama's runs, oldest first. */
 const ids = [];
 
-/** One run of a series of 20, whose products are slower from some run on. */
+/** One run of a series of 20, whose products become slower from some run on. */
 async function add_run(number) {
   const { files } = await generate(["--ranks", "1", "--world", "1", "--steps", "8", "--layers", "2",
     "--seed", String(number), "--slow", number < PLANTED_AT ? "100" : "gemm=115"]);
@@ -54,11 +54,11 @@ const chart = (page) => page.getByRole("application");
 const readout = (page) => page.locator(".trend-chart .readout");
 const points_of = async () => (await server.get("/series/llama/points?project=llm")).items;
 
-/** The comparison of the first run of the new level with the one before. */
+/** Compares the first run at the new level with the one before. */
 const planted_compare = () =>
   new RegExp(`base=${ids[PLANTED_AT - 2]}&cand=${ids[PLANTED_AT - 1]}$`);
 
-/** Waits until an element's text fits. */
+/** Waits until an element's text matches. */
 const says = (locator, pattern) => until(`it says ${pattern}`, async () =>
   pattern.test((await locator.first().textContent()) ?? ""));
 
@@ -147,7 +147,7 @@ test("the keyboard walks the chart, chooses two runs to compare, and opens one",
     await page.waitForURL(`**/runs/${ids[0]}`);
   }));
 
-/** The place of a run in the chart, by its number. */
+/** A run's place in the chart, by its number. */
 async function place_of(page, number) {
   const box = await chart(page).boundingBox();
   const pitch = (box.width - 64) / RUNS;

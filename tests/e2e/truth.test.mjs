@@ -7,7 +7,7 @@ import { before, describe, test } from "node:test";
 import { launch_delays_of, queues_of, stream_idle_of } from "./helpers/launches.mjs";
 import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
 
-/** An absent text is an empty one in the truth. */
+/** In the truth an absent text is empty. */
 const KEYS = ["name", "device", "direction", "host_memory", "process_group", "path", "op", "dims"];
 function fill_texts(row) {
   const absent = KEYS.filter((key) => row[key] === null);
@@ -29,7 +29,7 @@ async function analyse(...args) {
 
 const sum = (rows, column) => rows.reduce((total, row) => total + row[column], 0);
 
-/** The rows by a key, with only the wanted columns; rows of one key must not occur twice. */
+/** Rows by key, with only the wanted columns; keys must be unique. */
 function by_key(rows, key, columns) {
   const entries = rows.map((row) =>
     [key(row), Object.fromEntries(Object.entries(columns).map(([to, from]) => [to, row[from]]))]);
@@ -51,7 +51,7 @@ function sum_by_key(rows, key, columns) {
 const without = (map, ...keys) =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
-/** The parts below every node of a tree sum to its total, and the root has the busy time. */
+/** The parts below every node of a tree sum to its total, and the root is the busy time. */
 function assert_tree(rows, own, total, busy_ns) {
   const below = sum_by_key(rows.filter((row) => row.parent !== null), (row) => row.parent, [total]);
   for (const row of rows.filter(({ children }) => children > 0)) {

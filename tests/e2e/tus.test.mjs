@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads in pieces: the tus 1.0 protocol, and what becomes of it.
+// Uploads in pieces: the tus 1.0 protocol, and what happens to the upload.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -30,14 +30,14 @@ after(() => server?.stop());
 
 const hash = (algorithm, bytes) => createHash(algorithm).update(bytes).digest("base64");
 
-/** Begins an upload and gives its address. */
+/** Starts an upload and returns its address. */
 async function began(length, meta, headers) {
   const reply = await tus_begin(base, length, meta, headers);
   assert.equal(reply.status, 201, reply.text);
   return reply.headers.location;
 }
 
-/** Files of uploads under way. */
+/** Files of unfinished uploads. */
 const pieces = () => readdirSync(join(server.data, "pieces"));
 
 test("options tell what is served", async () => {
@@ -157,11 +157,11 @@ test("what is no request of the protocol is refused, and changes nothing", async
   assert.equal((await tus(base, "DELETE", path)).status, 204);
 });
 
-/** Of the disk, by the upload that holds most. */
+/** Disk space held by the largest upload. */
 const held_bytes = () => Math.max(...pieces().filter((name) => name.endsWith(".part"))
   .map((name) => statSync(join(server.data, "pieces", name)).blocks * 512));
 
-/** Until the first bytes of a piece are on the disk and more are waited for. */
+/** Until the first bytes of a piece are on disk and the server waits for more. */
 const being_written = (path) => until("the piece is being written", async () =>
   held_bytes() > 0 && (await tus(base, "HEAD", path)).status === 423);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads: every form that is promised, with plain curl and by hand.
+// Uploads in every documented form, with plain curl and by hand.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ function file(name, bytes) {
   return join(folder, name);
 }
 
-/** Runs curl and gives the status, the body and the headers of the answer. */
+/** Runs curl and returns the status, body and headers of the answer. */
 async function curl(args) {
   const end = "\n%{http_code}";
   const out = await run_program("curl", ["-sS", "-i", "-w", end, ...args], { cwd: folder });
@@ -520,7 +520,7 @@ test("many clients upload ranks of one run at once", async () => {
 
 const OTHER_LINES = /\/(compare|client|api\/v1\/(baselines|series|alerts))\b/;
 
-/** The curl lines of the README that upload, comments cut off. */
+/** The README's curl lines that upload, without comments. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
   .filter((line) => line.startsWith("curl ") && !OTHER_LINES.test(line))
   .map((line) => line.replace(/\s+#.*$/, ""));
@@ -545,7 +545,7 @@ test("every curl line of the README that uploads works as it stands", async () =
   }
 });
 
-/** Begins an upload that never ends by itself; gives what ends it. */
+/** Starts an upload that never ends by itself; returns what ends it. */
 async function hanging_upload(to, name) {
   const stop = new AbortController();
   const socket = connect(to.port, "127.0.0.1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads from the page over a bad connection: they go on by themselves, also after a restart of
+// Uploads from the page over a bad connection: they resume by themselves, also after a restart of
 // the service and, for the same file, after a reload, and send hardly anything twice.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ import { temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 const MIB = 1 << 20;
-const SIZE = 24 * MIB; // some pieces
+const SIZE = 24 * MIB; // several pieces
 const folder = temporary("upload-page");
 
 let browser;
@@ -31,7 +31,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** A trace with so many blanks behind it that it takes a while. */
+/** A trace followed by so many blanks that sending it takes a while. */
 function big_file(name) {
   const bytes = Buffer.alloc(SIZE, " ");
   Buffer.from(small_json({ names: [name] })).copy(bytes);

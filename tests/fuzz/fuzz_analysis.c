@@ -42,7 +42,7 @@ static void check_kernels(const struct report *report)
     check(!kernels || owned_ns == table_cell(breakdown, 0, "busy_ns")->i);
 }
 
-// What was alive sums to the peak, copies own the exposed memory time.
+// Live memory sums to the peak, and copies own the exposed memory time.
 static void check_memory(const struct report *report)
 {
     const struct table *memory = report_find(report, "memory");
@@ -96,7 +96,7 @@ static void compare_with_itself(const struct report *run, const struct report *r
         check(table_cell(modules, i, "delta_ns")->i == 0);
 }
 
-// What was saved loads as it was.
+// A saved report loads unchanged.
 static void check_saved(const struct report *report, struct arena *arena)
 {
     struct report loaded = {.arena = arena};
@@ -115,7 +115,7 @@ static void check_saved(const struct report *report, struct arena *arena)
     buf_free(&second);
 }
 
-// Choices of steps by the size of the input, so that each is taken with every kind of trace.
+// Chooses steps by the size of the input, so that each choice meets every kind of trace.
 static struct analysis_options choose(size_t size)
 {
     static const char *const patterns[] = {NULL, "*", "ProfilerStep#1", "iter*"};

@@ -55,7 +55,7 @@ static bool is_plain_tar(const struct format_found *found)
     return found->format && !found->layer_count && strcmp(found->format->name, "tar") == 0;
 }
 
-// A limit on top makes a source readable in order only.
+// A limit on top makes a source sequential.
 static struct source *open_bytes(const uint8_t *data, size_t size, bool in_order)
 {
     struct err err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any lines as Cookie and Authorization headers: what is found lies in them and has the form of a
-// secret, and a second cookie of the name hides the first.
+// Any lines as Cookie and Authorization headers: what is found is inside them and has the form of a
+// secret, and a second cookie of the same name is ignored.
 #include "server/access/credentials.h"
 #include "server/base/token.h"
 
@@ -22,7 +22,7 @@ static bool lies_in(struct str part, struct str whole)
     return part.at >= whole.at && part.at + part.len <= whole.at + whole.len;
 }
 
-// Each line is a header; those that begin with '=' are Authorization.
+// Each line is a header; those that start with '=' are Authorization.
 static size_t read_lines(struct str text, struct request_header headers[MOST_LINES])
 {
     size_t count = 0;

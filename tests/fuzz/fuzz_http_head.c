@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the head of a request, and what stands in it as a range of a file: never a crash, no
-// line without its header in a head that passes, and no range outside of the file.
+// Any bytes as the head of a request, and a file range in it: never a crash, no line without its
+// header in a head that passes, and no range outside the file.
 #include "server/http/file_range.h"
 #include "tests/unit/http_head_cut.h"
 
@@ -11,14 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// A head that passes has a header for each line from the first header's to the empty one. (Of CR CR
-// behind the version nothing can be seen any more.)
+// A head that passes has a header for each line from the first header's to the empty one. (After CR
+// CR following the version, nothing is visible any more.)
 static void check_lines(const struct cut *cut, struct str head)
 {
     size_t count = 0;
     const struct mg_request_info *info = &cut->info;
     if (info->num_headers == 0 || info->num_headers == MG_MAX_HEADERS)
-        return; // refused for want of a Host, or for too many
+        return; // refused because of no Host, or several
     for (size_t i = (size_t)(info->http_headers[0].name - cut->text); i < head.len; i++)
         count += head.at[i] == '\n';
     if (count != (size_t)info->num_headers + 1)

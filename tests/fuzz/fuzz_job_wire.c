@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a service and the process of a trace job tell each other: taken or refused, and
-// what was taken can be told again.
+// Any bytes as messages between a service and the process of a trace job: accepted or refused, and
+// what was accepted can be sent again.
 #include "server/jobs/job_wire.h"
 
 #include <stdlib.h>

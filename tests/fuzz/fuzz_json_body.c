@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the JSON body of a request: an object or a refusal, in whatever steps they come, and
-// what was read can be written and read again.
+// Any bytes as the JSON body of a request: an object or a refusal, however they are split, and what
+// was read can be written and read again.
 #include "server/http/json_body.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every variant of the structural index finds what the scalar one finds, wherever the text is
+// Every variant of the structural index finds the same as the scalar one, wherever the text is
 // split.
 #include <stdint.h>
 #include <stdlib.h>

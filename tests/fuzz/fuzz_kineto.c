@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes go through the whole trace reader without harm, and give the same in one piece as by
-// another way, which the first byte chooses: in small pieces, or by one variant of matching layouts
-// or none.
+// Any bytes go through the whole trace reader without harm, and give the same result in one piece
+// as in another way, which the first byte chooses: in small pieces, or with one variant of matching
+// layouts or none.
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static void dump_again(struct buf *out, struct str bytes, unsigned number)
     struct budget budget = {.limit = LIMIT};
     struct err err = {0};
     enum way way = (enum way)(number % 3);
-    // What no format takes is no matter of layouts.
+    // Layouts have no part in input that no format accepts.
     if (way == WAY_PIECES || format_kineto.probe(bytes, (struct str){"", 0}) == FORMAT_UNLIKE) {
         dump_bytes(out, bytes, number + 1, &budget);
     } else {

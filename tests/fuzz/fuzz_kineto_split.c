@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes read in pieces, of the size that the first two bytes say and on as many cores as the
-// third, give the trace that reading in one go gives.
+// Any bytes read in pieces, with the size given by the first two bytes and the number of cores by
+// the third, give the same trace as reading in one go.
 #include <stdint.h>
 #include <stdlib.h>
 

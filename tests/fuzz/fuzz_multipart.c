@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a multipart body: never a crash, and the same parts in any steps.
+// Any bytes as a multipart body: never a crash, and the same parts however they are split.
 #include "server/uploads/multipart.h"
 
 #include "ingest/base/buf.h"
@@ -31,7 +31,7 @@ static bool feed_read(void *ctx, void *bytes, size_t cap, size_t *got, struct er
     return true;
 }
 
-// Every part and the way it ended, as text.
+// Every part and how it ended, as text.
 static void parse(struct str body, size_t step, struct buf *out)
 {
     struct feed feed = {body, step, 0};
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ignore(multipart_boundary(body, boundary, &err));
     parse(body, SIZE_MAX, &whole);
     parse(body, 1 + data[0] % 64, &stepped);
-    // What was read of a part before an error may differ; whole parts and the error may not.
+    // How much of a part was read before an error may differ; whole parts and the error may not.
     bool ended = whole.len >= 3 && memcmp(whole.at + whole.len - 3, "end", 3) == 0;
     if (ended && (whole.len != stepped.len || memcmp(whole.at, stepped.at, whole.len) != 0))
         abort();

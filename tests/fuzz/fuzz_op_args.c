@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the inputs of an operator: never a crash, and figures are either known or marked.
-// The input is an operator's name, its shapes, types, strides and concrete inputs, a line each.
+// The input is an operator's name, shapes, types, strides and concrete inputs, one line each.
 #include "analysis/work/work_model.h"
 
 #include <stdlib.h>

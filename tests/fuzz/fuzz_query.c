@@ -17,7 +17,7 @@ static void ignore(bool outcome)
     (void)outcome;
 }
 
-// A decoded text holds neither control characters nor bytes that are not UTF-8.
+// A decoded text contains neither control characters nor invalid UTF-8.
 static void check_clean(struct str text)
 {
     if (str_valid_utf8(text) != text.len)

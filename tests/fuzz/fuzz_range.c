@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as the Range of a file of any size, with any If-Range: the whole file, a part that lies
-// in it and is what Content-Range says, or 416.
+// Any text as the Range of a file of any size, with any If-Range: the whole file, a part inside it
+// that matches Content-Range, or 416.
 #include "server/http/file_range.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void apply(struct request *request, uint64_t size)
     response_free(&response);
 }
 
-// A byte for the size, then If-Range up to a line end, if any, then Range.
+// A byte for the size, then If-Range up to the end of line, if any, then Range.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint64_t sizes[] = {0, 1, 500, (uint64_t)1 << 40, INT64_MAX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of tables in parts: each part is good or the file is refused, and whatever is
-// taken fits the bounds of a part.
+// Any bytes as a file of tables in parts: each part is good or the file is refused, and every
+// accepted part is within the size limits.
 #include "analysis/analysis.h"
 #include "analysis/report/report_parts.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any head of a request, one header per line, through all checks that come before a handler: what
-// passes has one known Host, one honest length and clean texts.
+// Any request head, one header per line, through all checks that run before a handler: what passes
+// has one known Host, one honest length and clean texts.
 #include "server/access/peers.h"
 #include "server/base/token.h"
 #include "server/http/precheck.h"
@@ -24,7 +24,7 @@ static void ignore(bool outcome)
     (void)outcome;
 }
 
-// What stands before the separator; *rest is what stands behind it.
+// What comes before the separator; *rest is what comes after it.
 static struct str take(struct str *rest, char separator)
 {
     const char *end = rest->len ? memchr(rest->at, separator, rest->len) : NULL;
@@ -34,7 +34,7 @@ static struct str take(struct str *rest, char separator)
     return taken;
 }
 
-// The library's texts end with a NUL and so hold none.
+// The library's texts are NUL-terminated and so contain no NUL.
 static struct str without_nul(struct str text)
 {
     const char *nul = text.len ? memchr(text.at, '\0', text.len) : NULL;

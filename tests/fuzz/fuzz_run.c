@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of two or three ranks, as processes that read strangers' files may send them, join to
-// a run without harm, whatever their cells say. Beside the saved report an input holds edits of
-// single cells, so that values at the edges of their types are met often.
+// The tables of two or three ranks, as they may come from processes that read untrusted files, join
+// into a run without harm, whatever their cells contain. Besides the saved report, an input has
+// edits of single cells, so that values at the edges of their types occur often.
 #include "server/jobs/job_wire.h"
 
 #include "analysis/analysis.h"
@@ -21,7 +21,7 @@ static const double fractions[] = {-1.0, 0.0, 1e308, -1e308, 5e-324, 1.0 / 0.0};
 
 static const char *const texts[] = {"", "0", "all_reduce", "[0, 1]", "[-1, 9223372036854775807]"};
 
-// The cell takes a value at an edge of its type, or that of another row, or none.
+// The cell gets a value at an edge of its type, the value of another row, or none.
 static void edit_cell(struct table *table, struct cell *cell, unsigned column, unsigned kind)
 {
     size_t other = kind / 16 * (size_t)7 % table->row_count;
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
-// Mostly the edits are changed: changed bytes of a saved report are hardly ever one.
+// Mostly mutates the edits: a mutated report is hardly ever still valid.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     enum { MOST_BYTES = HEAD_BYTES + UINT8_MAX * EDIT_BYTES };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a text: what is found lies inside, in order, and is gone from the redacted text.
+// Any bytes as text: secrets found are inside it, in order, and gone from the redacted text.
 #include "ingest/base/secret_anchors.h"
 #include "ingest/base/secrets.h"
 

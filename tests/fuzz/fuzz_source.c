@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes go through detection, decompression and limits without harm, and in pieces give the
-// same bytes as in one.
+// Any bytes go through detection, decompression and limits without harm, and give the same bytes in
+// pieces as in one.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static struct outcome read_all(const uint8_t *data, size_t size, size_t step)
     return outcome;
 }
 
-// Frames of data, or frames to be skipped before them.
+// Data frames, possibly after skippable frames.
 static bool is_zstd(const uint8_t *data, size_t size)
 {
     return size >= 4 && ((data[0] == 0x28 && data[1] == 0xb5 && data[2] == 0x2f) ||
@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct outcome whole = read_all(data + 1, size - 1, 0);
     struct outcome pieces = read_all(data + 1, size - 1, (size_t)data[0] + 1);
-    // Damage may be noticed a block earlier or later, but never in one case only; but libzstd takes
-    // a stricter way through a frame that it has whole, so that it refuses some that it decodes in
+    // Damage may be noticed a block earlier or later, but never in one case only. The exception:
+    // libzstd is stricter with a frame that it has whole, so it refuses some that it decodes in
     // pieces (1.5.4, on corpus/fuzz_source/zstd_stricter_whole).
     bool strict = !is_zstd(data + 1, size - 1);
     if (strict && (whole.code == ERR_NONE) != (pieces.code == ERR_NONE))

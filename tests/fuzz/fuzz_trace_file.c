@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a damaged trace file fails cleanly or gives a trace that keeps its promises. The header
-// checksum is not compared in fuzzing builds.
+// Loading a damaged trace file fails cleanly or gives a trace that keeps its promises. Fuzzing
+// builds do not compare the header checksum.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

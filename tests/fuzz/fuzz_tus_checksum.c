@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as base64, and as the checksum of a piece: a refusal, or a checksum that other bytes
-// do not have.
+// Any bytes as base64, and as the checksum of a piece: a refusal, or a checksum that no other bytes
+// have.
 #include "server/uploads/base64.h"
 #include "server/uploads/tus_checksum.h"
 
@@ -26,7 +26,7 @@ static void fuzz_checksum(struct str text, struct arena *arena)
     }
     check(!checksum || tus_checksum_add(checksum, text.at, text.len, &err));
     if (checksum)
-        check(!tus_checksum_agrees(checksum)); // a text that holds its own hash
+        check(!tus_checksum_agrees(checksum)); // a text that contains its own hash
     tus_checksum_free(checksum);
 }
 

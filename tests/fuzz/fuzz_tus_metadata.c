@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as Upload-Metadata: never a crash, only clean fields, and the same ones when they are
-// written down and read again.
+// Any bytes as Upload-Metadata: never a crash, only clean fields, and the same ones when written
+// out and read again.
 #include "server/uploads/base64.h"
 #include "server/uploads/tus_metadata.h"
 

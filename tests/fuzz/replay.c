@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds every file of a folder to a fuzz target, so that what fuzzing once found stays found.
+// Feeds every file in a folder to a fuzz target, so that bugs once found by fuzzing stay fixed.
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,8 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// Copies into a block of exactly the file's size, so that AddressSanitizer sees a read past the
-// end.
+// Copies into a block of exactly the file's size, so that AddressSanitizer sees reads past the end.
 static bool replay(const char *path)
 {
     FILE *file = fopen(path, "rb");

@@ -99,10 +99,10 @@ static struct str text_of(const struct buf *buf)
     return (struct str){buf->len ? buf->at : "", buf->len};
 }
 
-// What reading the bytes gives; nothing may stay counted in the budget.
+// The result of reading the bytes; nothing may remain counted in the budget.
 static void dump(struct str bytes, size_t step, struct buf *out)
 {
-    // A block of exactly this size, so that AddressSanitizer sees a read past the end.
+    // A block of exactly this size, so that AddressSanitizer sees reads past the end.
     struct budget budget = {0};
     char *exact = malloc(bytes.len ? bytes.len : 1);
     memcpy(exact, bytes.at, bytes.len);
@@ -176,11 +176,11 @@ static void sealed_traces_keep_their_promises(void **state)
 // ---- cutting
 // -------------------------------------------------------------------------------------
 
-// A second, plain reading of where the items of the event list end, for files whose brackets and
-// quotes are in order.
+// A second, simple way to find where the items of the event list end, for files whose brackets and
+// quotes are well-formed.
 struct outline {
-    size_t list;      // behind the opening bracket of the event list; 0 when there is none
-    size_t ends[256]; // behind the closing bracket of each item that is a container
+    size_t list;      // after the opening bracket of the event list; 0 if there is none
+    size_t ends[256]; // after the closing bracket of each item that is a container
     size_t count;
     bool bare;
 };
@@ -242,7 +242,7 @@ static void dump_only_events(struct str bytes, struct buf *out)
     assert_int_equal(budget.used, 0);
 }
 
-// Whether the event list or one of its items is newly complete at this cut.
+// Whether the event list or one of its items becomes complete at this cut.
 static bool completes(const struct outline *outline, size_t cut)
 {
     for (size_t i = 0; i < outline->count; i++)
@@ -251,7 +251,7 @@ static bool completes(const struct outline *outline, size_t cut)
     return cut == outline->list;
 }
 
-// The events that end before `end`, and their brackets closed.
+// The events that end before `end`, with their brackets closed.
 static void dump_complete(struct str text, const struct outline *outline, size_t end,
                           struct buf *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace from memory and writes it as text that people can review and tests compare.
+// Reads a trace from memory and writes it as text that people can review and tests can compare.
 #ifndef TESTS_GOLDEN_TRACE_DUMP_H
 #define TESTS_GOLDEN_TRACE_DUMP_H
 
@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-// Reads bytes as a trace on this thread, `step` at a time (0: all at once). NULL with *err set.
+// Reads bytes as a trace on this thread, `step` at a time (0: all at once). On NULL, *err is set.
 static inline struct trace *dump_read(struct str bytes, size_t step, struct budget *budget,
                                       struct err *err)
 {
@@ -28,7 +28,7 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
     return NULL;
 }
 
-// The same by one variant of matching, NULL: every event member by member.
+// Same with one matching variant; NULL: every event member by member.
 static inline struct trace *dump_read_by(const struct kineto_match *match, struct str bytes,
                                          struct budget *budget, struct err *err)
 {
@@ -62,7 +62,7 @@ static inline void dump_number(struct buf *out, const char *what, int64_t value)
         buf_printf(out, "%s%" PRId64, what, value);
 }
 
-// The same for values that may be negative.
+// Same for values that may be negative.
 static inline void dump_signed(struct buf *out, const char *what, int64_t value)
 {
     if (value != VALUE_ABSENT)
@@ -166,7 +166,7 @@ static inline void dump_memory_args(struct buf *out, const struct memory_args *a
     buf_printf(out, " order %" PRIu32, args->order);
 }
 
-// What the kind of the event keeps beside name, time and place.
+// What is kept for this kind of event besides name, time and place.
 static inline void dump_args(struct buf *out, const struct trace *trace, uint32_t event)
 {
     enum event_kind kind = (enum event_kind)trace->kind[event];
@@ -210,7 +210,7 @@ static inline void dump_events(struct buf *out, const struct trace *trace)
     }
 }
 
-// Counters with what they showed.
+// Counters with their samples.
 static inline void dump_counters(struct buf *out, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->counter_count; i++) {
@@ -248,7 +248,7 @@ static inline void dump_trace(struct buf *out, const struct trace *trace)
                        trace->repairs[repair].first_pos);
 }
 
-// The same of what reading gave, a trace or an error; the trace is freed.
+// Same for the result of reading, a trace or an error; the trace is freed.
 static inline void dump_result(struct buf *out, struct trace *trace, const struct err *err)
 {
     if (trace) {
@@ -262,14 +262,14 @@ static inline void dump_result(struct buf *out, struct trace *trace, const struc
     trace_free(trace);
 }
 
-// What reading these bytes gives, whatever they are.
+// The result of reading any bytes.
 static inline void dump_bytes(struct buf *out, struct str bytes, size_t step, struct budget *budget)
 {
     struct err err = {0};
     dump_result(out, dump_read(bytes, step, budget, &err), &err);
 }
 
-// What every sealed trace promises; NULL or the promise that is broken.
+// What every sealed trace promises; returns the broken promise or NULL.
 static inline const char *dump_broken_promise(const struct trace *trace)
 {
     uint32_t next = 0;

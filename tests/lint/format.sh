@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every C file stands as clang-format 14 would write it. Later releases lay out some macros and
-# initializers otherwise, and no layout suits them all, so with those nothing is checked.
+# Checks that every C file is formatted as by clang-format 14. Later releases format some macros and
+# initializers differently, and no layout satisfies them all, so with those nothing is checked.
 set -euo pipefail
 
 major=$(clang-format --version | sed -E 's/.*version ([0-9]+).*/\1/')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every import of a script, and every file that a page names, is there under that name: browsers
-// load pages only when they are visited.
+// Every import of a script, and every file a page refers to, exists under that name: browsers only
+// load pages when they are visited.
 import { dirname, join } from "node:path/posix";
 import { line_of } from "./source.mjs";
 
@@ -11,11 +11,11 @@ const PATHS = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g; // in types within com
 const SERVED = /"\/static\/\{\{tree\}\}\/([^"]+\.(?:m?js|css))"/g;
 const BUILT = /^web\/vendor\//; // copied by vendor.sh
 
-/** The names in the braces of an import or an export, as the module that exports them says. */
+/** The names in the braces of an import or export, as used by the exporting module. */
 const names_in = (list, at) => (list ?? "").split(",").map((one) => one.trim().split(/\s+as\s+/))
   .map((pair) => pair.at(at)).filter(Boolean);
 
-const FILES = /^(web|tests\/(?!lint\/)).*\.(mjs|html)$/; // the lint's own have samples
+const FILES = /^(web|tests\/(?!lint\/)).*\.(mjs|html)$/; // the lint's own contain samples
 
 /** @param {Source} file @returns {Set<string>} */
 function exports_of({ uncommented }) {
@@ -47,7 +47,7 @@ function missing_names(file, files) {
   });
 }
 
-/** Imports of what is not there. @param {Source[]} all */
+/** Imports of names that do not exist. @param {Source[]} all */
 export function broken_imports(all) {
   const files = new Map(all.map((file) => [file.path, file]));
   return all.filter(({ path }) => FILES.test(path)).flatMap((file) => [

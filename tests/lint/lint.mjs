@@ -34,7 +34,7 @@ function lint() {
   return complaints.length === 0 && files.length > 0;
 }
 
-/** Samples that a rule judges wrongly. */
+/** Samples that a rule gets wrong. */
 function misjudged(rule) {
   const fires = ([path, text]) => complaints_of(rule, source(path, text)).length > 0;
   return [
@@ -44,7 +44,7 @@ function misjudged(rule) {
   ];
 }
 
-/** Complaints of `imports` that are not the expected ones. */
+/** Differences between the complaints of `imports` and the expected ones. */
 function misjudged_imports() {
   const files = [
     ["web/a.mjs", 'import b, { c as d, e } from "./x/b.mjs";\nimport * as f from "./none.mjs";\n'

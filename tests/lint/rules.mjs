@@ -59,7 +59,7 @@ function check_layers({ path, uncommented }) {
   });
 }
 
-// Headers of libraries that stand behind one narrow interface each.
+// Headers of libraries that may only be used behind one narrow interface each.
 const FENCED = [
   [/^civetweb\.h$/, /^server\/http\/http[^/]*$/],
   [/^sqlite3\.h$/, /^server\/db\/db_sqlite[^/]*$/],
@@ -87,8 +87,8 @@ function check_file_size({ lines }) {
   return [{ line: count, what: `file of ${count} lines, expected at most ${FILE_LINES}` }];
 }
 
-// In C the formatter puts a function's braces, and only those, alone in column 0; in JavaScript the
-// closing brace has the indent of the line that opens.
+// The formatter puts the braces of C functions, and no others, alone in column 0; in JavaScript the
+// closing brace has the indent of the opening line.
 const FUNCTION_OPENS = /^(\{)$|^( *)(?:export |default |async )*function\b.*\{$/;
 
 function check_function_size({ lines }) {
@@ -102,7 +102,7 @@ function check_function_size({ lines }) {
   });
 }
 
-/** The parameters in a list behind an opening parenthesis; where the error goes comes on top. */
+/** The number of parameters after an opening parenthesis; the error's does not count. */
 function count_parameters(list) {
   let depth = 1;
   let commas = 0;
@@ -123,7 +123,7 @@ function check_parameters({ code }) {
   });
 }
 
-// Four columns per level: a statement's first level stands at column 4.
+// Four columns per level: a function's statements start at column 4.
 const TOO_DEEP = /^ {16,}(if|for|while|do|switch)\b/;
 
 function check_nesting({ code }) {
@@ -135,8 +135,9 @@ function check_nesting({ code }) {
 
 const BANNED_C =
   /\b(strcpy|strcat|v?sprintf|gets|strtok|ato[ilf]|alloca|system|popen|tmpnam)[ \t]*\(/g;
-// What of the HTTP library is used; the rest is banned: its forms, files, scripts, TLS and parsers
-// have killed processes (mg_handle_form_request, mg_get_var, document_root, ssl_certificate).
+// The only parts of the HTTP library we use; the rest is banned: its forms, files, scripts, TLS and
+// parsers have killed processes (mg_handle_form_request, mg_get_var, document_root,
+// ssl_certificate).
 const CIVETWEB = new Set(["context", "callbacks", "connection", "header", "request_info",
   "server_port", "get_context", "get_request_info", "get_server_ports", "get_user_data",
   "get_user_connection_data", "set_user_connection_data", "disable_connection_keep_alive",
@@ -164,7 +165,7 @@ function check_sql({ uncommented }) {
   );
 }
 
-/** Declarations and definitions at file scope, each with braces emptied. */
+/** Declarations and definitions at file scope, with empty braces. */
 function top_level(code) {
   const found = [];
   let depth = 0;
@@ -185,7 +186,7 @@ function top_level(code) {
   return found;
 }
 
-/** Whether the object that a declaration names cannot change. */
+/** Whether the declared object is constant. */
 function is_constant(declaration) {
   const left = declaration.split("=")[0];
   const star = left.lastIndexOf("*");
@@ -248,7 +249,8 @@ function check_web_rooms({ path, uncommented }) {
   });
 }
 
-// Turns of phrase that texts for users once had, across line ends and joined strings, too.
+// Turns of phrase that must not come back in texts for users, also across line breaks and joined
+// strings.
 const STRANGE = ["the begin of", "begins? last", "(had|not yet) begun", "ha(s|ve)( not)? come",
   "point at", "told (apart|from)", "of its own", "held against", "the run before", "the one above",
   "worked out", "goes for good", "nobody knows"];
@@ -282,7 +284,7 @@ function check_spdx({ lines, path }) {
 const HOSTS = new RegExp(
   ["registry\\.[a-z0-9.-]+", "npmmirror\\.com", "pypi\\.org", "pythonhosted\\.org"].join("|"),
 );
-// A folder of some machine; "/work" alone is an endpoint.
+// A folder on some machine; "/work" alone is an endpoint.
 const MACHINE_PATH = /(?<![\w.\/~-])\/((root|home)(?=\/|["'\s)]|$)|work(?=\/))/;
 
 function check_places({ lines }) {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every shell script passes shellcheck, every script of the dashboard and the tests parses.
+# Every shell script passes shellcheck; every script of the dashboard and the tests parses.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

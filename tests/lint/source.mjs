@@ -6,7 +6,7 @@ import { join } from "node:path";
 const SKIPPED = /^(\.git|node_modules|build(-.*)?|data|vendor|corpus|\.vendor.*|\.cache)$/;
 const EXTENSION = /\.(c|h|cpp|js|mjs|css|html|sql|sh|cmake|md|json|txt|conf|service)$/;
 const NAME = /(^|\/)(run|quickstart|Dockerfile|\.[a-z-]+)$/;
-// Recorded traces hold what their machines wrote.
+// Recorded traces contain what their machines wrote.
 const INPUT = /^tests\/golden\/.*\.json$/;
 
 /**
@@ -16,12 +16,12 @@ const INPUT = /^tests\/golden\/.*\.json$/;
  * both keep every line where it is.
  */
 
-/** Replaces all but line ends by blanks. @param {string} s */
+/** Replaces everything but line breaks with blanks. @param {string} s */
 function blank(s) {
   return s.replace(/[^\n]/g, " ");
 }
 
-/** Blanks comments, and with `strings` also what stands between quotes. */
+/** Blanks comments and, with `strings`, the contents of quotes. */
 function blanked(text, strings) {
   const token = /\/\*[^]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
   return text.replace(token, (t) => {
@@ -62,7 +62,7 @@ export function sources(root) {
   return found.sort().map((path) => source(path, readFileSync(join(root, path), "utf8")));
 }
 
-/** The number, from 1, of the line that holds this offset. */
+/** The number, from 1, of the line at this offset. */
 export function line_of(text, offset) {
   return text.slice(0, offset).split("\n").length;
 }

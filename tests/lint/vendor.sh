@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The copied libraries are those the manifest names, byte for byte, and nothing lies beside them.
+# The copied libraries are exactly those in the manifest, byte for byte, and nothing else is there.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../../web/vendor"

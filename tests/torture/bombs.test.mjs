@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are small and grow huge, or look harmless and never end: each is refused, or read
-// within seconds and little memory, and the service answers meanwhile.
+// within seconds and with little memory, and the service answers meanwhile.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -13,11 +13,11 @@ import { figure, is_long } from "./helpers/torture.mjs";
 
 const CPU_LIMIT_S = 2;
 const EXTRA_LIMIT_MB = 160;
-const SANITIZED_TIMES = 12; // what a build with sanitizers may take more
+const SANITIZED_TIMES = 12; // how much longer a build with sanitizers may take
 
 const folder = temporary("bombs");
 
-/** What zstd makes of some bytes. */
+/** Bytes compressed with zstd. */
 function zstd(input, ...options) {
   const { stdout, status } = spawnSync("zstd", ["-cq", ...options], { input, maxBuffer: 1 << 30 });
   assert.equal(status, 0);
@@ -27,17 +27,17 @@ function zstd(input, ...options) {
 const HEAD = '{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1,"pid":0,"tid":7,' +
   '"args":{"stream":7,"device":0}}';
 
-/** One GiB of blanks behind the begin of a trace, packed to some ten thousand bytes. */
+/** One GiB of blanks after the start of a trace, compressed to about ten thousand bytes. */
 function huge_blank(pack) {
   const blank = Buffer.alloc(64 << 20, " ");
   const once = pack(blank);
   return Buffer.concat([pack(Buffer.from(`${HEAD},`)), ...Array.from({ length: 16 }, () => once)]);
 }
 
-/** A zstd frame whose header asks for a window of 2^31 bytes. */
+/** A zstd frame whose header requests a window of 2^31 bytes. */
 const wide_window = () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0, 0]);
 
-/** Frames that hold nothing, a million times. */
+/** A million empty frames. */
 const empty_frames = () => {
   const one = zstd(Buffer.alloc(0), "--no-check");
   return Buffer.concat(Array.from({ length: 1e6 }, () => one));
@@ -76,7 +76,9 @@ const deep = (open, close, count) =>
 
 const names = is_long ? 1e7 : 2e5;
 
-/** @type {[string, () => Buffer | string, boolean][]} what it is, its bytes, whether it is read */
+/**
+ * @type {[string, () => Buffer | string, boolean][]} what it is, its bytes, whether it can be read
+ */
 const BOMBS = [
   ["blanks, zst of 1 GiB", () => huge_blank((bytes) => zstd(bytes, "-19")), false],
   ["blanks, gz of 1 GiB", () => huge_blank((bytes) => gzipSync(bytes, { level: 9 })), false],
@@ -93,7 +95,7 @@ const BOMBS = [
   ["only opening brackets", () => "[".repeat(1e6), false],
 ];
 
-/** Reads a file and tells what that cost. */
+/** Reads a file and returns what that cost. */
 function measure(path) {
   const args = ["-f", "%U %S %M", stepscope_bin(), "analyze", "--format", "json", path];
   const { stderr, status } = spawnSync("/usr/bin/time", args, { maxBuffer: 1 << 30 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is deleted is nowhere, what is old goes, what rots is told, and no flush that failed is
-// believed.
+// What is deleted is nowhere, what is old goes, what rots is reported, and a failed flush is never
+// trusted.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const GONE = { method: "DELETE", headers: { "If-Match": "*" } };
 
 const DAY_S = 86_400;
 
-/** The files below a folder that hold one of some texts. */
+/** The files below a folder that contain one of some texts. */
 const holding = (folder, texts) => files_below(folder).filter((path) => {
   const bytes = readFileSync(path);
   return texts.some((text) => bytes.includes(text));
@@ -35,7 +35,7 @@ test("of a deleted run no byte is left in the data folder", async () => {
   const kept = await server.analysed("kept", [file({ names: ["kept_kernel"] })]);
   const names = Array.from({ length: 300 }, (_, i) => `ZebraKernel${i}`);
   const whole = small_json({ names });
-  const ids = []; // whoever deletes by name has that name in the audit log
+  const ids = []; // deleting by name puts that name in the audit log
   for (const run of ["ZebraRun", "ZebraSecond"]) {
     const parts = [...fields({ run, tag: "k=ZebraTag", note: "ZebraNote", meta: "m=ZebraMeta" }),
       file_part(whole, "ZebraFile.json")];

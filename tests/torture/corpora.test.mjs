@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of requests: every valid JSON is taken, every broken one refused, and what the standard
-// leaves open never harms. Compressed files that are broken: each is answered in its own words.
+// Request bodies: every valid JSON is accepted, every broken one refused, and what the standard
+// leaves open does no harm. Broken compressed files each get a specific answer.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** What the service says to a member that nobody knows, with this value. */
+/** The service's answer to an unknown member with this value. */
 async function say(value) {
   const body = Buffer.from(`{"unheard": ${value}}`, "latin1");
   const headers = { "Content-Type": "application/json", "If-Match": "*" };
@@ -55,7 +55,7 @@ test("all valid values are taken, all broken ones refused", async () => {
 const TRACE = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"pid":1}]}';
 const zst = (input, ...options) => spawnSync("zstd", ["-cq", ...options], { input }).stdout;
 
-/** A copy with other bytes. @param {Buffer} bytes @param {[number, number][]} changes */
+/** A copy with some bytes changed. @param {Buffer} bytes @param {[number, number][]} changes */
 function changed(bytes, ...changes) {
   const copy = Buffer.from(bytes);
   for (const [at, value] of changes) copy[at < 0 ? copy.length + at : at] = value;
@@ -67,7 +67,7 @@ const ZST = zst(TRACE);
 const SIZED = zst(TRACE, `--stream-size=${TRACE.length}`);
 const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** @type {[string, Buffer, number, RegExp][]} what, bytes, exit code, what is said */
+/** @type {[string, Buffer, number, RegExp][]} what, bytes, exit code, message */
 const PACKED = [
   ["gzip with reserved flags, which say nothing", changed(GZ, [3, 0xe0]), 0, /rank 0/],
   ["gzip of an unknown method", changed(GZ, [2, 7]), 4,

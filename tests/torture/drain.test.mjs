@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGTERM in the middle of uploads: what is under way ends well, what is new is told to come back,
-// and the service is gone soon (R12). The long form also has clients that never end.
+// SIGTERM in the middle of uploads: those in progress finish, new ones are asked to come back, and
+// the service exits soon (R12). The long form also has clients that never end.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -31,14 +31,14 @@ function begin_upload(server, run) {
   return upload;
 }
 
-/** Uploads of which the service has begun to read the bodies. */
+/** Uploads whose bodies the service has started to read. */
 async function begin_uploads(server) {
   const uploads = Array.from({ length: UPLOADS }, (_, i) => begin_upload(server, `r${i}`));
   await until("all are told to go on", () => uploads.every(({ said }) => / 100 /.test(said)));
   return uploads;
 }
 
-/** SIGTERM, and the moment from which on nothing new is taken. */
+/** Sends SIGTERM and waits until nothing new is accepted. */
 async function begin_stop(server) {
   const begin = performance.now();
   server.child.kill("SIGTERM");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call on a file of the data folder fails, alone or from then on: right answers, no false
-// success, a living service that recovers, a whole database.
+// Every call on a file in the data folder fails, once or from then on: right answers, no false
+// success, a live service that recovers, an intact database.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chance } from "../e2e/helpers/tools.mjs";
@@ -10,7 +10,7 @@ import { play, verify } from "./helpers/scenario.mjs";
 import { Sweep } from "./helpers/sweep.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
-// What each kind of call can fail with on a disk.
+// How each kind of call can fail on a disk.
 const FAILURES = {
   open: ["ENOSPC", "EIO", "EINTR"],
   read: ["EIO", "EINTR", "short"],
@@ -29,7 +29,7 @@ const sweep = new Sweep();
 before(() => sweep.begin());
 after(() => sweep.server?.child.kill("SIGKILL"));
 
-/** All cases, or some of them by chance. */
+/** All cases, or a random choice. */
 function cases() {
   const all = sweep.sites.flatMap((site) => (FAILURES[site.kind] ?? []).map((action) =>
     ({ site, action, number: ACTIONS[action] })));
@@ -48,7 +48,7 @@ test("a call on a file that fails once gives no false success and no lasting har
   assert.ok(fired > played / 2, `only ${fired} of ${played} faults came about`);
 });
 
-// Only an upload of known length reserves its room.
+// Only an upload of known length reserves its space.
 const LASTING = [["write", "ENOSPC", [507]], ["reserve", "ENOSPC", [202, 507]],
   ["write", "EIO", [503]], ["sync", "EIO", [503]], ["open", "EIO", [503]], ["name", "EIO", [503]],
   ["open", "EPERM", [503]], ["name", "EPERM", [503]], ["write", "EPERM", [503]]];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that is really full: nothing is acknowledged that is not stored, reading goes on, deleting
-// makes room, and with room all goes on by itself.
+// A disk that is really full: nothing is acknowledged that is not stored, reading still works,
+// deleting frees space, and with space everything resumes by itself.
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync }
   from "node:fs";
@@ -55,7 +55,7 @@ test("a full disk costs no acknowledged upload and is got over without help", { 
     }
     await until("the ballast is there", is_kept_back);
 
-    // Each round takes what is left; what the ballast gives back goes, too.
+    // Each round takes what is left, including what the ballast frees.
     const statuses = new Map();
     let round = 0;
     for (let refused = 0; refused < REFUSED; round++) {
@@ -110,7 +110,7 @@ test("the ballast lets a run be deleted on a full disk", { skip: reason }, async
   await until("the ballast is there", () => existsSync(join(data, "ballast")));
   await until("the log of writes was emptied", async () =>
     (await run_status("stat", ["-c", "%s", join(data, "stepscope.db-wal")])).stdout.trim() === "0");
-  for (const turn of [1, 2]) { // it is no use once alone
+  for (const turn of [1, 2]) { // once alone proves nothing
     fill(join(disk, "filler"));
     const gone = await server.request("/api/v1/runs/victim", GONE);
     assert.ok([200, 204].includes(gone.status), gone.text);

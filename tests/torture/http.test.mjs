@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are wrong, odd or hostile, each with the one answer that it gets: at once, with the
-// headers that guard browsers, without a reset, without burning a core (S5).
+// Requests that are wrong, odd or hostile, each with the one answer it gets: at once, with the
+// headers that protect browsers, without a reset, without burning CPU (S5).
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -33,7 +33,7 @@ const CHUNKS = "Transfer-Encoding: chunked";
 const EMPTY_PART = '--x\r\nContent-Disposition: form-data; name="trace"\r\n\r\n\r\n--x';
 const repeat = (text, count) => Array(count).fill(text);
 
-/** Heads that are no request of HTTP 1.1. @type {[string, Buffer, number][]} */
+/** Heads that are not an HTTP 1.1 request. @type {[string, Buffer, number][]} */
 const HEADS = [
   ["a plain request", get(HOST), 200],
   ["version 1.0 with a Host", line("GET /healthz HTTP/1.0"), 200],
@@ -184,7 +184,7 @@ const BODIES = [
     "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA"), 200],
 ];
 
-/** What stopped, or could stop, the library below. @type {[string, Buffer, number][]} */
+/** What stopped, or could stop, the HTTP library. @type {[string, Buffer, number][]} */
 const KILLERS = [
   ...BODIES.filter(([, bytes]) => /a=%|a=b\0c|a=x{99}/.test(bytes.toString("latin1"))),
   ...BODIES.filter(([name]) => name === "a part without a body"),
@@ -213,7 +213,7 @@ for (const [what, cases] of Object.entries({ HEADS, ADDRESSES, BODIES })) {
 }
 
 test("an extension of a chunk is refused, or ignored as RFC 9112 7.1.1 allows", async () => {
-  // CivetWeb refuses it up to 1.15; from 1.16 on the five bytes arrive, and are no form.
+  // CivetWeb up to 1.15 refuses it; from 1.16 on the five bytes arrive, and are not a form.
   const bytes = post([CHUNKS, FORM], "5;a=b\r\nabcde\r\n0\r\n\r\n");
   const found = await ask(server.port, [bytes]);
   check_answer("an extension of a chunk", found, found.status === 400 ? 400 : 422);

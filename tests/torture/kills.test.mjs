@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGKILL at seeded random moments of uploads of every form, replacements, deletions, analyses and
-// starts: what was acknowledged stays, what was said to be gone is gone, nothing else remains.
-// STEPSCOPE_KILLS sets how many, STEPSCOPE_SEED which moments.
+// starts: what was acknowledged stays, what was reported gone is gone, nothing else remains.
+// STEPSCOPE_KILLS sets how many kills, STEPSCOPE_SEED which moments.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,9 +16,10 @@ import { Ledger, files_below, look_after, no_strangers, verify_run } from "./hel
 import { figure, is_long, lean, seed } from "./helpers/torture.mjs";
 
 const KILLS = Number(process.env.STEPSCOPE_KILLS ?? (is_long ? 10_000 : 400));
-const LANES = 2; // services side by side, each with its own folder and ledger
-const CLIENTS = 3; // of each service
-const LATEST_KILL_MS = 30; // and as long as the start took: on a busy machine all takes longer
+const LANES = 2; // services in parallel, each with its own folder and ledger
+const CLIENTS = 3; // per service
+const LATEST_KILL_MS = 30; // plus the time the start took: on a busy machine everything takes
+                           // longer
 const WITH_AN_ANSWER = 0.3; // of kills
 const AT_START = 0.15; // of kills
 const LATEST_START_KILL_MS = 12;
@@ -26,7 +27,7 @@ const FULL_CHECK_EVERY = 125;
 
 const WHERE = `STEPSCOPE_SEED=${seed}`;
 
-/** One data folder that is killed again and again. */
+/** One data folder whose service is killed again and again. */
 class Lane {
   constructor(number) {
     this.data = join(temporary("kills", fast_tmpdir()), "data");
@@ -47,7 +48,7 @@ class Lane {
     return server;
   }
 
-  /** What the kill left: promises are kept, doubts are settled, uploads in pieces go on. */
+  /** After a kill: promises are kept, unknowns are settled, uploads in pieces resume. */
   async settle(server) {
     const { clients, ledger } = this;
     const in_pieces = new Set(clients.unfinished.map(({ run }) => run));
@@ -58,7 +59,7 @@ class Lane {
     for (const run of ledger.in_state("kept")) run.busy = false;
   }
 
-  /** Requests, one after the other, until the service is gone. */
+  /** One request after another until the service is gone. */
   async client(server) {
     while (!server.dying) {
       try {
@@ -91,7 +92,7 @@ class Lane {
     await killed;
   }
 
-  /** A kill while the service starts, and perhaps sweeps. */
+  /** A kill while the service starts, possibly while it sweeps. */
   async kill_at_start() {
     const args = ["serve", "--listen", "127.0.0.1:0", "--data", this.data, ...lean];
     const child = spawn(stepscope_bin(), args, { stdio: "ignore" });
@@ -101,7 +102,7 @@ class Lane {
     await ended;
   }
 
-  /** All of the ledger against all of the folder. */
+  /** The whole ledger against the whole folder. */
   async verify() {
     const server = await this.start();
     await this.settle(server);
@@ -127,7 +128,7 @@ class Lane {
   }
 }
 
-/** The database is whole, and files and rows name each other; the service is stopped. */
+/** The database is intact, and files and rows refer to each other; the service is stopped. */
 async function verify_files(data) {
   const ask = (sql) => run_program("sqlite3", [join(data, "stepscope.db"), sql]);
   assert.equal(await ask("PRAGMA integrity_check"), "ok\n");
@@ -138,7 +139,7 @@ async function verify_files(data) {
   const ids = (await ask("SELECT id FROM trace ORDER BY 1")).split("\n").slice(0, -1);
   const traces = files_below(join(data, "traces")).map((path) => basename(path, ".sst")).sort();
   assert.deepEqual(traces, ids, "sealed traces and their rows");
-  // The other way round a row may wait for its file, which is made after it; it expires.
+  // Conversely, a row may be waiting for its file, which is created after it; it expires.
   const waiting = await ask("SELECT id FROM resumable WHERE upload_id IS NULL AND refused IS NULL");
   const unfinished = files_below(data).filter((path) => /\.(part|tmp)$/.test(path));
   assert.deepEqual(unfinished.filter((path) => !waiting.includes(basename(path, ".part"))), [],

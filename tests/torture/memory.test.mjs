@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At every place that asks for memory there is none once: no crash, no hang, no leak, no false
+// At every place that allocates memory one allocation fails: no crash, no hang, no leak, no false
 // success.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -15,11 +15,11 @@ const sweep = new Sweep();
 before(() => sweep.begin());
 after(() => sweep.server?.child.kill("SIGKILL"));
 
-/** Whether the program itself asks there, rather than a library. */
+/** Whether the program itself allocates there, rather than a library. */
 const is_own = (site) =>
   files_of(site, sweep.modules).find((path) => !/preload/.test(path)) === stepscope_bin();
 
-/** Each place, or some of them by chance, the program's own first. */
+/** Each place, or a random choice, the program's own first. */
 function cases() {
   const random = chance(seed);
   const all = sweep.sites.filter(({ kind }) => kind === "memory").map((site) => ({ site,

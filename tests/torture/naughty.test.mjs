@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Naughty strings as names of kernels, runs, tags and files, through a real browser: no script
-// runs, no policy is violated, nothing is said in the console; cells of CSV and names of files
-// are safe.
+// runs, no policy is violated, the console stays empty; CSV cells and file names are safe.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assert_clean, launch, open_page, visit } from "../e2e/helpers/browser.mjs";

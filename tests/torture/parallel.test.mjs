@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight files are read at a time, half of them larger than the memory that a reader may use: the
-// service and its readers together stay within what their number and that memory promise (R10).
-// Timed: nothing runs beside it.
+// Eight files are read at a time, half of them larger than the memory a reader may use: the service
+// and its readers together stay within the bound set by their number and that memory (R10). Timed:
+// nothing runs beside it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,8 +15,9 @@ import { figure, is_long } from "./helpers/torture.mjs";
 const MIB = 1 << 20;
 const READERS = 8;
 const JOB_MIB = is_long ? 512 : 64;
-const SERVICE_MIB = 256; // beside them; what a reader found counts as its own until it is stored
-const EVENT_BYTES = 680; // in tables, of an event with a name of its own
+const SERVICE_MIB = 256; // besides them; what a reader found counts as the service's until it is
+                         // stored
+const EVENT_BYTES = 680; // in tables, for an event with a unique name
 const LOOK_MS = 5;
 
 let server;
@@ -27,7 +28,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** A trace whose tables take about so much memory, as each event has a name of its own. */
+/** A trace whose tables take about this much memory, as each event has a unique name. */
 async function trace_that_takes(mib) {
   const folder = temporary("parallel");
   await run_program(tracegen_bin(), ["--shape", "names", "--format", "zst", "--out", folder,
@@ -35,7 +36,7 @@ async function trace_that_takes(mib) {
   return readFileSync(join(folder, "rank0.json.zst"));
 }
 
-/** Bytes of a process that stand in memory and belong to no file; 0 when it is gone. */
+/** Resident private bytes of a process; 0 if it is gone. */
 function private_bytes(pid) {
   try {
     const [, , resident, shared] = /^(\d+) (\d+) (\d+)/.exec(
@@ -46,7 +47,7 @@ function private_bytes(pid) {
   }
 }
 
-/** Looks at the service and its readers until told to stop; then gives the most that it saw. */
+/** Watches the service and its readers until stopped; then returns the peak. */
 function watch() {
   const most = { all: 0, one: 0, own: 0, at_once: 0 };
   const timer = setInterval(() => {
@@ -75,7 +76,7 @@ test(`${READERS} analyses at a time stay within ${READERS} x ${JOB_MIB} MiB`, as
   const bursts = await trace_that_takes(JOB_MIB * 3);
   const stop = watch();
   const runs = await Promise.all(Array.from({ length: 2 * READERS }, (_, i) =>
-    // Each file differs, or it would be read once.
+    // Every file differs, otherwise it would be read only once.
     upload(`run${i}`, Buffer.concat([i % 2 ? bursts : fits, skippable(i)]))));
   const ended = await Promise.all(runs.map((run) => server.settled(run)));
   const most = stop();

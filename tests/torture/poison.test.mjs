@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file whose reader dies, hangs or is given up harms nothing but itself (R15). The product has no
-// hook for that: the process is found in /proc and sent a signal, as a bug or the system would.
+// hook for that: the test finds the process in /proc and sends it a signal, as a bug or the system
+// would.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -39,7 +40,7 @@ async function upload(run, data = big, to = server) {
   return reply.json;
 }
 
-/** Waits without a pause. */
+/** Busy-waits. */
 async function catch_reader(of = server) {
   const end = performance.now() + CATCH_LIMIT_MS;
   const readers = new Readers(of);
@@ -51,14 +52,14 @@ async function catch_reader(of = server) {
   }
 }
 
-/** Sends a signal to the next reader; gives its pid. */
+/** Sends a signal to the next reader; returns its pid. */
 async function strike(signal, of = server) {
   const pid = await catch_reader(of);
   process.kill(pid, signal);
   return pid;
 }
 
-/** Stops a reader once it is shut in. */
+/** Stops a reader once it is sandboxed. */
 async function stop_inside() {
   for (;;) {
     const pid = await strike("SIGSTOP");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power cuts: every call of a service at work is recorded, a disk that keeps no more than what was
-// synced is built for many moments of it, and the service starts on what is left.
+// synced is rebuilt for many moments, and the service starts on what is left.
 // STEPSCOPE_CUTS sets how many, STEPSCOPE_SEED which.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,8 +14,8 @@ import { Disk, VARIANTS } from "./powercut/disk.mjs";
 import { ledger_at, record } from "./powercut/work.mjs";
 
 const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 220));
-const LANES = 3; // services side by side
-const ANALYSED_EVERY = 12; // of cuts are also waited for until all is analysed
+const LANES = 3; // services in parallel
+const ANALYSED_EVERY = 12; // one cut in this many also waits until everything is analysed
 const SYNC = /^(fsync|fdatasync|rename\w*)$/;
 
 const random = chance(seed);
@@ -30,7 +30,7 @@ before(async () => {
   if (!skip) recorded = await record(scratch);
 });
 
-/** @typedef {{at: number, variant: string}} Cut the power goes before event `at` */
+/** @typedef {{at: number, variant: string}} Cut the power is cut before event `at` */
 
 /** Moments before and after syncs and renames, and some others. */
 function choose_cuts(count) {
@@ -57,7 +57,7 @@ function check_run(found, run, data) {
     assert.ok(is_stored(data, contents), `bytes of ${run.name} are lost`);
 }
 
-/** No byte of an upload in pieces that was acknowledged is missing. */
+/** No acknowledged byte of an upload in pieces is missing. */
 async function check_pieces(server, run) {
   if (!run.piece || run.state !== "maybe") return;
   const reply = await server.request(run.piece.url, { method: "HEAD",
@@ -79,7 +79,7 @@ async function check_promises(server, ledger, is_thorough) {
   for (const run of ledger.runs.values()) if (found.has(run.name)) await verify_run(server, run);
 }
 
-/** Builds what one power cut leaves, and holds the service to its word on it. */
+/** Rebuilds the disk after one power cut and checks that the service keeps its promises on it. */
 async function survive(disk, cut, number) {
   const root = mkdtempSync(join(scratch, "cut-"));
   disk.save(root, VARIANTS[cut.variant], random);
@@ -102,7 +102,7 @@ function say_where(cut, error) {
   throw error;
 }
 
-/** Replays the record and cuts the power. @param {Cut[]} cuts in their order */
+/** Replays the record and cuts the power. @param {Cut[]} cuts in order */
 async function cut_power(cuts, forgets = () => false) {
   const disk = new Disk(recorded.root, forgets);
   const working = new Set();

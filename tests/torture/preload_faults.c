@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets calls fail that a service makes on the files of its data folder, and calls that ask for
-// memory. Which one fails is said by a file that the test and the service both map; every place
-// that makes such calls is noted there, known by the stack that leads to it.
+// Makes a service's calls on files in its data folder fail, and calls that allocate memory. A file
+// that the test and the service both map says which one fails; every place that makes such calls is
+// recorded there, identified by its call stack.
 #undef _FORTIFY_SOURCE // it would define the functions that are defined here
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,14 +31,14 @@ struct site {
     uint64_t frames[FRAMES];
 };
 
-// The file, as faults.mjs writes and reads it too.
+// The file, as read and written by faults.mjs too.
 struct control {
     atomic_uint recording; // note sites
-    atomic_uint kind;      // that shall fail, 0 none
+    atomic_uint kind;      // the kind that should fail, 0 none
     int32_t action;        // errno, or SHORT
     uint32_t lasting;      // 1: every call from then on, 0: one
     atomic_uint fired;     // calls that failed
-    uint32_t after;        // calls that go well before
+    uint32_t after;        // calls that succeed before
     uint64_t site;         // its hash, 0 any
     atomic_uint site_count;
     atomic_flag lock;
@@ -84,9 +84,10 @@ struct real {
 static struct {
     struct real real;
     struct control *control;
-    bool is_job; // a child in its cage: it opens nothing, and may not look at descriptors
+    bool is_job; // a sandboxed child: it opens nothing, and may not look at descriptors
     _Atomic unsigned char fds[KNOWN_FDS];
-    _Alignas(16) char early[1 << 16]; // memory asked for while the real functions are looked up
+    _Alignas(16) char early[1 << 16]; // memory handed out while the real functions are being looked
+                                      // up
     size_t early_used;
 } state;
 
@@ -94,7 +95,7 @@ static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
 
 // --- deciding -----------------------------------------------------------------------------------
 
-// Addresses keep their last bits wherever the program is put.
+// The low bits of addresses do not depend on where the program is loaded.
 static uint64_t hash_frames(enum kind kind, void *const *frames, int count)
 {
     uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)kind;
@@ -129,7 +130,7 @@ static bool is_armed(const struct control *control, enum kind kind, uint64_t has
            (!control->site || control->site == hash);
 }
 
-// Which of the armed calls this is decides; more than one thread may make them.
+// Decides which of the armed calls this is; several threads may make them.
 static int take_turn(struct control *control)
 {
     unsigned turn = atomic_fetch_add(&control->fired, 1);
@@ -137,7 +138,7 @@ static int take_turn(struct control *control)
     return fails ? control->action : 0;
 }
 
-// 0: do as asked; an errno, or SHORT.
+// 0: proceed; an errno, or SHORT.
 __attribute__((noinline)) static int decide(enum kind kind)
 {
     struct control *control = state.control;
@@ -207,7 +208,7 @@ __attribute__((noinline)) static int decide_path(enum kind kind, int folder_fd, 
     return is_data_path(folder_fd, path) ? decide(kind) : 0;
 }
 
-// True with errno set when the call shall fail; what cannot be cut short goes well instead.
+// True with errno set if the call should fail; calls that cannot be shortened succeed instead.
 static bool fails(int action)
 {
     if (action > 0)
@@ -215,7 +216,7 @@ static bool fails(int action)
     return action > 0;
 }
 
-// Half of it, but some of it.
+// Half of it, but at least one byte.
 static size_t cut(int action, size_t size)
 {
     return action == SHORT && size > 1 ? size / 2 : size;
@@ -519,8 +520,8 @@ void *aligned_alloc(size_t alignment, size_t size)
     return fails(decide(MEMORY)) ? NULL : state.real.aligned_alloc(alignment, size);
 }
 
-// Of files alone: memory for threads is asked for by the library below malloc.
-// lint-allow(parameters): as the C library has it
+// For files only: memory for threads is mapped by the C library below malloc.
+// lint-allow(parameters): the C library's signature
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (!state.real.mmap)
@@ -529,7 +530,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
                                      : state.real.mmap(at, size, protection, flags, fd, offset);
 }
 
-// lint-allow(parameters): as the C library has it
+// lint-allow(parameters): the C library's signature
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (!state.real.mmap)
@@ -540,8 +541,8 @@ void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t off
 
 // --- children -----------------------------------------------------------------------------------
 
-// A child gets the faults too, however little of the environment it is given.
-// lint-allow(parameters): as the C library has it
+// A child inherits the faults, too, however little of the environment it is given.
+// lint-allow(parameters): the C library's signature
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const *arguments, char *const *given)
 {

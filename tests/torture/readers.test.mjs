@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that ask for a large answer and take it a byte a second: others are served as if they
-// were not there, what they hold is bounded, and each is cut off (R8). The quick form does not wait
-// for the cuts.
+// Clients that request a large answer and take it at a byte a second: others are served as if they
+// were not there, the memory they hold is bounded, and each is cut off (R8). The quick form does
+// not wait for the cuts.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -14,10 +14,10 @@ import { figure, is_long } from "./helpers/torture.mjs";
 import { is_sanitized, used } from "./helpers/wire.mjs";
 
 const READERS = is_long ? 200 : 40;
-const CUT_LIMIT_MS = 60_000; // two windows, and time to make the answers
-const ANSWER_LIMIT_MIB = 4; // that an answer holds while it is made and taken
+const CUT_LIMIT_MS = 60_000; // two windows, plus time to make the answers
+const ANSWER_LIMIT_MIB = 4; // held by an answer while it is made and taken
 const REST_LIMIT_MIB = 64;
-const ANSWER_LEAST_BYTES = 8e6; // more than sockets take in
+const ANSWER_LEAST_BYTES = 8e6; // more than socket buffers take
 const MIN_ASKED = 2000;
 
 let server;
@@ -31,7 +31,7 @@ after(() => server?.stop());
 
 const has_head = ({ head }) => head.includes("\r\n\r\n");
 
-/** A client that asks for a large answer, and takes a byte of it now and then. @returns {Reader} */
+/** A client that requests a large answer, and takes a byte of it now and then. @returns {Reader} */
 function slow_reader(path) {
   const reader = { head: "", bytes: 0, socket: null };
   const [block, byte] = [Buffer.alloc(2048), Buffer.alloc(1)];
@@ -59,9 +59,10 @@ test(`${READERS} slow readers of large answers hold what they may and are cut of
   assert.ok(body.length > ANSWER_LEAST_BYTES, `an answer of ${body.length} bytes is none for this`);
   const health = await new Health(server).calibrate();
   const before_mib = used(server.child.pid).rss_mib;
-  // Of a reset a reader learns behind all that its socket took in, the service's side at once.
+  // A reader sees a reset only after everything its socket received; the service's side sees it at
+  // once.
   const descriptors = () => readdirSync(`/proc/${server.child.pid}/fd`).length;
-  const idle = descriptors() + 1; // the one that asks for health
+  const idle = descriptors() + 1; // the connection that polls the health page
   const begin = performance.now();
   const readers = Array.from({ length: READERS }, () => slow_reader(path));
   t.after(() => readers.forEach(({ socket }) => socket.destroy()));

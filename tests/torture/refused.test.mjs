@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients whose uploads are refused, many at once and for as long as they like: no file, no row and
-// no stored byte is left of them, without a restart (S6).
+// no stored byte remains, without a restart (S6).
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ after(() => server?.stop());
 
 let sent = 0;
 
-/** Bytes that never came before, some kilobytes of them. */
+/** Some kilobytes that were never sent before. */
 const other_bytes = () => small_json({ names: [`kernel ${++sent} ${"x".repeat(5000)}`] });
 
 /** Each way to be refused once the bytes are there. */

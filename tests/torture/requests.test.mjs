@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are nearly right, several on a connection: answers that are none are not given,
-// nothing of the service's own breaks, and nothing is left open.
+// Requests that are nearly right, several per connection: no invalid answers, no internal errors,
+// and nothing is left open.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
@@ -12,7 +12,7 @@ import { Grammar, routes_of } from "./helpers/grammar.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
 const REQUESTS = Number(process.env.STEPSCOPE_REQUESTS ?? (is_long ? 1_000_000 : 20_000));
-// The first one that is refused may end the connection.
+// The first refused request may end the connection.
 const MOST_PER_CONNECTION = 4;
 const CONNECTIONS = 12;
 const ANSWER_MS = 30_000;
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => server?.child.kill("SIGKILL"));
 
-/** Sends all and gives everything that came back. @returns {Promise<string>} */
+/** Sends everything and returns everything received. @returns {Promise<string>} */
 function exchange(bytes) {
   return new Promise((done, fail) => {
     const chunks = [];
@@ -44,7 +44,7 @@ function exchange(bytes) {
   });
 }
 
-/** The statuses of answers, each checked for what every one has. @returns {number[]} */
+/** The statuses of answers, each checked for what all must have. @returns {number[]} */
 function statuses_of(text) {
   const heads = text.match(/^HTTP\/1\.[01] \d{3} [\s\S]*?\r\n\r\n/gm) ?? [];
   return heads.map((head) => {
@@ -84,7 +84,7 @@ test(`${REQUESTS} requests that are nearly right get right answers`, async () =>
   figure("R6", `${sent} mutated requests, ${answers} answers in ${seconds.toFixed(1)} s, ` +
     `${wrong.length} findings (${told.join(" ")}, seed ${seed})`);
   assert.deepEqual(wrong, [], server.log.slice(-3000));
-  // Connections of the last requests end a moment later.
+  // Connections of the last requests close a moment later.
   await until("all files are closed again", () => open_files() <= files_before + 4);
 });
 

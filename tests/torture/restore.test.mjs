@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drill: a backup is made while runs come and go, a folder is restored from it, a service
-// starts there and shows what was acknowledged before the backup began.
+// The drill: a backup is made while runs come and go, a folder is restored from it, and a service
+// started there shows what was acknowledged before the backup began.
 import assert from "node:assert/strict";
 import { readdirSync, renameSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ import { figure, is_long } from "./helpers/torture.mjs";
 
 const GONE = { method: "DELETE", headers: { "If-Match": "*" } };
 
-const BEFORE = is_long ? 200 : 12; // runs that are there when the backup begins
+const BEFORE = is_long ? 200 : 12; // runs present when the backup starts
 const COMPARED = "limit=all&fields=rank,window_ns,compute_ns,exposed_comm_ns,idle_ns";
 
-/** What a run shows, without what changes with time. */
+/** What a run shows, without what changes over time. */
 async function shown(server, run) {
   const { items } = await server.get(`/runs/${run}/breakdown?${COMPARED}&scope=rank&sort=rank`);
   const kernels = await server.get(`/runs/${run}/kernels?limit=all&sort=name&fields=name,calls`);
@@ -25,7 +25,7 @@ async function shown(server, run) {
   return [items, kernels.items, raw.body.length, timeline.status];
 }
 
-/** Uploads and deletes runs of its own until told to stop; gives how many were uploaded. */
+/** Uploads and deletes its own runs until stopped; returns how many were uploaded. */
 async function churn(server, state) {
   for (let i = 0; !state.over; i++) {
     const run = `churn${i}`;

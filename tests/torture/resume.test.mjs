@@ -14,11 +14,11 @@ import { figure, is_long, seed } from "./helpers/torture.mjs";
 const MIB = 1 << 20;
 const SIZE = (is_long ? 1024 : 64) * MIB;
 const CUTS = is_long ? 100 : 20;
-const KILL_EACH = 5; // of the cuts every fifth is a SIGKILL of the service
+const KILL_EACH = 5; // every fifth cut is a SIGKILL of the service
 const BIG = is_long ? 5 * 1024 * MIB : 96 * MIB;
 const BLOCK = 64 * 1024;
 
-/** A file that is never in memory: the head of a trace, then noise that says where it is. */
+/** A file that is never in memory: the head of a trace, then noise that encodes its offset. */
 class File {
   constructor(size) {
     this.size = size;
@@ -33,7 +33,7 @@ class File {
     for (let at = 0; at < bytes.length;) {
       at += this.noise.copy(bytes, at, (from + at) % this.noise.length);
     }
-    // Each block says where it is, so that none can stand in another's place.
+    // Each block contains its offset, so that none can take another's place.
     for (let at = Math.ceil(from / 4096) * 4096; at + 8 <= from + bytes.length; at += 4096) {
       bytes.writeUInt32LE((at / 4096) | 0x20202020, at - from);
     }
@@ -48,7 +48,7 @@ class File {
   }
 }
 
-/** Sends from offset until the end, or calls stop once limit bytes were given to the kernel. */
+/** Sends from offset to the end, or calls stop once limit bytes were passed to the kernel. */
 function send(server, path, file, offset, limit, stop) {
   return new Promise((done) => {
     const request = begin(server.base + path, { method: "PATCH", agent: false, headers: {
@@ -60,7 +60,7 @@ function send(server, path, file, offset, limit, stop) {
       if (at - offset >= limit) return stop(request);
       if (at === file.size) return request.end();
       const bytes = file.slice(at, Math.min(BLOCK, limit - (at - offset)));
-      // What the kernel has taken counts as sent.
+      // What the kernel has accepted counts as sent.
       return request.write(bytes, (error) => {
         if (error) return;
         at += bytes.length;
@@ -78,7 +78,7 @@ function send(server, path, file, offset, limit, stop) {
   });
 }
 
-/** Bytes of a connection, known by the client's port, that the kernel holds: nobody read them. */
+/** Bytes of a connection, identified by the client's port, that the kernel holds unread. */
 function queued(server, client_port) {
   const port = (text) => parseInt(text.split(":")[1], 16);
   const size = (text) => text.split(":").map((number) => parseInt(number, 16));
@@ -100,14 +100,14 @@ function kill(server, socket) {
   return bytes;
 }
 
-/** Cuts the connection and waits until the service has read what the kernel took before. */
+/** Cuts the connection and waits until the service has read what the kernel had accepted. */
 async function cut_off(server, request) {
   const port = request.socket.localPort;
   request.destroy();
   await until("the service has read the piece", async () => queued(server, port) === 0);
 }
 
-/** Where the upload stands, once nobody writes any more. */
+/** The offset of the upload once nobody writes any more. */
 async function stands_at(server, path) {
   return until("the upload can be gone on with", async () => {
     const { status, headers } = await tus(server.base, "HEAD", path);
@@ -165,7 +165,7 @@ function peak_kib(pid) {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]);
 }
 
-/** A file as the body of a PUT; its bytes are made while they are sent. */
+/** A file as the body of a PUT, generated while it is sent. */
 function put(server, path, file) {
   return new Promise((done, fail) => {
     const headers = { "Content-Length": file.size };

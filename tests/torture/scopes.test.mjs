@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every route with every method, as everybody who might send it: nothing is shown or changed
-// without its scope, pages of other sites get nowhere, and each change is written down.
+// Every route with every method, as anybody who might send it: nothing is shown or changed without
+// its scope, pages of other sites get nowhere, and each change is audited.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -28,10 +28,10 @@ let server;
 const tokens = new Map();
 const secrets = [];
 
-/** Names that nothing has, so that what is admitted changes nothing either. */
+/** Names that do not exist, so that even admitted requests change nothing. */
 const filled = (path) => path.replace("{page}", "tokens").replace(/\{(\w+)\}/g, "nosuch");
 
-/** Every address with every method, and the scopes that its description names. */
+/** Every address with every method, and the scopes listed in its description. */
 function cases() {
   return Object.entries(openapi.paths).flatMap(([path, item]) => METHODS.map((method) => {
     const own = item[method === "HEAD" ? "get" : method.toLowerCase()];
@@ -40,7 +40,7 @@ function cases() {
   }));
 }
 
-/** What an identity with these scopes has to meet; null: nobody known. */
+/** What an identity with these scopes should get; null: anonymous. */
 function expected({ method, known, scopes, is_page }, identity) {
   if (!known) return method === "OPTIONS" ? [204] : [405];
   if (scopes.length === 0) return is_page && identity === null ? [303] : "let in";
@@ -95,7 +95,7 @@ test("S1: each route and method admits those whose scopes it names, nobody else"
     "requests: 0 admitted without their scope");
 });
 
-/** Changes that really happen, each with the least scope that may make it. */
+/** Changes that really happen, each with the least scope that allows it. */
 function changes(number) {
   const form = multipart([...fields({ run: `new${number}` }), file_part(small_json({}))]);
   const upload = { body: form.body, headers: form.headers };
@@ -114,7 +114,7 @@ function changes(number) {
   ];
 }
 
-/** Everything that a change would alter; when a token was used last is no change. */
+/** Everything that a change would alter; the time a token was last used does not count. */
 async function state() {
   const replies = [];
   for (const path of ["/runs?limit=500", "/runs/kept", "/baselines", "/tokens"]) {
@@ -316,7 +316,7 @@ test("S2: every answer so far had its security headers, and none allows another 
   assert.deepEqual(Object.fromEntries(odd_answers), {});
 });
 
-/** Announces an upload and waits for the answer that comes before any of its bytes. */
+/** Announces an upload and waits for the answer, which comes before any of its bytes. */
 const announce = (token, announced) => api("PUT", "/runs/quota/ranks/0/trace",
   { headers: bearer(token), announced });
 
@@ -421,7 +421,7 @@ test("sessions that nobody knows count as failures and are taken from the browse
   assert.equal(page.status, 303, "to the page to sign in");
 });
 
-/** Every byte of every file of the data folder, and the log. */
+/** Every byte of every file in the data folder, and the log. */
 function everything_written() {
   const files = readdirSync(data, { recursive: true }).map((name) => join(data, name))
     .filter((path) => statSync(path).isFile());

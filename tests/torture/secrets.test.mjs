@@ -17,11 +17,11 @@ const ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const HEX = "0123456789abcdef";
 const UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** So many characters of a set. */
+/** Random characters from a set. */
 const some = (count, set = ALNUM) =>
   Array.from({ length: count }, () => set[Math.floor(random() * set.length)]).join("");
 
-/** Each kind: the text with the secret, and the part of it that must be found nowhere. */
+/** For each kind: the text with the secret, and the part of it that must not be found anywhere. */
 const KINDS = [
   () => { const s = `hf_${some(34)}`; return [s, s]; },
   () => { const s = `AKIA${some(16, UPPER)}`; return [s, s]; },
@@ -69,7 +69,7 @@ function plant() {
   return text;
 }
 
-/** A secret that only the name beside it gives away. */
+/** A secret that only the name next to it gives away. */
 function plant_bare() {
   const secret = `w${some(13)}`;
   planted.push(secret);
@@ -107,10 +107,12 @@ const files_of = (folder) => readdirSync(folder, { recursive: true, withFileType
   .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path,
     entry.name));
 
-/** Which of the planted secrets stand in some bytes. @param {Buffer | string} bytes */
+/** Which of the planted secrets occur in some bytes. @param {Buffer | string} bytes */
 const found_in = (bytes) => planted.filter((secret) => bytes.includes(secret));
 
-/** A file's bytes, with what its zstd frames hold: traces and reports are stored packed. */
+/**
+ * A file's bytes, plus the contents of its zstd frames: traces and reports are stored compressed.
+ */
 function unpacked(path) {
   const bytes = readFileSync(path);
   const parts = [bytes];
@@ -120,7 +122,9 @@ function unpacked(path) {
   return Buffer.concat(parts);
 }
 
-/** All that can be asked of a run, as the service describes itself in every form; and pages. */
+/**
+ * Everything that can be requested about a run in every format the service describes; and pages.
+ */
 async function addresses(server, run) {
   const { paths } = await server.get("/openapi.json");
   const asked = Object.keys(paths).filter((path) => paths[path].get && !path.includes("/trace"))
@@ -130,7 +134,7 @@ async function addresses(server, run) {
   return [...forms, `/runs/${run}`, `/runs/${run}/quality`];
 }
 
-/** Sends secrets with every field that people fill in. @returns {Promise<string>} the run */
+/** Sends secrets in every field that people fill in. @returns {Promise<string>} the run */
 async function send_all(server) {
   const file = { name: "trace", filename: `trace ${plant()}.json`, data: make_trace() };
   const told = [...fields({ run: "planted", note: `see ${plant()}`,

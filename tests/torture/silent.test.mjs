@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of connections of one address that say nothing, or a word and no more, and requests of
-// one address or token without end: others are served as if they were not there (R8).
+// Thousands of connections from one address that send nothing, or just a word, and endless requests
+// from one address or token: others are served as if they were not there (R8).
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** A connection that says a word and no more. */
+/** A connection that sends a word and no more. */
 function silent(word, state) {
   const socket = connect({ port: server.port, host: "127.0.0.1" });
   state.sockets.add(socket);
@@ -34,7 +34,7 @@ function silent(word, state) {
   socket.on("close", () => state.sockets.delete(socket));
 }
 
-/** How long the health page takes meanwhile, from the same address and from another one. */
+/** How long the health page takes meanwhile, from the same address and from another. */
 async function watch(state) {
   const times = [];
   const end = performance.now() + WATCH_MS;
@@ -53,7 +53,7 @@ for (const [what, word] of WORDS) {
   test(`${SILENT} connections of one address ${what} keep nobody out`, async () => {
     const state = { sockets: new Set() };
     for (let i = 0; i < SILENT; i++) silent(word, state);
-    // Opening so many keeps this process busy for a while, too.
+    // Opening so many connections keeps this process busy for a while, too.
     await until("all were opened", () => [...state.sockets].every((one) => !one.connecting));
     const times = await watch(state);
     const limit = LIMIT_MS * (is_sanitized(server.child.pid) ? 3 : 1);
@@ -64,7 +64,7 @@ for (const [what, word] of WORDS) {
   });
 }
 
-/** An upload that never comes, as somebody. */
+/** An upload whose body never comes, under some identity. */
 function hanging(port, peer, headers = {}) {
   const stop = new AbortController();
   const path = "/api/v1/runs/hanging/ranks/0/trace";
@@ -107,7 +107,7 @@ test("a connection says how long it waits, and waits so long", async () => {
   assert.ok(seconds >= 15, `${seconds} s`);
   for (const pause_ms of is_long ? [1000, 5000, (seconds - 2) * 1000] : [700, 2000]) {
     await new Promise((next) => setTimeout(next, pause_ms));
-    // Posted: a request that changes something is not sent again by itself.
+    // POST: a browser does not retry a request that changes something.
     const reply = await fetch(`${server.base}/api/v1/runs/alive/ranks/0/trace`,
       { method: "PUT", body: small_json() });
     assert.ok(reply.status < 300, await reply.text());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that send a byte a second, in their headers or in their bodies: others are served as if
-// they were not there, and each is cut off within half a minute (R8). The quick form sees the cuts
-// of headers, which come first.
+// they were not there, and each is cut off within half a minute (R8). The quick form waits for the
+// cuts of headers, which come first.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -32,7 +32,7 @@ after(() => server?.stop());
  *            said: string, timer: NodeJS.Timeout}} Slow
  */
 
-/** A client that goes on sending one byte a second until it is cut off. @returns {Slow} */
+/** A client that keeps sending one byte a second until it is cut off. @returns {Slow} */
 function slow_client(i) {
   const in_head = i % 2 === 0;
   const socket = connect({ port: server.port, host: "127.0.0.1", noDelay: true });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixed load for as many minutes as asked: uploads of every form, replacements, deletions, tables,
+// Mixed load for a given number of minutes: uploads of every form, replacements, deletions, tables,
 // while memory, descriptors and the write-ahead log are watched for growth.
-// node tests/torture/soak.mjs [MINUTES]; fails when something grows.
+// node tests/torture/soak.mjs [MINUTES]; fails if something grows.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,9 +17,10 @@ const READERS = 2;
 const SAMPLE_MS = 1000;
 const WARM_UP = 0.25; // of the time: the database's caches fill
 const WAL_LIMIT_BYTES = 128 << 20;
-// Minutes show no more exactly; a leak of a page per request would be far above.
+// A few minutes cannot be more exact; a leak of a page per request would be far above.
 const RSS_DRIFT_LIMIT = MINUTES >= 60 ? 0.01 : 0.05;
-// Few threads: of a thousand each touches its stack some day, which looks like growth for an hour.
+// Few threads: each of a thousand would touch its stack at some point, which looks like growth for
+// an hour.
 const OPTIONS = ["--connections", "32", "--bin-days", "0"];
 
 const READ = ["", "/summary", "/kernels?limit=all&format=csv", "/ops", "/findings", "/breakdown",
@@ -63,7 +64,7 @@ class Soak {
     while (!this.is_over()) {
       const run = await this.clients.step(this.server);
       if (run) run.busy = false;
-      // What is gone for good need not be remembered for hours.
+      // Runs that are gone for good need not be remembered for hours.
       for (const { name } of this.ledger.in_state("gone")) this.ledger.runs.delete(name);
       this.clients.touched.clear();
     }
@@ -87,7 +88,7 @@ class Soak {
     }
   }
 
-  /** First and last third of what follows the warm-up. */
+  /** First and last third of the time after the warm-up. */
   thirds(name) {
     const values = this.samples.slice(Math.floor(this.samples.length * WARM_UP))
       .map((one) => one[name]);
@@ -98,7 +99,7 @@ class Soak {
   judge() {
     const [first, last] = this.thirds("rss_bytes").map(median);
     const drift = last / first - 1;
-    // The fewest of a while: connections come and go.
+    // The minimum over a while: connections come and go.
     const [before, after] = this.thirds("descriptors").map((values) => Math.min(...values));
     const wal_bytes = Math.max(...this.samples.map((one) => one.wal_bytes));
     const requests = Object.values(this.clients.acknowledged).reduce((a, b) => a + b, 0);

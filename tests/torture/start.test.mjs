@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts among many runs, after a process that left everything lying about, without a database, and
-// under limits: what nobody names is gone when the service is ready, what is missing is told.
-// Timed: nothing runs beside it.
+// Starts among many runs, after a process that left everything behind, without a database, and
+// under limits: files nothing refers to are gone when the service is ready, missing ones are
+// reported. Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function write(folder, shard, name) {
   writeFileSync(join(folder, shard, name), "12345");
 }
 
-/** Rows as a service would have left them after so many uploads. */
+/** Rows as a service would have left them after that many uploads. */
 const rows = (version) => `
   PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN;
   CREATE TEMP TABLE made AS WITH RECURSIVE n(i) AS
@@ -85,7 +85,7 @@ test(`beside ${RUNS} runs nothing that nobody names outlives a start`, async () 
     `start among ${RUNS} runs, ${4 * STRANGERS} files that nobody names gone by then`);
 });
 
-/** Starts the service under limits or with files closed, as the shell's line says before it. */
+/** Starts the service with limits or closed descriptors, set by a line of shell before it. */
 const under = (line, data, options = []) =>
   start_server({ data, options, under: ["bash", "-c", line, "bash"] });
 

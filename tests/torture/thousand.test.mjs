@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thousand uploads at the same moment: each is stored or told when to come back, none is reset,
-// and nobody else notices (R9). In the long form each comes back until it is stored.
+// A thousand simultaneous uploads: each is stored or told when to come back, none is reset, and
+// nobody else notices (R9). In the long form each comes back until it is stored.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** A trace of its own for each upload, filled up with spaces. */
+/** A different trace for each upload, padded with spaces. */
 function trace(i) {
   const data = small_json({ names: [`kernel_${i}`] });
   return Buffer.concat([data, Buffer.alloc(BYTES - data.length, " ")]);
@@ -38,7 +38,7 @@ function trace(i) {
  *            reset: boolean}} Upload
  */
 
-/** An upload that waits, connected, for the word to go. @returns {Upload} */
+/** An upload that waits, connected, for the start signal. @returns {Upload} */
 function prepare(i) {
   const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
   const upload = { socket, i, said: "", over: false, reset: false };
@@ -59,7 +59,7 @@ function end(upload) {
   upload.socket.destroy();
 }
 
-/** Sends the upload in pieces over a while, unless it is answered before. */
+/** Sends the upload in pieces over a while, unless it is answered first. */
 async function send({ socket, i }) {
   const data = trace(i);
   const step = BYTES / PIECES;
@@ -75,7 +75,7 @@ async function send({ socket, i }) {
 const status_of = ({ said }) => Number(/^HTTP\/1\.1 (\d+) /.exec(said)?.[1] ?? 0);
 const retry_of = ({ said }) => Number(/\r\nRetry-After: (\d+)\r\n/.exec(said)?.[1] ?? 0);
 
-/** One try of each; gives those that must come again. */
+/** One try each; returns those that must try again. */
 async function try_all(numbers, tally) {
   const uploads = numbers.map(prepare);
   await until("all are connected", () => uploads.every(({ socket }) => !socket.connecting));

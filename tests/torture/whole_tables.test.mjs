@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of very many rows: storing them and answering with them takes the same memory however long
-// they are, alone and beside others, and whole tables say the same as their pages.
+// Tables with very many rows: storing and returning them takes the same memory whatever their
+// length, alone and alongside others, and whole tables equal their pages.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -18,7 +18,7 @@ const ROWS = is_long ? 300_000 : 20_000;
 const MOST_ROWS = is_long ? 2_000_000 : 100_000;
 const CROWDS = is_long ? [24, 64] : [24];
 const ALONE_LIMIT_MIB = 64; // above idle
-const STORING_LIMIT_MIB = 96; // likewise, with pages of the database
+const STORING_LIMIT_MIB = 96; // above idle, including database pages
 const ALL_LIMIT_MIB = 700;
 
 let server;
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** A trace whose kernels all have names of their own, of any number. @returns {Promise<Buffer>} */
+/** A trace with any number of kernels, all with different names. @returns {Promise<Buffer>} */
 async function many_names(count) {
   const gzip = createGzip({ level: 1 });
   const chunks = [];
@@ -49,7 +49,7 @@ async function many_names(count) {
   return Buffer.concat(chunks);
 }
 
-/** Takes an answer as it comes, keeping nothing of it but its end. */
+/** Reads an answer as it comes, keeping only its end. */
 function take(query, headers = {}, run = "wide") {
   const path = `/api/v1/runs/${run}/kernels?${query}`;
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ function take(query, headers = {}, run = "wide") {
   });
 }
 
-/** What the service held at most while something went on. */
+/** The service's peak memory during some work. */
 async function peak_of(work) {
   const { pid } = server.child;
   let peak_mib = 0;

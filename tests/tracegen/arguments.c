@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the command line.
+// Reads the command line.
 #include "tests/tracegen/arguments.h"
 
 #include <errno.h>
@@ -117,7 +117,7 @@ static bool parse_noise(const char *text, int64_t *ppm)
     return true;
 }
 
-// The index of the word among those that `name` gives for 0 to count - 1, or -1.
+// The index of the word among those that `name` returns for 0 to count - 1, or -1.
 static int find_word(const char *word, size_t length, const char *(*name)(int), int count)
 {
     for (int i = 0; i < count; i++)
@@ -141,7 +141,7 @@ static const char *idle_word(int i)
     return idle_cause_name((enum idle_cause)i);
 }
 
-// Where the wanted nanoseconds of a plant are kept, NULL when there is no such plant.
+// Where a plant's wanted nanoseconds are kept, NULL if there is no such plant.
 static int64_t *find_plant(const char *word, size_t length, struct arguments *arguments)
 {
     static const char idle[] = "idle_";
@@ -185,7 +185,7 @@ static bool parse_slow(const char *text, struct arguments *arguments)
     return true;
 }
 
-// The name may hold a '=' itself.
+// The name may itself contain a '='.
 static bool parse_slow_op(char *text, struct arguments *arguments)
 {
     char *equals = strrchr(text, '=');

@@ -43,21 +43,22 @@ enum plant {
 struct arguments {
     uint64_t seed;
     int32_t ranks, world, steps, layers;
-    int64_t events;    // wanted events per step and rank, or of a shape; 0 for as many as there are
+    int64_t events;    // wanted events per step and rank, or in a shape; 0 for however many there
+                       // are
     uint64_t size;     // wanted bytes of JSON per rank, 0 for --steps
     int64_t noise_ppm; // jitter of step and kernel times
-    int64_t run_noise_ppm; // of the run as a whole, and of each operator's times throughout it
+    int64_t run_noise_ppm; // of the run as a whole, and of each operator's times in it
     enum vendor_flavour flavour;
     enum strategy strategy;
     enum job job;
-    int64_t plant_ns[PLANT_COUNT]; // wanted cost per step, 0 for not planted
-    int64_t idle_ns[IDLE_COUNT];   // wanted idle time per step by cause, 0 for not planted
+    int64_t plant_ns[PLANT_COUNT]; // wanted cost per step, 0: not planted
+    int64_t idle_ns[IDLE_COUNT];   // wanted idle time per step by cause, 0: not planted
     int64_t slow_percent[CATEGORY_COUNT];
     const char *slow_op; // operator whose kernels take slow_op_percent, NULL for none
     int64_t slow_op_percent;
     int64_t leak_bytes;     // per step
-    int64_t held_bytes;     // allocated before the recording, beside the model's
-    int64_t spare_bytes;    // reserved and never allocated
+    int64_t held_bytes;     // allocated before the recording, besides the model's
+    int64_t spare_bytes;    // reserved but never allocated
     int32_t straggler_rank; // -1 for none
     int64_t straggler_percent;
     bool stacks, memory, checkpoint, sync_events, list_events, one_line, counters;
@@ -67,7 +68,7 @@ struct arguments {
     const char *out;           // borrowed from argv
 };
 
-// False after a message on stderr when the command line is not understood.
+// False, after a message on stderr, if the command line is invalid.
 bool arguments_parse(int argc, char **argv, struct arguments *arguments);
 
 // The word --plant uses.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appending instructions, and the time model of single kernels.
+// Appends instructions, and models the time of single kernels.
 #include "tests/tracegen/builder.h"
 
 #include <stdarg.h>
@@ -45,7 +45,7 @@ void builder_finish(struct builder *b)
     b->sequence_paths = NULL;
 }
 
-// Rows that an instruction adds to the trace, arrows included.
+// Rows that an instruction adds to the trace, including arrows.
 static int64_t count_rows(const struct instruction *instruction)
 {
     switch (instruction->code) {
@@ -119,7 +119,7 @@ void builder_inner(struct builder *b, const char *name, const char *args, int32_
     builder_add(b, &instruction);
 }
 
-// The modules around a forward are those of its backward too.
+// The modules around a forward are those of its backward, too.
 static void remember_path(struct builder *b, int32_t sequence)
 {
     if ((size_t)sequence >= b->sequence_capacity) {

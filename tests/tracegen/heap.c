@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting bytes. What is held in reserve grows by whole segments and never shrinks.
+// Counts bytes. Reserved memory grows by whole segments and never shrinks.
 #include "tests/tracegen/heap.h"
 
 #include <stdlib.h>

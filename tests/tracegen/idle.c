@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One way to bring about each cause of idle time, as it looks in real traces.
+// One way to produce each cause of idle time, as it looks in real traces.
 #include "tests/tracegen/idle.h"
 
 enum { COVER_NS = 400000, GRAPH_GAP_NS = 20000, GRAPH_KERNEL_NS = 30000 };
@@ -58,7 +58,7 @@ static void call(struct builder *b, const struct vendor_api *api, int64_t ns)
     builder_add(b, &(struct instruction){.code = CODE_CALL, .api = api, .idle_ns = ns});
 }
 
-// The host waits for the device and is told late.
+// The host waits for the device and learns of its end late.
 static void sync(struct builder *b, int64_t ns)
 {
     builder_op(b, "aten::item", NULL);
@@ -100,7 +100,7 @@ static void launch_slowly(struct builder *b, int64_t ns)
     launch(b, &work);
 }
 
-// Launched in time, but the stream waits for a value that another process writes.
+// Launched in time, but the stream waits for a value written by another process.
 static void wait_for_event(struct builder *b, int64_t ns)
 {
     struct instruction work = kernel(b, CODE_LAUNCH, IDLE_EVENT_WAIT);
@@ -109,7 +109,8 @@ static void wait_for_event(struct builder *b, int64_t ns)
     launch(b, &work);
 }
 
-// A graph whose kernels keep a small distance. The first follows the kernel before it at once.
+// A graph whose kernels are a small distance apart. The first immediately follows the kernel before
+// it.
 static void replay_graph(struct builder *b, int64_t ns)
 {
     struct instruction work = kernel(b, CODE_GRAPH, IDLE_GRAPH_REPLAY);
@@ -121,7 +122,7 @@ static void replay_graph(struct builder *b, int64_t ns)
     idle_cover(b, IDLE_UNTOLD);
 }
 
-// Begins when the device is done: at work before, the profiler would hide other causes.
+// Starts when the device is done: if it were working before, the profiler would hide other causes.
 static void profile(struct builder *b, int64_t ns)
 {
     hold(b, 0);
@@ -140,7 +141,7 @@ static void start_cold(struct builder *b, int64_t ns)
     idle_cover(b, IDLE_COLD_START);
 }
 
-// Launched in time, and held by a kernel that the trace lacks together with its launch.
+// Launched in time, and held up by a kernel that is missing from the trace along with its launch.
 static void lose_work(struct builder *b, int64_t ns)
 {
     struct instruction work = kernel(b, CODE_LAUNCH, IDLE_UNRECORDED);
@@ -148,7 +149,7 @@ static void lose_work(struct builder *b, int64_t ns)
     launch(b, &work);
 }
 
-// The host was late, but the trace has nothing that says who launched the next kernel.
+// The host was late, but nothing in the trace says what launched the next kernel.
 static void lose_launch(struct builder *b, int64_t ns)
 {
     hold(b, ns);

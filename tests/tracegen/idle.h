@@ -5,8 +5,8 @@
 #include "tests/tracegen/builder.h"
 
 // Leaves the device without work for about ns because of `cause`, then gives it a long kernel.
-// The device must be busy when the host comes here.
+// The device must be busy when the host gets here.
 void idle_write(struct builder *b, enum idle_cause cause, int64_t ns);
 
-// A kernel long enough that the host is done with what comes next before it ends.
+// A kernel long enough that the host finishes what follows before it ends.
 void idle_cover(struct builder *b, enum idle_cause cause);

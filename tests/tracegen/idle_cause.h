@@ -3,7 +3,7 @@
 #pragma once
 
 enum idle_cause {
-    IDLE_UNTOLD, // not planted: the truth does not name the cause
+    IDLE_UNTOLD, // not planted: the truth does not give the cause
     IDLE_SYNC,
     IDLE_DATA_LOADING,
     IDLE_ALLOCATOR,

@@ -51,7 +51,7 @@ struct place {
     int64_t begin_ns, end_ns;
 };
 
-// A complete event up to the begin of its args; the name is taken as it is.
+// A complete event up to the start of its args; the name is taken as it is.
 static char *put_event(const struct kineto *kineto, char *p, const char *cat, const char *name,
                        const struct place *place)
 {
@@ -72,7 +72,7 @@ static char *put_close(const struct kineto *kineto, char *p)
     return put_text(put_text(p, kineto->layout->args_end), kineto->layout->close);
 }
 
-// One end of an arrow: `ends` for its head.
+// One end of an arrow; `ends`: its head.
 static char *put_flow(const struct kineto *kineto, char *p, const char *cat, uint64_t id,
                       const struct place *place)
 {
@@ -300,7 +300,7 @@ static char *put_device(const struct kineto *kineto, char *p, const struct devic
     return put_flow(kineto, p, "ac2g", row->correlation, &place);
 }
 
-// A wait as the device's own record of it.
+// A wait as recorded by the device.
 static char *put_sync(const struct kineto *kineto, char *p, const struct device_row *row)
 {
     struct place place = {kineto->device, -1, row->api_begin_ns, row->api_end_ns};
@@ -344,7 +344,7 @@ static void write_memory(struct kineto *kineto, const struct memory_row *row)
     outfile_commit(kineto->out, put_close(kineto, p));
 }
 
-// A user annotation as its stream saw it; the profiler widens it by a nanosecond each side.
+// A user annotation as its stream saw it; the profiler widens it by a nanosecond on each side.
 static void write_projection(struct kineto *kineto, const struct host_row *row)
 {
     const struct vendor *vendor = kineto->machine->vendor;
@@ -374,7 +374,7 @@ struct kineto *kineto_open(const char *path, const struct machine *machine, cons
     return kineto;
 }
 
-// The order of the profiler: autograd's rows, the main thread's, Python's, memory, calls,
+// In the profiler's order: autograd's rows, the main thread's, Python's, memory, calls,
 // projections.
 void kineto_step(struct kineto *kineto)
 {

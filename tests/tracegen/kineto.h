@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's trace as text, in the words of PyTorch's profiler.
+// One rank's trace as text, in the format of PyTorch's profiler.
 #pragma once
 
 #include "tests/tracegen/machine.h"
@@ -7,7 +7,7 @@
 
 struct kineto;
 
-// Writes what stands before the events to `path`. The caller ends it with kineto_close;
+// Writes what comes before the events to `path`. The caller ends it with kineto_close;
 // the machine and the rank are borrowed.
 struct kineto *kineto_open(const char *path, const struct machine *machine,
                            const struct rank *rank);
@@ -17,5 +17,5 @@ void kineto_step(struct kineto *kineto);
 
 uint64_t kineto_text_bytes(const struct kineto *kineto);
 
-// Writes what stands behind the events; returns the bytes of text of the whole file.
+// Writes what comes after the events; returns the text size of the whole file in bytes.
 uint64_t kineto_close(struct kineto *kineto);

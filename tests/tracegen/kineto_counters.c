@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of the device as two tools write them: how busy the compute stream was in each sample.
+// Device counters as two tools write them: how busy the compute stream was in each sample.
 #include "tests/tracegen/kineto_text.h"
 
 #include "tests/tracegen/put.h"
@@ -30,7 +30,7 @@ static void write_counter(struct kineto *kineto, const char *name, uint64_t mill
     outfile_commit(kineto->out, p);
 }
 
-// Kineto's PM sampling, or on AMD devices, of which it has none, TensorBoard's plugin.
+// Kineto's PM sampling or, for AMD devices, which have none, TensorBoard's plugin.
 static void write_sample(struct kineto *kineto)
 {
     uint64_t busy_ns = (uint64_t)kineto->sample_busy_ns;
@@ -47,7 +47,7 @@ static void write_sample(struct kineto *kineto)
     kineto->sample_busy_ns = 0;
 }
 
-// Rows of one stream follow each other, also from step to step.
+// Rows of one stream follow one another, also from step to step.
 static void count_row(struct kineto *kineto, int64_t begin_ns, int64_t end_ns)
 {
     if (kineto->sample_ns == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around the events: device properties, versions, names of processes and threads.
+// Everything around the events: device properties, versions, names of processes and threads.
 #include "tests/tracegen/kineto_text.h"
 
 #include <stdarg.h>
@@ -70,7 +70,7 @@ void kineto_head(struct kineto *kineto)
         (unsigned)(arguments->seed & 0xffffff));
 }
 
-// A metadata row; the time of such a row means nothing.
+// A metadata row; its time has no meaning.
 static void say_meta(struct kineto *kineto, const char *kind, int pid, int tid, const char *args)
 {
     const struct layout *layout = kineto->layout;

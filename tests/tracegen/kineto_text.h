@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two files that write a trace share: identities and layout.
+// Shared by the two files that write a trace: identities and layout.
 #pragma once
 
 #include "tests/tracegen/kineto.h"
 
 enum { KINETO_EVENT_BYTES = 16384 }; // more than any event takes
-enum { KINETO_AUTOGRAD_TID = 97 };   // behind the process id
+enum { KINETO_AUTOGRAD_TID = 97 };   // added to the process id
 
 // The white space around an event's members.
 struct layout {
     const char *open, *line, *args, *args_end, *close;
 };
 
-// As the command line wants it.
+// As requested on the command line.
 const struct layout *kineto_layout(const struct arguments *arguments);
 
 struct kineto {
@@ -22,7 +22,7 @@ struct kineto {
     const struct layout *layout;
     int32_t pid, device;
     uint64_t event_index;
-    int64_t sample_ns, sample_busy_ns; // of counters: the sample that is being taken
+    int64_t sample_ns, sample_busy_ns; // of counters: the current sample
 };
 
 void kineto_head(struct kineto *kineto);

@@ -24,7 +24,7 @@ static bool matches(const struct account *account, enum ledger_table table, cons
            strcmp(account->detail, detail) == 0;
 }
 
-// Where the account is or belongs.
+// The account's slot, or the free one where it belongs.
 static size_t *find(struct ledger *ledger, enum ledger_table table, const char *key,
                     const char *detail)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounts of what device events cost, by what they were for.
+// Accounts of what device events cost, by purpose.
 #pragma once
 
 #include "tests/tracegen/program.h"
@@ -10,7 +10,7 @@
 enum ledger_table {
     LEDGER_OPS,         // by operator
     LEDGER_MODULES,     // by module path and phase
-    LEDGER_WORK,        // by operator and shapes, of those with known work
+    LEDGER_WORK,        // by operator and shapes, if the work is known
     LEDGER_GROUPS,      // by process group, "" for kernels without one
     LEDGER_COLLECTIVES, // by process group and kind
     LEDGER_CATEGORIES,  // of kernels
@@ -20,14 +20,14 @@ enum ledger_table {
 
 struct ledger_entry {
     int64_t calls, total_ns, owned_ns, bytes, flops;
-    uint32_t call; // of the operator: events of one call count as one, 0 for each alone
+    uint32_t call; // of the operator: events of one call count as one; 0: each counts alone
 };
 
 struct account {
     enum ledger_table table;
     const char *key, *detail;
     int64_t events;
-    struct ledger_entry sum; // bytes and flops of work are a call's, not a sum
+    struct ledger_entry sum; // bytes and flops of work are per call, not a sum
 };
 
 struct ledger {
@@ -37,7 +37,7 @@ struct ledger {
     size_t slot_count;
 };
 
-// The texts are borrowed and live as long as the ledger.
+// The texts are borrowed and must outlive the ledger.
 void ledger_add(struct ledger *ledger, enum ledger_table table, const char *key, const char *detail,
                 const struct ledger_entry *entry);
 void ledger_free(struct ledger *ledger);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up: a sweep over the ends of a step's spans.
+// Adds up with a sweep over the ends of a step's spans.
 #include "tests/tracegen/logbook.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct edge {
 
 enum { OPEN_MOST = 64 };
 
-// The spans that run at an instant.
+// The spans running at an instant.
 struct open_spans {
     size_t at[OPEN_MOST];
     size_t count;
@@ -42,7 +42,7 @@ static int by_time(const void *left, const void *right)
     const struct edge *a = left, *b = right;
     if (a->at_ns != b->at_ns)
         return a->at_ns < b->at_ns ? -1 : 1;
-    return b->change - a->change; // what begins when another ends leaves no gap
+    return b->change - a->change; // a span that starts when another ends leaves no gap
 }
 
 static struct edge *sort_edges(const struct logbook *logbook)
@@ -57,7 +57,7 @@ static struct edge *sort_edges(const struct logbook *logbook)
     return edges;
 }
 
-// Gives a stretch of time in which `open` spans per class run to whom it belongs.
+// Credits a stretch of time in which `open` spans per class run.
 static void credit(struct logbook_times *times, const int32_t *open, int64_t ns)
 {
     if (open[LOGBOOK_COMPUTE])
@@ -79,7 +79,7 @@ static bool comes_first(const struct logbook_span *a, const struct logbook_span 
     return a->class != b->class ? a->class < b->class : a->begin_ns < b->begin_ns;
 }
 
-// Gives a stretch of time to the one span that owns it.
+// Credits a stretch of time to the one span that owns it.
 static void own(struct logbook *logbook, const struct open_spans *open, int64_t ns)
 {
     struct logbook_span *owner = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth of one rank: what its device did, added up step by step as it is generated.
+// The truth of one rank: what its device did, summed step by step as it is generated.
 #pragma once
 
 #include "tests/tracegen/ledger.h"
@@ -20,21 +20,21 @@ struct logbook_times {
 
 struct logbook_step {
     int32_t number;               // N of ProfilerStep#N
-    int64_t begin_ns, end_ns;     // from the end of the step before to the end of its last event
+    int64_t begin_ns, end_ns;     // from the end of the previous step to the end of its last event
     int64_t wait_ns, transfer_ns; // of its collectives
     int64_t plant_ns[PLANT_COUNT];
     struct logbook_times times;
 };
 
-// One device event. The instant of a step belongs to one of those that run in it: compute before
-// communication before memory, then the one that began first.
+// One device event. Each instant of a step belongs to one of the events running then: compute
+// before communication before memory, then the one that started first.
 struct logbook_span {
     int64_t begin_ns, end_ns, owned_ns;
     enum logbook_class class;
     const struct instruction *work;
     const struct instruction *op; // that launched it, NULL for none
     uint32_t op_call;             // which call of it
-    const struct vendor_api *api; // the launching call, NULL for none in the trace
+    const struct vendor_api *api; // the launching call, NULL if the trace has none
     int64_t api_begin_ns, api_end_ns;
 };
 
@@ -51,10 +51,10 @@ struct logbook {
     size_t span_count, span_capacity;
     int64_t plant_ns[PLANT_COUNT]; // of the open step
     int64_t wait_ns, transfer_ns;
-    struct logbook_gap *gaps; // of all closed steps that have a told cause
+    struct logbook_gap *gaps; // of all closed steps, with a planted cause
     size_t gap_count, gap_capacity;
     struct ledger ledger;        // of all closed steps
-    bool keeps_events;           // the spans of closed steps are listed
+    bool keeps_events;           // keeps the spans of closed steps
     struct logbook_span *events; // of all closed steps
     size_t event_count, event_capacity;
 };
@@ -65,7 +65,7 @@ void logbook_add(struct logbook *logbook, const struct logbook_span *span);
 // end must be compute, which is where a step ends.
 void logbook_close_step(struct logbook *logbook, int32_t number);
 
-// The sum over all closed steps, from the first event's begin to the last one's end.
+// The sum over all closed steps, from the start of the first event to the end of the last.
 struct logbook_times logbook_total(const struct logbook *logbook);
 
 void logbook_free(struct logbook *logbook);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executing a step: what the host does when, when the device gets to it, what that costs.
+// Executes a step: what the host does when, when the device gets to it, what that costs.
 #include "tests/tracegen/machine.h"
 
 #include "tests/tracegen/plants.h"
@@ -16,7 +16,7 @@ enum {
     EVENT_CALL_NS = 900
 };
 enum { LAUNCH_TO_START_NS = 1800, KERNEL_GAP_NS = 450, DATA_NS = 130000, LEAD_NS = 600000 };
-// From the end of the batch's loading to the begin of its first copy.
+// From the end of loading the batch to the start of its first copy.
 enum { COPY_PATH_NS = 13000, TINY_NS = 1900, TINY_OP_NS = 2200, CLOCK_SPREAD_NS = 40000 };
 
 static int64_t max_ns(int64_t a, int64_t b)
@@ -88,7 +88,7 @@ static const struct instruction *innermost_op(const struct rank *rank)
     return op ? op->begin : NULL;
 }
 
-// Widens the device range of the annotations that are open around a launch.
+// Widens the device range of the annotations open around a launch.
 static void mark_annotations(struct rank *rank, const struct device_row *call, bool comm)
 {
     for (size_t i = 0; i < rank->depth[rank->thread]; i++) {
@@ -122,7 +122,7 @@ static struct device_row *call_runtime(struct rank *rank, const struct vendor_ap
     return call;
 }
 
-// The moment at which work given to a stream now can begin.
+// The earliest time work given to a stream now can start.
 static int64_t earliest(const struct machine *machine, struct rank *rank,
                         const struct stream *stream, int64_t launched_ns)
 {
@@ -154,7 +154,7 @@ static enum logbook_class class_of(const struct instruction *work)
     return work->kernel->category == CATEGORY_COMM ? LOGBOOK_COMMUNICATION : LOGBOOK_COMPUTE;
 }
 
-// Enters finished device work into the truth.
+// Adds finished device work to the truth.
 static void record(struct rank *rank, const struct device_row *call)
 {
     logbook_add(&rank->logbook, &(struct logbook_span){
@@ -170,7 +170,7 @@ static void record(struct rank *rank, const struct device_row *call)
                                 });
 }
 
-// Work on a stream; the caller records it. A full queue holds the host until a kernel leaves it.
+// Work on a stream; the caller records it. A full queue blocks the host until a kernel leaves it.
 static struct device_row *launch(const struct machine *machine, struct rank *rank,
                                  const struct vendor_api *api, const struct instruction *work,
                                  int64_t device_ns)
@@ -183,7 +183,7 @@ static struct device_row *launch(const struct machine *machine, struct rank *ran
         rank->now_ns = max_ns(rank->now_ns, busy_until(rank) + work->idle_ns);
     call->api_end_ns = rank->now_ns;
     call->work = work;
-    if (work->stream == STREAM_SIDE) // beside the compute stream's last kernel, not before it
+    if (work->stream == STREAM_SIDE) // alongside the compute stream's last kernel, not after it
         stream->ready_ns = rank->streams[STREAM_COMPUTE].begin_ns;
     call->begin_ns = earliest(machine, rank, stream, call->api_end_ns);
     if (work->delay_ns && work->code != CODE_GRAPH)
@@ -202,7 +202,7 @@ static int64_t noisy(const struct machine *machine, struct rank *rank, int64_t n
     return max_ns(straggles ? ns * machine->arguments->straggler_percent / 100 : ns, 1);
 }
 
-// Enters the part of a kernel's time that a fault costs.
+// Adds the part of a kernel's time that is due to a fault.
 static void note_plant(struct rank *rank, const struct device_row *call, int64_t busy_ns)
 {
     const struct instruction *work = call->work;
@@ -252,7 +252,7 @@ static void launch_graph(const struct machine *machine, struct rank *rank,
         follow(machine, rank, work, noisy(machine, rank, work->ns));
 }
 
-// A kernel that the profiler saw, but not its launch.
+// A kernel that the profiler recorded without its launch.
 static void run_unlinked(const struct machine *machine, struct rank *rank,
                          const struct instruction *work)
 {
@@ -266,7 +266,7 @@ static void run_unlinked(const struct machine *machine, struct rank *rank,
     record(rank, row);
 }
 
-// A call that launches nothing; the host comes back when the device has been idle for idle_ns.
+// A call that launches nothing; it returns when the device has been idle for idle_ns.
 static void call_only(struct rank *rank, const struct instruction *instruction)
 {
     struct device_row *call = call_runtime(rank, instruction->api, EVENT_CALL_NS);
@@ -312,7 +312,7 @@ static void set_memory(const struct machine *machine, struct rank *rank,
     record(rank, launch(machine, rank, machine->vendor->set, work, work->ns));
 }
 
-// A pageable copy holds the host until it is done.
+// A pageable copy blocks the host until it is done.
 static void copy_memory(const struct machine *machine, struct rank *rank,
                         const struct instruction *work)
 {
@@ -334,7 +334,7 @@ static void copy_memory(const struct machine *machine, struct rank *rank,
 
 // --- collectives --------------------------------------------------------------------------------
 
-// The rank's part of a collective, launched; it ends when all ranks have come.
+// The rank's part of a collective, launched; it ends once all ranks have arrived.
 static void join(const struct machine *machine, struct rank *rank, const struct instruction *work)
 {
     call_runtime(rank, machine->vendor->event_record, EVENT_CALL_NS);
@@ -399,7 +399,7 @@ static void wait_for(const struct machine *machine, struct rank *rank, int32_t s
 
 // --- data, small kernels, throttle --------------------------------------------------------------
 
-// The idle time that a late batch makes lies before the step's first device event.
+// The idle time caused by a late batch comes before the step's first device event.
 static void load_data(const struct machine *machine, struct rank *rank)
 {
     int64_t planted_ns = machine->arguments->plant_ns[PLANT_STARVATION];
@@ -429,8 +429,8 @@ static void run_tiny_op(const struct machine *machine, struct rank *rank, uint64
     end_row(rank);
 }
 
-// Unfused elementwise work that takes the host longer to launch than the device to run, until it
-// has cost the planted time.
+// Unfused elementwise work that takes longer to launch than to run, until it has cost the planted
+// time.
 static void run_tiny(const struct machine *machine, struct rank *rank)
 {
     int64_t planted_ns = machine->arguments->plant_ns[PLANT_TINY_KERNELS];

@@ -13,7 +13,7 @@
 
 enum { MACHINE_DEPTH = 64, MACHINE_QUEUE = 1024 };
 
-// Every rank's trace begins about here, in nanoseconds after the base time.
+// Every rank's trace starts about here, in nanoseconds after the base time.
 #define MACHINE_START_NS INT64_C(3743411222000000)
 
 // One operator, annotation or Python function.
@@ -29,16 +29,16 @@ struct host_row {
 
 // One runtime call, and the device work it launched if any.
 struct device_row {
-    const struct vendor_api *api;   // NULL: the launch is the row before, or not in the trace
+    const struct vendor_api *api;   // NULL: launched by the previous row, or not in the trace
     const struct instruction *work; // NULL: the call launched nothing
     int64_t api_begin_ns, api_end_ns, begin_ns, end_ns;
     const struct instruction *op; // the enclosing operator, NULL outside operators
-    uint32_t external_id;         // its, 0 outside operators
+    uint32_t external_id;         // the operator's, 0 outside operators
     uint32_t correlation, call_number;
     enum host_thread thread;
 };
 
-// Memory allocated or released.
+// An allocation or release.
 struct memory_row {
     int64_t at_ns, bytes, allocated_bytes, reserved_bytes;
     uint64_t address;
@@ -47,23 +47,23 @@ struct memory_row {
 
 struct stream {
     int64_t begin_ns; // of the last work queued
-    int64_t free_ns;  // its end
-    int64_t ready_ns; // what it was told to wait for
+    int64_t free_ns;  // end of the last work queued
+    int64_t ready_ns; // end of what it waits for
 };
 
 struct rank {
     int32_t index;
     struct splitmix rng;
     int64_t now_ns;   // of the running host thread
-    int64_t clock_ns; // added to every time that the rank's trace shows
+    int64_t clock_ns; // added to every time in the rank's trace
     enum host_thread thread;
     struct stream streams[STREAM_COUNT];
-    int64_t idle_from_ns;                  // end of the step before on the device
+    int64_t idle_from_ns;                  // end of the previous step on the device
     int64_t *collective_end_ns;            // per slot
-    int64_t queue_begin_ns[MACHINE_QUEUE]; // begins of the last kernels on the compute stream
+    int64_t queue_begin_ns[MACHINE_QUEUE]; // starts of the last kernels on the compute stream
     uint64_t launches;
     uint32_t next_external, next_correlation, next_python, next_call;
-    size_t open[THREAD_COUNT][MACHINE_DEPTH]; // indices of rows that have not ended
+    size_t open[THREAD_COUNT][MACHINE_DEPTH]; // indices of open rows
     size_t depth[THREAD_COUNT];
     struct host_row *rows; // of the current step
     size_t row_count, row_capacity;
@@ -81,10 +81,10 @@ struct machine {
     const struct vendor *vendor;
     const struct program *program;
     struct rank *ranks;
-    struct splitmix rng;        // for what all ranks share
+    struct splitmix rng;        // for randomness shared by all ranks
     struct instruction tiny[3]; // the kernels of CODE_TINY
-    int64_t run_ppm;            // all steps' speed
-    int64_t step_ppm;           // this step's speed, that of the run included
+    int64_t run_ppm;            // speed of all steps
+    int64_t step_ppm;           // this step's speed, including the run's
     int64_t kernel_gap_ns;      // between two kernels of a stream
     int32_t step;               // N of ProfilerStep#N
 };

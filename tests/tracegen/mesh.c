@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks along dimensions: tensor parallel ones are neighbours, then data parallel, then stages.
+// Ranks along dimensions: tensor-parallel ranks are neighbours, then data-parallel ones, then
+// stages.
 #include "tests/tracegen/mesh.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static int32_t rank_at(const struct mesh_options *o, int32_t t, int32_t d, int32
     return t + o->tp * (d + o->dp * p);
 }
 
-// A dimension of all ranks has the default group, as libraries do it.
+// A dimension that spans all ranks uses the default group, as in libraries.
 static void add_group(struct mesh *mesh, enum mesh_dimension dimension, int32_t first,
                       int32_t stride, int32_t size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of many ranks that work together along several dimensions: what was asked for, who talks to
-// whom, one step of a rank as a list of instructions, and what became of it.
+// A job of many ranks that work together along several dimensions: its options, who talks to whom,
+// one step of a rank as a list of instructions, and the outcome.
 #pragma once
 
 #include "tests/tracegen/outfile.h"
@@ -26,23 +26,23 @@ const char *mesh_cause_name(enum mesh_cause cause);
 
 enum { MESH_CLOCK_FAULTS = 8 };
 
-// A rank's clock that runs fast by that many ppm, or that jumps by so many ns.
+// A rank's clock that runs fast by some ppm, or jumps by some ns.
 struct mesh_clock_fault {
     int32_t rank;
     int64_t amount;
 };
 
-// How what a send or recv moves is known from the trace.
+// How the trace shows what a send or recv transfers.
 enum mesh_passing {
-    PASSING_TOLD, // the kernel carries it
-    PASSING_LENT, // the operator around the kernel's launch carries it, of collectives too
+    PASSING_TOLD, // in the kernel
+    PASSING_LENT, // in the operator around the kernel's launch, also for collectives
     // batch_isend_irecv: operators that end before the launch; one kernel sends to a neighbour and
-    // receives from it, for which compute waits
+    // receives from it, and compute waits for it
     PASSING_BATCHED
 };
 
-// What some ranks have more of, by so many percent: the time of longer sequences, layers, or tokens
-// for their experts (grouped products, whose shapes do not tell).
+// What some ranks have more of, by a percentage: the time of longer sequences, layers, or tokens
+// for their experts (grouped products, whose shapes do not show it).
 enum mesh_more { MORE_LONGER, MORE_LAYERS, MORE_EXPERTS };
 
 // Ranks first to last, and percent; 0: none.
@@ -51,30 +51,31 @@ struct mesh_some {
 };
 
 struct mesh_options {
-    struct mesh_some slow; // devices that are slow
+    struct mesh_some slow; // slow devices
     struct mesh_some more;
     enum mesh_more more_of;
-    int64_t later_ns; // all begin so much later
+    int64_t later_ns; // all start this much later
     uint64_t seed;
     int32_t tp, pp, dp, ep; // ranks along each dimension; ep divides dp
-    int32_t steps, layers;  // layers of a stage
-    int32_t micro_batches;  // of a step
+    int32_t steps, layers;  // layers per stage
+    int32_t micro_batches;  // per step
     int32_t node_gpus;
-    bool gpipe; // all forwards before all backwards, else one forward, one backward
+    bool gpipe; // all forwards before all backwards; otherwise one forward, one backward
     enum mesh_data data;
     int64_t noise_ppm;
-    int64_t skew_ns, jitter_ns; // clocks are off by up to skew; ends are recorded so much late
+    int64_t skew_ns, jitter_ns; // clocks are off by up to skew; ends are recorded up to jitter late
     int32_t straggler;          // -1 for none
     enum mesh_cause cause;
     int64_t delay_ns;      // per step
-    int32_t slow_nodes[2]; // a link between nodes, -1 for none; the second -1: all of the first's
-    int32_t slow_percent;  // what crosses it takes so much of the usual time
-    int32_t drop_rank, drop_count; // a trace that lacks so many communications
+    int32_t slow_nodes[2]; // a link between nodes, -1 for none; the second -1: all links of the
+                           // first
+    int32_t slow_percent;  // what crosses it takes this percentage of the usual time
+    int32_t drop_rank, drop_count; // a trace that lacks this many communications
     int32_t without;               // a rank whose trace is not written, -1 for none
     bool no_sequence, no_metadata;
     enum mesh_passing passing;
     bool sends_only;    // no group of all ranks
-    int32_t told_ranks; // so many first ranks have metadata, -1: all
+    int32_t told_ranks; // only this many first ranks have metadata; -1: all
     enum vendor_flavour flavour;
     struct mesh_clock_fault drifts[MESH_CLOCK_FAULTS], jumps[MESH_CLOCK_FAULTS];
     int32_t drift_count, jump_count;
@@ -83,7 +84,7 @@ struct mesh_options {
     const char *out;
 };
 
-// False after a message on stderr. Options are those behind "mesh".
+// False after a message on stderr. Options are those after "mesh".
 bool mesh_options_parse(int argc, char **argv, struct mesh_options *options);
 
 // --- who talks to whom --------------------------------------------------------------------------
@@ -92,7 +93,7 @@ enum mesh_dimension { MESH_WORLD, MESH_TENSOR, MESH_DATA, MESH_EXPERT, MESH_PIPE
 
 struct mesh_group {
     enum mesh_dimension dimension;
-    int32_t name; // its number as torch counts them
+    int32_t name; // its number, as in torch
     int32_t size, *ranks;
     bool spans_nodes, slow;
 };
@@ -102,14 +103,14 @@ struct mesh {
     int32_t world;
     struct mesh_group *groups;
     int32_t group_count;
-    int32_t *group_of[DIMENSIONS]; // per rank; -1 where the dimension has one rank
+    int32_t *group_of[DIMENSIONS]; // per rank; -1 if the dimension has one rank
 };
 
 void mesh_open(struct mesh *mesh, const struct mesh_options *options);
 void mesh_close(struct mesh *mesh);
 int32_t mesh_stage_of(const struct mesh *mesh, int32_t rank);
 int32_t mesh_node_of(const struct mesh *mesh, int32_t rank);
-// Whether what one node sends to the other, a different one, crosses the slow link.
+// Whether traffic between two different nodes crosses the slow link.
 bool mesh_is_slow(const struct mesh *mesh, int32_t node, int32_t other);
 
 // --- one step -----------------------------------------------------------------------------------
@@ -129,53 +130,53 @@ enum mesh_kind {
 
 enum mesh_code { MESH_DO_RUN, MESH_DO_CALL, MESH_DO_AWAIT, MESH_DO_STALL, MESH_DO_PAGEABLE };
 
-// Compute kernels by what they are for.
+// Compute kernels by purpose.
 enum mesh_kernel { MESH_MIXER, MESH_MLP, MESH_DGRAD, MESH_WGRAD, MESH_EXTRA, MESH_ADAM };
 
 struct mesh_instruction {
     enum mesh_kernel kernel;
-    int32_t rows; // that a product has
+    int32_t rows; // of a product
     enum mesh_code code;
     enum mesh_phase phase;
     enum mesh_kind kind;
     enum mesh_dimension dimension;
     int64_t ns;         // of a kernel, stall or copy
     int64_t bytes;      // of a communication
-    int32_t slot;       // of what is awaited later, -1: compute goes on when it is done
-    bool joins, joined; // one kernel with the next call, with the call before
-    int32_t peer;       // stage that is sent to or received from
+    int32_t slot;       // of what is awaited later; -1: compute waits for it
+    bool joins, joined; // one kernel with the next call, with the previous one
+    int32_t peer;       // stage sent to or received from
 };
 
 struct mesh_program {
     struct mesh_instruction *at;
     size_t count, capacity;
     int32_t slots;
-    int64_t planted_ns; // per step, of slow devices or of more work
+    int64_t planted_ns; // per step, by slow devices or extra work
 };
 
-// The step of a rank; the same for all ranks of a stage but for the straggler.
+// The step of a rank; the same for all ranks of a stage except the straggler.
 void mesh_program_build(const struct mesh *mesh, int32_t rank, struct mesh_program *program);
 
-// --- what became of it --------------------------------------------------------------------------
+// --- the outcome ---------------------------------------------------------------------------------
 
 struct mesh_event {
-    int64_t begin_ns, end_ns, launch_ns; // true time since the job's begin
-    int64_t wait_ns, exposed_ns;         // of a communication, among those that traces have
-    int64_t exposed_wait_ns;             // of the exposed time what lies before the wait's end
+    int64_t begin_ns, end_ns, launch_ns; // true time since the start of the job
+    int64_t wait_ns, exposed_ns;         // of a communication, counting only those in traces
+    int64_t exposed_wait_ns;             // the part of the exposed time before the wait's end
     int64_t bytes;
     int32_t group, step;
     uint32_t sequence;
     int32_t peer; // rank
     uint8_t kind, phase, kernel;
     int32_t rows;
-    bool last;          // no other rank of the group that is in a trace began later
+    bool last;          // no other rank of the group that is in a trace started later
     bool dropped;       // no trace has it
     bool matched;       // another trace has its part of the same communication
-    bool joins, joined; // one kernel with the next event, with the event before
+    bool joins, joined; // one kernel with the next event, with the previous one
 };
 
-// What passes of communication while a step lasts on the device: from the end of the compute of the
-// one before to the end of its own.
+// Communication during a step on the device: from the end of the previous step's compute to the end
+// of its own.
 struct mesh_parts {
     int64_t done_ns; // the end of its compute
     int64_t wait_ns, transfer_ns, exposed_wait_ns, exposed_transfer_ns;
@@ -187,27 +188,27 @@ struct mesh_rank {
     int32_t step_count;
     size_t count, capacity;
     int64_t *step_begin_ns, *step_end_ns; // on the host
-    int64_t clock_ns;                     // its clock minus the true time at the job's begin
-    int64_t drift_ppm;                    // its clock is fast by that
-    int64_t jump_ns, jump_at_ns;          // and jumps by that at this true time
+    int64_t clock_ns;                     // its clock minus the true time at the start of the job
+    int64_t drift_ppm;                    // how fast its clock runs
+    int64_t jump_ns, jump_at_ns;          // and jumps by this much at this true time
 };
 
-// What the rank's clock shows more than the true time at that time.
+// How far the rank's clock is ahead of the true time at that time.
 int64_t mesh_clock_at(const struct mesh_rank *rank, int64_t true_ns);
 
 struct mesh_job {
     const struct mesh *mesh;
     struct mesh_rank *ranks;
-    int64_t *caused_wait_ns; // per step: what others waited for the straggler
+    int64_t *caused_wait_ns; // per step: how long others waited for the straggler
 };
 
 void mesh_run(const struct mesh *mesh, struct mesh_job *job);
 void mesh_job_free(struct mesh_job *job);
 
-// Writes the trace of a rank; returns the bytes of text.
+// Writes the trace of a rank; returns its text size in bytes.
 uint64_t mesh_write(const struct mesh_job *job, int32_t rank);
 
 void mesh_truth(const struct mesh_job *job, const uint64_t *bytes);
 
-// The whole of `tracegen mesh`; returns the program's exit code.
+// All of `tracegen mesh`; returns the program's exit code.
 int mesh_main(int argc, char **argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets all ranks run at once. A communication ends for all of its ranks at the same time but for
-// jitter, which is some time after the last of them has begun; each rank's streams go on in the
-// order of launches.
+// Runs all ranks at once. A communication ends for all of its ranks at the same time except for
+// jitter, some time after the last of them has started; each rank's streams proceed in launch
+// order.
 #include "tests/tracegen/mesh.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { STREAM_SEND = DIMENSIONS, STREAM_RECV, STREAMS };
 
 #define LAUNCH_NS     5000   // of the host
 #define DELAY_NS      4000   // from the launch to the device
-#define HEAD_START_NS 150000 // the host is back so long before the device is done with a step
+#define HEAD_START_NS 150000 // the host finishes this long before the device is done with a step
 #define LATENCY_NS    12000
 #define INSIDE_GBPS   300 // bytes per nanosecond within a node
 #define BETWEEN_GBPS  45
@@ -22,14 +22,14 @@ struct member {
     uint32_t event;
 };
 
-// One communication, once per group and order.
+// One communication, once per group and position.
 struct instance {
     struct member *members;
     int32_t arrived;
     int64_t latest_ns;
 };
 
-// A group, or two neighbours of a pipeline in one direction.
+// A group, or two pipeline neighbours in one direction.
 struct channel {
     struct instance *at;
     size_t count, capacity;
@@ -59,11 +59,11 @@ struct worker {
     size_t pc;
     int32_t step;
     int64_t host_ns, compute_ns;
-    int64_t blocked_on; // event, -1 for none
+    int64_t blocked_on; // an event, -1 for none
     struct queue queues[STREAMS];
     uint32_t *slots;                 // events
     uint32_t counts[DIMENSIONS + 4]; // calls so far: per dimension, and per neighbour and direction
-    uint32_t calls, dropped;         // of all kinds; of these, how many no trace has
+    uint32_t calls, dropped;         // of all kinds; of these, how many are in no trace
     uint32_t drop_every;             // 0: all are recorded
     struct splitmix rng;
 };
@@ -74,11 +74,11 @@ struct machine {
     struct worker *workers;
     struct channel *channels;
     size_t channel_count;
-    int32_t *ready; // ranks that may go on
+    int32_t *ready; // ranks that may continue
     size_t ready_count;
     struct head {
         int32_t rank, stream;
-    } * heads; // streams whose next communication can begin
+    } * heads; // streams whose next communication can start
     size_t head_count, head_capacity;
     struct splitmix rng;
 };
@@ -96,7 +96,7 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t size)
 
 // --- communication ------------------------------------------------------------------------------
 
-// Channels: one per group, then four per pipeline stage of a group: to and from the next, each.
+// Channels: one per group, then four per pipeline stage of a group: to and from the next, twice.
 static size_t channel_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
 {
     int32_t group = mesh->group_of[call->dimension][rank];
@@ -160,7 +160,7 @@ static int32_t stream_of(const struct mesh_event *event, const struct mesh *mesh
     return (int32_t)mesh->groups[event->group].dimension;
 }
 
-// Of a kernel that sends and receives: whether the other half is over too, so that both end.
+// Of a kernel that sends and receives: whether the other half is over, too, so that both end.
 static bool is_over(struct mesh_event *event)
 {
     struct mesh_event *other = event->joins ? event + 1 : event - 1;
@@ -195,8 +195,8 @@ static void finish(struct machine *machine, struct member member, int64_t end_ns
     }
 }
 
-// The member that began last of those that a trace has; -1 when it has one at most, which shows
-// nobody waiting.
+// The last member to start among those in a trace; -1 if there is at most one, so that no wait is
+// visible.
 static int32_t latest_known(const struct machine *machine, const struct channel *channel,
                             const struct instance *instance)
 {
@@ -212,7 +212,7 @@ static int32_t latest_known(const struct machine *machine, const struct channel 
     return known > 1 ? latest : -1;
 }
 
-// Who waited how long, as far as traces show it.
+// Who waited how long, as far as traces show.
 static void find_waits(struct machine *machine, const struct channel *channel,
                        const struct instance *instance)
 {
@@ -234,7 +234,7 @@ static void find_waits(struct machine *machine, const struct channel *channel,
     }
 }
 
-// All have begun, so the end is known.
+// All have started, so the end is known.
 static void resolve(struct machine *machine, const struct channel *channel,
                     struct instance *instance)
 {
@@ -275,7 +275,7 @@ static void begin_part(struct machine *machine, int32_t rank, const struct part 
         resolve(machine, channel, instance);
 }
 
-// The next communication of a stream begins.
+// The next communication of a stream starts.
 static void begin_head(struct machine *machine, struct head head)
 {
     const struct queue *queue = &machine->workers[head.rank].queues[head.stream];
@@ -310,7 +310,7 @@ static struct mesh_event *add_event(struct machine *machine, int32_t rank,
     return event;
 }
 
-// When the device can begin what was just launched, behind all computing before it.
+// When the device can start what was just launched, after all earlier compute.
 static int64_t device_ns(const struct worker *worker)
 {
     int64_t now = worker->host_ns + DELAY_NS;
@@ -335,7 +335,7 @@ static int32_t peer_of(const struct mesh *mesh, int32_t rank, const struct mesh_
     return call->kind < MESH_SEND ? -1 : mesh->groups[group].ranks[call->peer];
 }
 
-// Where a rank counts its calls on the channel of this one.
+// The rank's call counter for this one's channel.
 static int count_of(const struct mesh *mesh, int32_t rank, const struct mesh_instruction *call)
 {
     if (call->kind < MESH_SEND)
@@ -344,7 +344,7 @@ static int count_of(const struct mesh *mesh, int32_t rank, const struct mesh_ins
     return DIMENSIONS + 2 * (call->kind == MESH_RECV) + back;
 }
 
-// A trace lacks some communications, evenly spread, or there is no trace.
+// A trace lacks some communications, evenly spread, or is missing altogether.
 static bool is_dropped(const struct mesh_options *o, int32_t rank, struct worker *worker)
 {
     worker->calls++;
@@ -408,7 +408,7 @@ static void end_step(struct machine *machine, int32_t rank)
         back_ns > worker->host_ns ? back_ns : worker->host_ns;
     worker->pc = 0;
     for (int i = 0; i < STREAMS; i++)
-        worker->queues[i].first = worker->queues[i].count = 0; // all are awaited by now
+        worker->queues[i].first = worker->queues[i].count = 0; // nothing is outstanding any more
 }
 
 // False when it has to wait.
@@ -487,7 +487,7 @@ static void open_worker(struct machine *machine, int32_t rank)
         record->jump_ns += o->jumps[i].rank == rank ? o->jumps[i].amount : 0;
 }
 
-// In the middle of the step in the middle.
+// In the middle of the middle step.
 static void place_jump(const struct mesh_options *o, struct mesh_rank *record)
 {
     int32_t step = o->steps / 2;
@@ -551,7 +551,7 @@ static int compare_begins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Time from begin to end in which nothing computes; *next is the first kernel that may matter.
+// Time from begin to end with no compute; *next is the first kernel that may matter.
 static int64_t uncovered(const struct mesh_rank *rank, size_t *next, int64_t begin_ns,
                          int64_t end_ns)
 {
@@ -589,7 +589,7 @@ static void find_ends(struct mesh_rank *rank)
         rank->parts[s].done_ns = later_of(rank->parts[s].done_ns, rank->parts[s - 1].done_ns);
 }
 
-// A stretch of time as far as it lies in a step.
+// The part of a stretch of time that is in a step.
 struct stretch {
     int64_t begin_ns, end_ns;
 };
@@ -606,7 +606,7 @@ static struct stretch within(const struct mesh_rank *rank, int32_t step, struct 
     return all;
 }
 
-// Gives each step what passes of a call while it lasts; before from_ns another call is exposed.
+// Credits each step with the part of a call during it; before from_ns another call is exposed.
 static void part_call(struct mesh_rank *rank, const struct mesh_event *call, int64_t from_ns,
                       size_t next)
 {
@@ -629,7 +629,7 @@ static void part_call(struct mesh_rank *rank, const struct mesh_event *call, int
     }
 }
 
-// An instant belongs to compute, else to the communication that began first.
+// An instant belongs to compute, otherwise to the communication that started first.
 static void expose(struct mesh_rank *rank)
 {
     find_ends(rank);

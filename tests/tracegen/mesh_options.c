@@ -70,7 +70,7 @@ static bool parse_pair(const char *text, int32_t *rank, int64_t *number)
     return parse_i64(end + 1, 1, number);
 }
 
-// "RANK=NUMBER", also a negative one.
+// "RANK=NUMBER", possibly negative.
 static bool parse_fault(const char *text, struct mesh_clock_fault *faults, int32_t *count)
 {
     char *end = NULL;
@@ -254,7 +254,7 @@ static bool take(int option, const char *text, struct mesh_options *o)
     return good;
 }
 
-// What can be told only when all is known.
+// Checks that need all options.
 static bool check(struct mesh_options *o)
 {
     int64_t world = (int64_t)o->tp * o->pp * o->dp;

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#define FORWARD_NS   INT64_C(1200000) // of a layer; its backward takes twice that
-#define ROWS         4096             // of a product: some 700 TFLOP/s
+#define FORWARD_NS   INT64_C(1200000) // per layer; its backward takes twice as long
+#define ROWS         4096             // of a product: about 700 TFLOP/s
 #define OPTIMIZER_NS INT64_C(600000)
-#define EXTRA_NS     INT64_C(100000) // of a kernel of more work
+#define EXTRA_NS     INT64_C(100000) // of a kernel with extra work
 #define TENSOR_BYTES INT64_C(2097152)
 #define LAYER_BYTES  INT64_C(8388608) // gradients or parameters
 #define TOKEN_BYTES  INT64_C(1048576)
@@ -20,7 +20,7 @@ struct writing {
     int32_t rank, stage;
     bool late;              // the straggler
     int64_t more_work;      // kernels per forward, for the straggler
-    int32_t gathers[2][64]; // slots of the parameters of each layer that were asked for, per phase
+    int32_t gathers[2][64]; // slots of each layer's requested parameters, per phase
 };
 
 static struct mesh_instruction *add(struct writing *w, struct mesh_instruction instruction)
@@ -47,7 +47,7 @@ static bool is_some(const struct writing *w, const struct mesh_some *some)
     return some->percent && w->rank >= some->first && w->rank <= some->last;
 }
 
-// What slow devices and more work add to the time of a kernel.
+// What slow devices and extra work add to a kernel's time.
 static int64_t planted_ns(const struct writing *w, enum mesh_kernel kernel, int64_t ns)
 {
     const struct mesh_options *o = w->mesh->options;
@@ -75,7 +75,7 @@ static void run(struct writing *w, enum mesh_kernel kernel, int64_t ns)
                                      .ns = ns + planted});
 }
 
-// Layers that only some ranks have, of the usual shapes.
+// Layers that only some ranks have, with the usual shapes.
 static void run_more_layers(struct writing *w, bool backward)
 {
     const struct mesh_options *o = w->mesh->options;
@@ -87,7 +87,7 @@ static void run_more_layers(struct writing *w, bool backward)
     }
 }
 
-// Compute goes on when it is done.
+// Compute waits for it.
 static void call(struct writing *w, enum mesh_dimension dimension, enum mesh_kind kind,
                  int64_t bytes)
 {
@@ -99,7 +99,7 @@ static void call(struct writing *w, enum mesh_dimension dimension, enum mesh_kin
                                          .slot = -1});
 }
 
-// Compute goes on beside it; the slot is awaited later.
+// Compute goes on alongside it; the slot is awaited later.
 static int32_t start(struct writing *w, enum mesh_dimension dimension, enum mesh_kind kind,
                      int64_t bytes)
 {
@@ -146,7 +146,7 @@ static void exchange(struct writing *w, int32_t peer)
     w->program->at[w->program->count - 1].joined = true;
 }
 
-// --- parameters that are gathered when they are needed ------------------------------------------
+// --- parameters that are gathered on demand ------------------------------------------------------
 
 static int32_t *gather_of(struct writing *w, int32_t layer)
 {
@@ -175,7 +175,7 @@ static void write_experts(struct writing *w, enum mesh_kernel kernel, int64_t ns
     call(w, MESH_EXPERT, MESH_ALL_TO_ALL, TOKEN_BYTES);
 }
 
-// Joins activations of the tensor parallel ranks, before or after a part of a layer.
+// Joins activations of the tensor-parallel ranks, before or after a part of a layer.
 static void join(struct writing *w, bool after)
 {
     if (!w->mesh->options->sequence_parallel) {
@@ -196,7 +196,7 @@ static void write_forward_layer(struct writing *w, int32_t layer)
     join(w, true);
 }
 
-// Gradients of a layer are there.
+// The gradients of a layer are ready.
 static void share_gradients(struct writing *w, bool last)
 {
     const struct mesh_options *o = w->mesh->options;
@@ -258,8 +258,8 @@ static void write_backward(struct writing *w, bool last)
     pass_on(w, MESH_SEND, w->stage - 1);
 }
 
-// One forward, one backward, as libraries do it whose sends and receives are batches: what goes to
-// a neighbour and what comes from it meanwhile is one kernel.
+// One forward, one backward, as in libraries that batch sends and receives: what goes to a
+// neighbour and what comes from it at the same time is one kernel.
 static void write_exchanges(struct writing *w, int32_t ahead)
 {
     int32_t count = w->mesh->options->micro_batches;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the job was like, in exact integers, beside its traces.
+// What the job was like, in exact integers, written next to its traces.
 #include "tests/tracegen/mesh.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static void clear(const struct mesh_job *job, int64_t (*steps)[FIGURES])
     memset(steps, 0, (size_t)job->mesh->options->steps * sizeof *steps);
 }
 
-// A rank's parts belong to the steps in which they pass, not to those that launched them.
+// A rank's parts belong to the steps in which they happen, not to those that launched them.
 static void follow_time(const struct mesh_rank *record, int64_t (*steps)[FIGURES])
 {
     for (int32_t s = 0; s < record->step_count; s++) {
@@ -149,7 +149,8 @@ static struct span span_of_step(const struct mesh_rank *record, int32_t step)
     return span;
 }
 
-// What the rank computes in the span, its own optimizer too where other stages are not done yet.
+// What the rank computes in the span, including its own optimizer while other stages are still
+// busy.
 static int64_t computed(const struct mesh_rank *record, int32_t step, struct span span)
 {
     int64_t ns = 0;
@@ -163,7 +164,7 @@ static int64_t computed(const struct mesh_rank *record, int32_t step, struct spa
     return ns;
 }
 
-// From the first micro-batch's begin on any stage of one pipeline to the last one's end on any.
+// From the start of the first micro-batch on any stage of a pipeline to the end of the last one.
 static struct span interval_of(const struct mesh_job *job, const struct mesh_group *group,
                                int32_t step)
 {
@@ -176,7 +177,7 @@ static struct span interval_of(const struct mesh_job *job, const struct mesh_gro
     return all;
 }
 
-// Over the pipelines: their intervals, or what their ranks of a stage compute in them.
+// Over the pipelines: their intervals, or what their ranks of a stage compute during them.
 static int64_t sum_pipelines(const struct mesh_job *job, int32_t stage, int32_t step, bool computes)
 {
     const struct mesh *mesh = job->mesh;
@@ -216,7 +217,7 @@ static void say_pipeline(FILE *out, const struct mesh_job *job)
 
 // --- the job ------------------------------------------------------------------------------------
 
-// The words in which people name such a job.
+// How people name such a job.
 static void say_strategy(FILE *out, const struct mesh_options *o)
 {
     static const char *const datas[] = {"DDP", "FSDP", "ZeRO-1", "ZeRO-2"};
@@ -241,7 +242,7 @@ static void say_straggler(FILE *out, const struct mesh_job *job)
     fprintf(out, "]}");
 }
 
-// What slow devices, or more work, add to a step of each of those ranks, before noise.
+// What slow devices, or extra work, add to a step of each of those ranks, before noise.
 static void say_planted(FILE *out, const struct mesh_job *job)
 {
     const struct mesh_options *o = job->mesh->options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of one rank of a mesh, in the words of PyTorch's profiler.
+// The trace of one rank of a mesh, in the format of PyTorch's profiler.
 #include "tests/tracegen/mesh.h"
 #include "tests/tracegen/put.h"
 
@@ -71,7 +71,7 @@ static char *put_ranks(char *p, const struct mesh_group *group, bool shortens)
     return p;
 }
 
-// --- what stands around the events --------------------------------------------------------------
+// --- around the events ---------------------------------------------------------------------------
 
 static void write_groups(struct writer *w)
 {
@@ -140,13 +140,13 @@ static char *put_event(const struct writer *w, char *p, const char *cat, const c
     return put_i64(put_text(p, ", \"tid\": "), tid);
 }
 
-// When something lasts, in true time.
+// A time span, in true time.
 struct span {
     int64_t begin_ns, end_ns;
 };
 
-// A device's event keeps its length when the clock of the host jumps meanwhile, a row of the host
-// does not unless it would end before it begins.
+// A device event keeps its length when the host's clock jumps during it; a host row does not,
+// unless it would end before it starts.
 static char *put_times(const struct writer *w, char *p, struct span span, bool device)
 {
     const struct mesh_rank *record = w->record;
@@ -188,7 +188,7 @@ static const char *op_of(const struct writer *w, const struct mesh_event *event)
                                             : "aten::mm";
 }
 
-// The operator of a compute kernel, with its shapes but for the optimizer's.
+// The operator of a compute kernel, with its shapes except the optimizer's.
 static void write_op(struct writer *w, const struct mesh_event *event, struct span span)
 {
     char shapes[256];
@@ -207,7 +207,7 @@ static void write_op(struct writer *w, const struct mesh_event *event, struct sp
     outfile_commit(w->out, put_text(put_times(w, p, span, false), shapes));
 }
 
-// Elements that a rank gives and gets, of two bytes each; of the loss's sum, four bytes.
+// Elements a rank sends and receives, two bytes each; four bytes for the sum of the loss.
 static char *put_elements(char *p, const struct mesh_event *event, int32_t size)
 {
     int64_t elements = event->bytes < 16 ? event->bytes / 4 : event->bytes / 2;
@@ -237,7 +237,7 @@ static char *put_metadata(const struct writer *w, char *p, const struct mesh_eve
                  descriptions[group->dimension]);
     p = put_ranks(put_text(p, "\", \"Process Group Ranks\": \""), group, true);
     *p++ = '"';
-    if (event->peer >= 0) { // its place in the group, then its rank in the job, as torch has them
+    if (event->peer >= 0) { // its place in the group, then its rank in the job, as in torch
         p = put_i64(put_text(p, ", \"Rank\": "), place_in(group, event->peer));
         p = put_i64(put_text(p, event->kind == MESH_SEND ? ", \"Dst Rank\": " : ", \"Src Rank\": "),
                     event->peer);
@@ -261,7 +261,7 @@ static void write_launch(struct writer *w, const struct mesh_event *event, struc
     outfile_commit(w->out, put_text(p, "}},\n"));
 }
 
-// The operator that tells what is sent and received.
+// The operator that describes what is sent and received.
 static void write_record(struct writer *w, const struct mesh_event *event, struct span span)
 {
     char *p = outfile_reserve(w->out, EVENT_BYTES);
@@ -271,7 +271,7 @@ static void write_record(struct writer *w, const struct mesh_event *event, struc
     outfile_commit(w->out, put_text(put_metadata(w, p, event), "}},\n"));
 }
 
-// The launch comes when all scopes have ended.
+// The launch comes after all scopes have ended.
 static void write_batch_host(struct writer *w, const struct mesh_event *event)
 {
     int64_t at = event->launch_ns;
@@ -337,7 +337,7 @@ static const char *kernel_of(const struct writer *w, const struct mesh_event *ev
     return products[rocm][event->kernel == MESH_EXTRA ? MESH_MIXER : event->kernel];
 }
 
-// Blocks of 128 by 128 results; a grouped product has as many as fill the device.
+// Blocks of 128 by 128 results; a grouped product has enough to fill the device.
 static char *put_grid(const struct writer *w, char *p, const struct mesh_event *event)
 {
     if (event->phase == MESH_OPTIMIZER)

@@ -22,9 +22,9 @@ struct outfile {
     size_t used;
     uint64_t flushed;
     char *path;
-    char *text;   // BUFFER_BYTES not yet compressed
+    char *text;   // BUFFER_BYTES not compressed yet
     char *packed; // BUFFER_BYTES for the compressors
-    char *draft;  // BUFFER_BYTES as they were written, when their white space changes; else NULL
+    char *draft;  // BUFFER_BYTES as written, if white space changes; else NULL
     struct respace respace;
     z_stream gz;
     ZSTD_CCtx *zst;

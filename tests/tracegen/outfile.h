@@ -14,11 +14,11 @@ struct outfile;
 // Prints the message to stderr and ends the program with exit code 1.
 _Noreturn void outfile_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Memory of the given size, zeroed; ends the program when there is none.
+// Zeroed memory; ends the program if there is none.
 void *outfile_memory(size_t count, size_t size);
 
-// The caller ends it with outfile_close. Every failure of writing ends the program. With another
-// spacing than SPACING_AS_WRITTEN the text must be JSON.
+// The caller ends it with outfile_close. Any write error ends the program. With a spacing other
+// than SPACING_AS_WRITTEN the text must be JSON.
 struct outfile *outfile_open(const char *path, enum outfile_format format, enum spacing spacing);
 
 // Room for at least `size` bytes (at most 1 MiB); pass the end of what was written to
@@ -26,7 +26,7 @@ struct outfile *outfile_open(const char *path, enum outfile_format format, enum 
 char *outfile_reserve(struct outfile *out, size_t size);
 void outfile_commit(struct outfile *out, const char *end);
 
-// Bytes of text committed so far, with its white space, before compression.
+// Bytes of text committed so far, including white space, before compression.
 uint64_t outfile_text_bytes(const struct outfile *out);
 
 void outfile_close(struct outfile *out);

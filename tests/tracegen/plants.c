@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing faults; speeds of other precisions are to bf16's as in the data sheets.
+// Writes faults; relative to bf16, other precisions have the speeds of the data sheets.
 #include "tests/tracegen/plants.h"
 
 #include "tests/tracegen/idle.h"
@@ -35,7 +35,7 @@ static const struct kernel *like(struct builder *b, enum role role, const char *
     return kernel;
 }
 
-// An operator with one kernel, of whose time cost_ns are the fault's.
+// An operator with one kernel, cost_ns of whose time are due to the fault.
 struct planted {
     enum plant plant;
     const char *op, *args;
@@ -81,21 +81,21 @@ static const char *product_args(struct builder *b, const char *type, int64_t m, 
 
 // --- products -----------------------------------------------------------------------------------
 
-// Time of a product at a share of the speed in bf16.
+// Time of a product at a share of the bf16 speed.
 static int64_t product_ns(const struct builder *b, int64_t m, int64_t n, int64_t slower_ppm)
 {
     int64_t flop = 2 * m * n * INNER;
     return (int64_t)((double)flop / (double)b->vendor->gemm_flop_per_ns * (double)slower_ppm / 1e6);
 }
 
-// The speed in bf16 by that in fp32, in millionths.
+// bf16 speed over fp32 speed, in millionths.
 static int64_t fp32_ppm(const struct builder *b)
 {
     return b->arguments->flavour == VENDOR_ROCM ? INT64_C(1307400000) * 10 / 1634
                                                 : INT64_C(989000000) / 67;
 }
 
-// Rows of a product that loses about so much time by running slower.
+// Rows of a product that loses about this much time by running slower.
 static int64_t rows_for(const struct builder *b, int64_t lost_ns, int64_t n, int64_t slower_ppm)
 {
     double row_ns = (double)product_ns(b, ROWS, n, slower_ppm - 1000000) / (double)ROWS;
@@ -147,7 +147,7 @@ static void plant_fp8(struct builder *b)
         compute(b, &product);
 }
 
-// Rows that are not aligned.
+// Unaligned rows.
 static void plant_bad_gemm(struct builder *b)
 {
     int64_t ppm = INT64_C(1000000) * BAD_TIMES;
@@ -198,7 +198,7 @@ static void plant_bad_attention(struct builder *b)
         compute(b, &attention);
 }
 
-// A kernel that is attention by what it is used for.
+// A kernel that counts as attention because of its use.
 static const struct kernel *attending(struct builder *b, enum role role)
 {
     struct kernel *kernel = builder_table(b, 1, sizeof *kernel);
@@ -207,7 +207,7 @@ static const struct kernel *attending(struct builder *b, enum role role)
     return kernel;
 }
 
-// One of the two products: memory is what limits it.
+// One of the two products, limited by memory.
 static void multiply_heads(struct builder *b, int64_t heads, bool scores)
 {
     int64_t bytes = heads * 2 * (LENGTH * LENGTH + 2 * LENGTH * HEAD);
@@ -226,7 +226,7 @@ static void multiply_heads(struct builder *b, int64_t heads, bool scores)
     compute(b, &product);
 }
 
-// What each operator between the products reads and writes of each score.
+// What each operator between the products reads and writes per score.
 struct middle {
     const char *op;
     enum role role;
@@ -296,7 +296,7 @@ void plants_write_backward(struct builder *b)
 
 // --- optimizer ----------------------------------------------------------------------------------
 
-// What each pass over a list of parameters reads and writes of each, in fp32.
+// What each pass over a list of parameters reads and writes per parameter, in fp32.
 static const struct {
     const char *op;
     int64_t bytes;
@@ -357,7 +357,7 @@ static struct instruction awaited(const struct builder *b, enum plant plant, int
                                 .planted_gap = true};
 }
 
-// Kernels shorter than what the host needs for the next one.
+// Kernels shorter than the time the host needs for the next one.
 static void launch_slowly(struct builder *b, enum plant plant)
 {
     struct instruction work = awaited(b, plant, WAITING_NS);
@@ -372,7 +372,7 @@ static void plant_launch_bound(struct builder *b)
     launch_slowly(b, PLANT_LAUNCH_BOUND);
 }
 
-// The same within a generator that hands out what a model computes.
+// Same within a generator that yields what a model computes.
 static void plant_generator(struct builder *b)
 {
     builder_python(b, "transformers/pipelines/pt_utils.py(124): __next__");
@@ -391,7 +391,7 @@ static void copy_to_device(struct builder *b, const struct instruction *copy)
     builder_end(b);
 }
 
-// The host prepares an input while the device runs dry; the copy of it blocks, but not for long.
+// The host prepares an input while the device runs dry; copying it blocks, but not for long.
 static void plant_preprocessing(struct builder *b)
 {
     builder_op(b, "aten::sort", NULL);
@@ -408,7 +408,7 @@ static void plant_preprocessing(struct builder *b)
 
 // --- copies ahead -------------------------------------------------------------------------------
 
-// The next batch, on a stream of its own beside what is computed.
+// The next batch, on a separate stream alongside compute.
 static void plant_prefetch(struct builder *b)
 {
     int64_t ns = wanted_ns(b, PLANT_PREFETCH);
@@ -450,7 +450,7 @@ static void restrict_to(struct builder *b, size_t from, enum schedule schedule)
         b->program->instructions[i].schedule = schedule;
 }
 
-// When the recording starts the device still runs what was launched before, and no row shows it.
+// When the recording starts, the device is still running earlier launches that have no row.
 void plants_write_start(struct builder *b)
 {
     size_t from = b->program->count;
@@ -460,7 +460,7 @@ void plants_write_start(struct builder *b)
     restrict_to(b, from, SCHEDULE_FIRST);
 }
 
-// The host writes a checkpoint every so many steps.
+// The host writes a checkpoint every few steps.
 static void plant_periodic(struct builder *b)
 {
     size_t from = b->program->count;
@@ -543,7 +543,7 @@ static void slow_one_layer(struct builder *b)
     }
 }
 
-// The same layers in every step: they have more to do, which the shapes do not say.
+// The same layers in every step: they have more to do, which the shapes do not show.
 static void slow_every_second_layer(struct builder *b)
 {
     int32_t layer = 0, layers = count_activations(b);

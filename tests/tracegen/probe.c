@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No kernel of the probe begins without a known reason: all its idle time is planted.
+// No kernel of the probe starts without a known reason: all its idle time is planted.
 #include "tests/tracegen/probe.h"
 
 #include "tests/tracegen/idle.h"
@@ -10,7 +10,7 @@ enum { SIDE_NS = 500000, ELEMENTS = 1 << 22 };
 static const struct group tensor_parallel = {"1", "TP", 2, 0, 1};
 static const struct group expert_parallel = {"2", "EP", 4, 0, 2};
 
-// The gaps that the command line asks for; all causes when it asks for none.
+// The gaps requested on the command line; all causes if it requests none.
 static void idle_of_each_cause(struct builder *b)
 {
     const int64_t *wanted_ns = b->arguments->idle_ns;
@@ -18,7 +18,7 @@ static void idle_of_each_cause(struct builder *b)
     for (int cause = 1; cause < IDLE_COUNT; cause++)
         any = any || wanted_ns[cause];
     for (int cause = 1; cause < IDLE_COUNT; cause++) {
-        // A graph's are many and small.
+        // A graph's gaps are many and small.
         int64_t usual_ns = cause == IDLE_GRAPH_REPLAY ? PROBE_GAP_NS : PROBE_GAP_NS * cause;
         int64_t ns = any ? wanted_ns[cause] : usual_ns;
         if (ns)
@@ -40,7 +40,7 @@ static void copy(struct builder *b, enum copy_way way, bool pageable, int64_t by
     builder_end(b);
 }
 
-// The last copy holds the host until it is done.
+// The last copy blocks the host until it is done.
 static void copies_of_each_direction(struct builder *b)
 {
     copy(b, COPY_HTOD, false, COPY_BYTES);
@@ -51,7 +51,7 @@ static void copies_of_each_direction(struct builder *b)
     idle_write(b, IDLE_SYNC, PROBE_GAP_NS);
 }
 
-// Two streams busy at once; the second ends last.
+// Two streams busy at once; the second one ends last.
 static void overlap_of_streams(struct builder *b)
 {
     struct instruction work = {
@@ -67,7 +67,7 @@ static void overlap_of_streams(struct builder *b)
     idle_cover(b, IDLE_UNTOLD);
 }
 
-// A kernel that the profiler says ran on into the next one of its stream.
+// A kernel that, according to the profiler, ran on into the next one on its stream.
 static void overrun(struct builder *b)
 {
     struct instruction work = {
@@ -119,7 +119,7 @@ void probe_write(struct program *program, const struct arguments *arguments)
         .program = program, .arguments = arguments, .vendor = vendor_get(arguments->flavour)};
     struct builder *b = &builder;
     builder_step(b);
-    idle_cover(b, IDLE_UNTOLD); // comes before the last step's kernels end
+    idle_cover(b, IDLE_UNTOLD); // runs before the last step's kernels end
     overlap_of_streams(b);
     collectives_of_several_groups(b);
     idle_cover(b, IDLE_UNTOLD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building a program of the wanted size out of the transformer model.
+// Builds a program of the wanted size out of the transformer model.
 #include "tests/tracegen/program.h"
 
 #include "tests/tracegen/probe.h"

@@ -18,9 +18,9 @@ enum instruction_code {
     CODE_GRAPH,      // one launch of several kernels
     CODE_UNLINKED,   // a kernel whose launch the trace does not have
     CODE_CALL,       // a runtime call that launches nothing
-    CODE_HOLD,       // the host is busy with what is open
+    CODE_HOLD,       // the host is busy inside the open row
     CODE_ALLOCATE,   // memory for a tensor
-    CODE_RELEASE,    // and back
+    CODE_RELEASE,    // and its release
     CODE_COPY,       // a batch goes to the device
     CODE_SET,        // a memset on the compute stream
     CODE_TINY,       // unfused small kernels until their planted cost is reached
@@ -40,7 +40,7 @@ enum copy_way { COPY_HTOD, COPY_DTOH, COPY_DTOD, COPY_PTOP };
 // Whose work a launch does.
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_RECOMPUTE, PHASE_COUNT };
 
-// Part of a job's ranks that communicate: start, start + stride, ...
+// Ranks of a job that communicate: start, start + stride, ...
 struct group {
     const char *name, *description;
     int32_t size, start, stride;
@@ -48,7 +48,7 @@ struct group {
 
 struct collective {
     const struct group *group;
-    const char *args; // JSON members that kernel and record_param_comms share
+    const char *args; // JSON members shared by the kernel and record_param_comms
     const char *kind; // "all_reduce", "all_gather", ...
     bool bare;        // the kernel carries none of them
     int64_t bytes;    // message size: output of an all_gather, else input
@@ -75,29 +75,30 @@ struct instruction {
     int64_t bytes;
     uint32_t grid[3];
     int32_t slot;      // COLLECTIVE, WAIT: which one
-    bool last;         // COLLECTIVE: the one that the optimizer waits for
+    bool last;         // COLLECTIVE: the one the optimizer waits for
     bool pageable;     // COPY
     enum copy_way way; // COPY
     enum stream_choice stream;
     const struct vendor_api *api; // CALL
     // What the device does before and between kernels.
     enum idle_cause cause; // LAUNCH, GRAPH, UNLINKED: why the device was idle before it
-    int64_t idle_ns;       // LAUNCH, CALL, HOLD: the host is here until the device idled that long
-    int64_t delay_ns;      // LAUNCH, UNLINKED: begins that long after the stream is free;
-                           // GRAPH: time between its kernels
+    int64_t idle_ns;       // LAUNCH, CALL, HOLD: the host stays here until the device was idle this
+                           // long
+    int64_t delay_ns;      // LAUNCH, UNLINKED: starts this long after the stream is free; GRAPH:
+                           // time between its kernels
     int32_t kernels;       // GRAPH: how many
-    int64_t overrun_ns;    // LAUNCH: how much too long the profiler says it was
-    int64_t late_ns;       // LAUNCH: longer by that in one step of `turns`, the one of its turn
+    int64_t overrun_ns;    // LAUNCH: how much too long it is in the profiler's record
+    int64_t late_ns;       // LAUNCH: longer by this in one step of `turns`, when it is its turn
     int32_t turn, turns;
     enum schedule schedule;
     // What a fault costs.
-    enum plant plant;   // LAUNCH: of which this is a part, when one of these is set:
-    int64_t planted_ns; // so much of ns
+    enum plant plant;   // LAUNCH: the plant this is part of, if one of these is set:
+    int64_t planted_ns; // this much of ns
     bool planted_gap;   // and the idle time before it
-    // Whom the work belongs to.
-    const char *path; // LAUNCH and the like: modules around it, joined by slashes
+    // What the work belongs to.
+    const char *path; // LAUNCH and similar: modules around it, joined by slashes
     enum phase phase;
-    int64_t flops, least_bytes; // BEGIN of an operator: work of a call, 0 when not worked out
+    int64_t flops, least_bytes; // BEGIN of an operator: work of a call, 0 if not known
     const char *dims;           // BEGIN of an operator with work: shapes of its inputs
 };
 
@@ -107,15 +108,15 @@ struct program {
     int32_t slots;       // collectives per step
     int32_t sequences;   // autograd sequence numbers per step
     int32_t tensors;     // tensors allocated per step
-    int64_t base_bytes;  // memory that was allocated before the recording
-    int64_t spare_bytes; // and reserved for nothing
-    int64_t events;      // rows of the trace that one step makes on one rank
-    int64_t slow_op_ns;  // device time per step that a slow operator adds, before noise
+    int64_t base_bytes;  // memory allocated before the recording
+    int64_t spare_bytes; // and reserved but unused
+    int64_t events;      // rows in the trace per step and rank
+    int64_t slow_op_ns;  // device time per step added by a slow operator, before noise
     void **texts;        // memory owned by the program
     size_t text_count, text_capacity;
 };
 
 // The caller frees it with program_free. Layers are chosen to reach the wanted events per step
-// when the command line does not fix them.
+// unless the command line fixes them.
 struct program *program_build(const struct arguments *arguments);
 void program_free(struct program *program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and strings as text, written at a cursor into memory that is known to be large enough.
+// Numbers and strings as text, written at a cursor into memory known to be large enough.
 #pragma once
 
 #include <stdint.h>
@@ -34,7 +34,7 @@ static inline char *put_i64(char *p, int64_t value)
     return put_u64(p, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-// Nanoseconds as microseconds with three decimals, the way profilers print times.
+// Nanoseconds as microseconds with three decimals, as profilers print times.
 static inline char *put_us(char *p, int64_t ns)
 {
     uint64_t rest = (uint64_t)(ns % 1000);

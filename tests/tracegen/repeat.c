@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's chance comes from the seed, an operator's from the seed and its name: an operator that
-// occurs in several places is faster or slower everywhere.
+// A run's randomness comes from the seed, an operator's from the seed and its name: an operator
+// that occurs in several places is faster or slower in all of them.
 #include "tests/tracegen/repeat.h"
 
 #include "tests/tracegen/splitmix.h"
@@ -9,7 +9,7 @@
 
 enum { PPM = 1000000, DEPTH = 64 };
 
-// The open rows of the host threads, as far as instructions tell.
+// The open rows of the host threads, as far as the instructions show.
 struct places {
     const struct instruction *open[THREAD_COUNT][DEPTH];
     size_t depth[THREAD_COUNT];
@@ -42,7 +42,7 @@ static void follow_rows(struct places *places, const struct instruction *instruc
         (*depth)--;
 }
 
-// The operator that work is launched by, the innermost that is open; else the kernel's name.
+// The operator that launches the work, the innermost open one; otherwise the kernel's name.
 static const char *name_of(const struct places *places, const struct instruction *work)
 {
     for (size_t i = places->depth[places->thread]; i > 0; i--) {

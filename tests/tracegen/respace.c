@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies JSON byte by byte; brackets, commas and colons outside strings decide what is put between.
+// Copies JSON byte by byte; brackets, commas and colons outside strings decide what goes in
+// between.
 #include "tests/tracegen/respace.h"
 
 static char *put_line(const struct respace *respace, char *p)
@@ -20,7 +21,7 @@ static void pass_string_byte(struct respace *respace, char c)
         respace->in_string = false;
 }
 
-// What stands before and behind a byte outside strings when each member has its line.
+// What goes before and after a byte outside strings if each member has its own line.
 static char *put_indented(struct respace *respace, char c, char *p)
 {
     bool closes = c == '}' || c == ']', opened = respace->opened;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text with other white space than it was written with.
+// Rewrites JSON text with different white space.
 #pragma once
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@ struct respace {
     enum spacing spacing;
     int depth;
     bool in_string, escaped;
-    bool opened; // a bracket has opened and nothing followed yet
+    bool opened; // a bracket has opened and nothing has followed yet
 };
 
-enum { RESPACE_DEPTH = 12 }; // of brackets, at most
-// Bytes that one byte may become.
+enum { RESPACE_DEPTH = 12 }; // most nested brackets
+// Most bytes that one byte can become.
 enum { RESPACE_GROWTH = 2 + 4 * RESPACE_DEPTH };
 
-// Writes the text anew to `to`, which holds RESPACE_GROWTH times its length, and returns the end.
-// Text may come in any pieces.
+// Rewrites the text to `to`, which holds RESPACE_GROWTH times its length, and returns the end. Text
+// may come in any pieces.
 char *respace_put(struct respace *respace, const char *text, size_t length, char *to);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The generator repeats itself byte for byte, and its truth adds up. usage: selftest.sh TRACEGEN
+# The generator's output is reproducible byte for byte, and its truth adds up. usage: selftest.sh
+# TRACEGEN
 set -eu
 tracegen=$1
 folder=$(mktemp -d)
@@ -18,7 +19,7 @@ same_bytes_twice() {
     rm -r "$folder/first" "$folder/second"
 }
 
-# The formats hold the same text; compressed ones are read back with the usual tools.
+# All formats contain the same text; compressed ones are read back with the usual tools.
 same_text_in_every_format() {
     for format in json gz zst; do
         "$tracegen" --layers 2 --steps 2 --format "$format" --out "$folder/$format"
@@ -28,7 +29,7 @@ same_text_in_every_format() {
     zstd -dcq "$folder/zst/rank0.json.zst" | cmp - "$folder/json/rank0.json" || fail "zst differs"
 }
 
-# Other white space, the same text otherwise.
+# Different white space, otherwise the same text.
 same_text_with_other_white_space() {
     for layout in pretty compact indented; do
         "$tracegen" "$@" --$layout --out "$folder/$layout"
@@ -41,7 +42,7 @@ same_text_with_other_white_space() {
     rm -r "$folder/pretty" "$folder/compact" "$folder/indented"
 }
 
-# As many events as truth.json says, and about as many as were wanted.
+# As many events as truth.json says, and about as many as requested.
 shape_has_its_events() {
     "$tracegen" --shape "$1" --events 3000 --out "$folder/shape"
     said=$(grep -o '"events": [0-9]*' "$folder/shape/truth.json" | grep -o '[0-9]*$')
@@ -59,13 +60,13 @@ breakdowns_add_up() {
     rm -r "$folder/sums"
 }
 
-# The first number behind a key of truth.json's first rank: the one over the whole trace.
+# The first number for a key of truth.json's first rank: the one over the whole trace.
 rank_figure() {
     grep -m1 '"clock_offset_ns"' "$folder/$1/truth.json" | grep -o "\"$2\": [0-9]*" |
         head -n 1 | grep -o '[0-9]*$'
 }
 
-# A plant lengthens the trace by the cost that truth.json names, and that is about what was asked.
+# A plant lengthens the trace by the cost in truth.json, which is about the requested one.
 plant_costs_what_truth_says() {
     "$tracegen" --layers 4 --noise 0 --steps 5 --plant "$1=2000000" --out "$folder/plant"
     cost=$(rank_figure plant "$1")
@@ -77,7 +78,7 @@ plant_costs_what_truth_says() {
     rm -r "$folder/plant"
 }
 
-# The causes of the probe's idle time sum to it.
+# The causes of the probe's idle time sum to its total.
 all_idle_time_of_the_probe_is_planted() {
     "$tracegen" --job probe "$@" --out "$folder/probe"
     planted=$(grep '"idle_causes"' "$folder/probe/truth.json" | grep -o '"total_ns": [0-9]*' |
@@ -87,7 +88,7 @@ all_idle_time_of_the_probe_is_planted() {
     rm -r "$folder/probe"
 }
 
-# A mesh is the same twice, has a trace per rank, and wait and transfer parts of each step.
+# A mesh is reproducible, has a trace per rank, and wait and transfer parts for each step.
 mesh_repeats_itself() {
     "$tracegen" mesh "$@" --out "$folder/first"
     "$tracegen" mesh "$@" --out "$folder/second"
@@ -95,7 +96,7 @@ mesh_repeats_itself() {
     rm -r "$folder/first" "$folder/second"
 }
 
-# What no trace has is not counted, and each lost call is a row that the text lacks.
+# What no trace has is not counted, and each lost call is a row missing from the text.
 mesh_lacks_what_was_asked() {
     "$tracegen" mesh --dp 4 --steps 3 --out "$folder/mesh0"
     "$tracegen" mesh --dp 4 --steps 3 --drop 1=3 --out "$folder/mesh3"
@@ -109,7 +110,7 @@ mesh_lacks_what_was_asked() {
     rm -r "$folder/mesh0" "$folder/mesh2" "$folder/mesh3"
 }
 
-# Clocks that are off move every time of a rank, and nothing else.
+# Clocks that are off shift every time of a rank, and change nothing else.
 mesh_clocks_change_only_times() {
     for skew in 0 50000000; do
         "$tracegen" mesh --tp 2 --dp 2 --steps 2 --skew $skew --out "$folder/skew$skew"
@@ -120,11 +121,11 @@ mesh_clocks_change_only_times() {
     rm -r "$folder/skew0" "$folder/skew50000000"
 }
 
-# The straggler alone makes the others wait.
+# Only the straggler makes the others wait.
 mesh_straggler_is_waited_for() {
     "$tracegen" mesh --dp 4 --steps 3 --straggler "2=5000000" --cause "$1" --out "$folder/late"
     waited=$(grep -o '"caused_wait_ns": \[[0-9]*' "$folder/late/truth.json" | grep -o '[0-9]*$')
-    # Three others, in the first collective of the backward and again at most in each behind it.
+    # Three others, in the first collective of the backward and again at most in each one after it.
     { [ "$waited" -ge 14000000 ] && [ "$waited" -le 80000000 ]; } ||
         fail "$1 made the others wait $waited ns"
     rm -r "$folder/late"
@@ -178,7 +179,7 @@ mesh_clocks_change_only_times
 for cause in compute_slower more_work data_loading host copies; do
     mesh_straggler_is_waited_for $cause
 done
-# A slow operator lengthens the trace by what truth.json says, and only noise of runs moves a run.
+# A slow operator lengthens the trace by what truth.json says, and only run noise moves a run.
 slow_op_costs_what_truth_says() {
     "$tracegen" --layers 4 --noise 0 --steps 5 --slow-op aten::mm=120 --out "$folder/slow"
     cost=$(grep -o '"ns_per_step": [0-9]*' "$folder/slow/truth.json" | grep -o '[0-9]*$')

@@ -15,12 +15,12 @@ enum { HOST_PID = 100, FIRST_STREAM = 7, EVENT_BYTES = 65536, BLOCK_UNITS = 16, 
 enum { DEFAULT_EVENTS = 100000, EVENTS_PER_STREAM = 512, TOWERS = 10, SLOT_BITS = 20 };
 enum { COPY_EVERY = 16, COLLECTIVE_EVERY = 32, SYNC_EVERY = 64, MEMORY_EVERY = 8 };
 
-// What the first event's time counts from: the start of the machine, as profilers write it today,
-// or 1970, as they did until 2023; 13 and 16 digits before the point.
+// What the first event's time is relative to: the machine's boot, as profilers write it today, or
+// 1970, as they did until 2023; 13 and 16 digits before the point.
 #define BEGIN_NS      INT64_C(1428625746000000)
 #define BEGIN_1970_NS INT64_C(1682725898000000000)
 #define UNIT_NS       INT64_C(20000)
-#define WITH_EVENTS   (-1) // as many as there are events, in proportion
+#define WITH_EVENTS   (-1) // grows in proportion to the events
 
 enum args { ARGS_NONE, ARGS_USUAL, ARGS_MANY, ARGS_ESCAPED };
 
@@ -30,13 +30,13 @@ struct shape {
     const char *name;
     int32_t threads, streams; // or WITH_EVENTS
     int32_t tower;            // rows around each block, or WITH_EVENTS
-    int32_t depth;            // rows inside each other in a unit
+    int32_t depth;            // nested rows in a unit
     int32_t names;            // of operators and of kernels, or WITH_EVENTS
     int32_t name_bytes;       // of kernels, at least
     enum args args;
     enum order order;
     bool python;    // towers and units are Python functions around one operator
-    bool same_time; // everything begins at once and lasts as long
+    bool same_time; // everything starts at once and lasts equally long
     bool since_1970;
 };
 
@@ -64,7 +64,7 @@ struct writer {
     const struct shape *shape;
     const struct layout *layout;
     int64_t threads, streams, tower, units; // of this trace; units per block
-    int64_t block, unit;                    // at hand, from 0
+    int64_t block, unit;                    // the current ones, from 0
     int64_t events, device_events, device_sum_ns;
     uint64_t correlation;
 };
@@ -72,7 +72,7 @@ struct writer {
 // A row and where it is.
 struct row {
     const char *cat;
-    const char *name; // numbered when `number` is not negative
+    const char *name; // numbered if `number` is not negative
     int64_t number, name_bytes;
     int64_t pid, tid, begin_ns, dur_ns;
 };
@@ -117,7 +117,7 @@ static char *put_number(char *p, const char *key, int64_t value)
     return put_i64(put_text(p, key), value);
 }
 
-// The time in the words of the file.
+// The time in the file's unit.
 static int64_t time_of(const struct writer *w, int64_t ns)
 {
     return (w->shape->since_1970 ? BEGIN_1970_NS : BEGIN_NS) + (w->shape->same_time ? 0 : ns);
@@ -136,7 +136,7 @@ static char *put_name(char *p, const struct row *row)
     return p;
 }
 
-// A row up to its args, which begin with `open` where it has any.
+// A row up to its args, which start with `open` if it has any.
 static char *begin_row(struct writer *w, const struct row *row, const char *open)
 {
     char *p = outfile_reserve(w->out, EVENT_BYTES);
@@ -203,7 +203,7 @@ static void write_python(struct writer *w, struct row *row)
     end_row(w, put_number(p, ", \"Ev Idx\": ", w->events), true);
 }
 
-// Rows inside each other, the outermost first; each is `edge_ns` shorter at both ends.
+// Nested rows, the outermost first; each is `edge_ns` shorter at both ends.
 static void write_nest(struct writer *w, struct row row, int64_t rows, int64_t edge_ns)
 {
     static const char *const ops[] = {"aten::add_", "aten::mm_", "aten::linear_", "aten::copy_"};
@@ -301,7 +301,7 @@ static void write_memory(struct writer *w, const struct row *row)
 
 // --- blocks -------------------------------------------------------------------------------------
 
-// The kernels of threads that share a stream follow each other.
+// The kernels of threads that share a stream follow one another.
 static void write_unit(struct writer *w, int64_t begin_ns, int64_t turn)
 {
     int64_t thread = w->block % w->threads;
@@ -430,7 +430,7 @@ void shape_generate(const struct arguments *a)
     if (snprintf(path, sizeof path, "%s/rank0.json%s", a->out, suffixes[a->format]) >= PATH_MAX)
         outfile_die("found a path of more than %d bytes", PATH_MAX);
     const struct shape *shape = a->shape;
-    // A wanted size gives the events only about; what is in proportion to them is so about.
+    // A wanted size fixes the number of events only roughly, and so what is proportional to it.
     int64_t events = a->events ? a->events : a->size ? (int64_t)(a->size / 256) : DEFAULT_EVENTS;
     bool towers = shape->tower == WITH_EVENTS;
     struct writer w = {.out = outfile_open(path, a->format, a->spacing),

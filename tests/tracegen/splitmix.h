@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SplitMix64, the only source of chance in the generator: same seed, same bytes, on every machine.
+// SplitMix64, the only source of randomness in the generator: same seed, same bytes, on every
+// machine.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +23,7 @@ static inline int64_t splitmix_below(struct splitmix *rng, int64_t below)
     return (int64_t)(splitmix_next(rng) % (uint64_t)below);
 }
 
-// ns moved by at most spread_ppm millionths of itself; small moves are likelier than large ones.
+// ns shifted by at most spread_ppm millionths of itself; small shifts are likelier than large ones.
 static inline int64_t splitmix_jitter(struct splitmix *rng, int64_t ns, int64_t spread_ppm)
 {
     if (spread_ppm <= 0)

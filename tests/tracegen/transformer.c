@@ -116,7 +116,8 @@ static void describe_shapes(struct model *model)
         WIDTH, LENGTH, VOCABULARY, WIDTH, BATCH, LENGTH);
 }
 
-// A tensor's dimensions in attention: heads before positions outside the kernel call, after inside.
+// A tensor's dimensions in attention: heads before positions outside the kernel call, after them
+// inside.
 static const char *attention_dims(struct builder *b, bool inner)
 {
     return builder_text(b, "[%d, %d, %d, %d]", BATCH, inner ? LENGTH : HEADS,
@@ -271,7 +272,7 @@ static void gather(struct model *model, int32_t half, const char *annotation)
     builder_end(b);
 }
 
-// Waits for the half layer's own parameters and starts fetching the next ones.
+// Waits for the half layer's parameters and starts fetching the next ones.
 static void enter_half(struct model *model, int32_t half, int32_t next)
 {
     if (!model->sharded || model->b.phase == PHASE_RECOMPUTE)
@@ -697,7 +698,7 @@ static void backward(struct model *model)
     builder_wait(b, b->program->slots - 1);
 }
 
-// Idle time that the command line asks for, each of its own cause.
+// Idle time requested on the command line, each with its own cause.
 static void plant_idle(struct builder *b)
 {
     for (int cause = 1; cause < IDLE_COUNT; cause++) {
@@ -708,7 +709,7 @@ static void plant_idle(struct builder *b)
     }
 }
 
-// What a job does that appends each step's results to a list on the device.
+// Like a job that appends each step's results to a list on the device.
 static void leak(struct builder *b)
 {
     if (!b->arguments->leak_bytes)

@@ -9,5 +9,5 @@
 void transformer_write(struct program *program, const struct arguments *arguments, int32_t layers,
                        int64_t filler);
 
-// How many places of a step take filler operators.
+// How many places in a step take filler operators.
 int64_t transformer_fillers(int32_t layers);

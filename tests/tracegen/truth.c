@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing truth.json.
+// Writes truth.json.
 #include "tests/tracegen/truth.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static void say_step(FILE *out, const struct machine *machine, const struct rank
     fprintf(out, "}}");
 }
 
-// What the columns of a table of accounts are called in truth.json.
+// Names in truth.json for the columns of a table of accounts.
 struct account_words {
     const char *table, *key, *detail;
     bool bytes, flops;
@@ -145,7 +145,7 @@ static void say_gaps(FILE *out, const struct logbook *logbook, int64_t clock_ns)
     fprintf(out, "}");
 }
 
-// What was alive at the peak, by operator; what was there before the recording has none.
+// What was live at the peak, by operator; memory from before the recording has none.
 static void say_peak(FILE *out, const struct heap *heap)
 {
     struct ledger alive = {0};
@@ -187,7 +187,7 @@ static void say_memory(FILE *out, const struct machine *machine, const struct ra
     fprintf(out, "]}");
 }
 
-// Device events with their launches, for who wants to work out other figures.
+// Device events with their launches, for checks that compute other figures.
 static void say_events(FILE *out, const struct vendor *vendor, const struct rank *rank)
 {
     const int32_t streams[STREAM_COUNT] = {vendor->compute_stream, vendor->comm_stream,

@@ -4,5 +4,5 @@
 
 #include "tests/tracegen/machine.h"
 
-// `text_bytes` holds each rank's bytes of JSON before compression.
+// `text_bytes` has each rank's bytes of JSON before compression.
 void truth_write(const char *path, const struct machine *machine, const uint64_t *text_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two vendors' tables: an H100 under CUDA and an MI300X under ROCm.
+// The tables of the two vendors: an H100 under CUDA and an MI300X under ROCm.
 #include "tests/tracegen/vendor.h"
 
 #include <stddef.h>
@@ -394,7 +394,7 @@ static const struct kernel hip_kernels[ROLE_COUNT] = {
         {CUSTOM_ALL_REDUCE_NAME, CATEGORY_COMM, &hip_launch, 0, 0, {512, 1}, 512},
 };
 
-// Speeds are about two thirds of the data sheets' peaks, so that efficiencies come out plausible.
+// Speeds are about two thirds of the data sheets' peaks, so that efficiencies are plausible.
 static const struct vendor vendors[] = {
     [VENDOR_CUDA] =
         {

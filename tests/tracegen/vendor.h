@@ -62,7 +62,7 @@ struct vendor_api {
     uint32_t id;
     bool is_driver;
     bool grid_in_items; // the recorded grid counts work-items instead of blocks
-    const char *sync;   // what kind of wait it is to CUPTI, NULL for none
+    const char *sync;   // CUPTI's name for this kind of wait, NULL for none
 };
 
 struct kernel {
@@ -71,7 +71,7 @@ struct kernel {
     const struct vendor_api *launch;
     uint32_t registers, shared_bytes;
     uint32_t block[2];
-    uint32_t tile; // elements (or, for matrix kernels, rows and columns) of one block
+    uint32_t tile; // elements (for matrix kernels: rows and columns) per block
 };
 
 struct vendor {
@@ -85,7 +85,7 @@ struct vendor {
     const struct vendor_api *copy, *blocking_copy, *set, *event_record, *stream_wait;
     const struct vendor_api *event_sync, *stream_sync, *device_sync, *graph, *malloc;
     const struct vendor_api *value_wait, *module_load;
-    bool blocking_copy_needs_sync; // a blocking copy is an async one and a stream synchronize
+    bool blocking_copy_needs_sync; // a blocking copy is an async copy plus a stream synchronize
 };
 
 const struct vendor *vendor_get(enum vendor_flavour flavour);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headless pages that note everything a user must never meet: errors in the console, exceptions,
+// Headless pages that record everything a user must never meet: console errors, exceptions,
 // violations of the security policy, requests to any other host.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ export const NARROW = { width: 390, height: 844 };
 
 export const launch = () => chromium.launch({ executablePath: chromium_bin(), args: ARGS });
 
-/** Reports violations where they can be seen from here. Runs in the page. */
+/** Reports policy violations visible from here. Runs in the page. */
 function watch_policy() {
   addEventListener("securitypolicyviolation", (event) =>
     console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
@@ -35,7 +35,7 @@ function note_faults(page, base, faults) {
 }
 
 /**
- * A new page in a browser context of its own.
+ * A new page in a separate browser context.
  * @param {import("playwright-core").Browser} browser @param {string} base of the service
  * @param {object} [options] of the context
  */
@@ -50,13 +50,13 @@ export async function open_page(browser, base, options = {}) {
   return { page, faults, close: () => context.close() };
 }
 
-/** Runs in the page: whether everything that it waits for is there. */
+/** Runs in the page: whether everything it waits for is there. */
 function is_settled() {
   return document.querySelector("main h1") !== null &&
     document.querySelector(".loading") === null && document.readyState === "complete";
 }
 
-/** Goes to an address of the dashboard and waits until it shows all it wants to show. */
+/** Goes to an address of the dashboard and waits until the page is complete. */
 export async function visit(page, path) {
   await page.goto(path);
   await settle(page);
@@ -64,7 +64,7 @@ export async function visit(page, path) {
 
 export const settle = (page) => page.waitForFunction(is_settled, undefined, { polling: 50 });
 
-/** What axe finds wrong on the page, as lines. */
+/** The faults axe finds on the page, as lines. */
 export async function axe_faults(page) {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, {
@@ -73,12 +73,12 @@ export async function axe_faults(page) {
     nodes.slice(0, 3).map((node) => `${id}: ${help}: ${node.html.slice(0, 160)}`));
 }
 
-/** Fails with all faults that a page has met. */
+/** Fails with all faults the page has had. */
 export function assert_clean(faults, what) {
   assert.deepEqual(faults, [], what);
 }
 
-/** Opens a page, does something on it and closes it; fails when the page had any fault. */
+/** Opens a page, does something on it and closes it; fails if the page had any fault. */
 export async function on_clean_page(browser, base, options, body) {
   const { page, faults, close } = await open_page(browser, base, options);
   try {

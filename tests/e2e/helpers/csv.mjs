@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict reader of RFC 4180, so that every comma and quote of the service's CSV is checked.
+// A strict RFC 4180 reader, so that every comma and quote of the service's CSV is checked.
 
 /** @param {string} text @returns {string[][]} records, the header first */
 export function parse_csv(text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold between figures, whatever the trace.
+// Invariants between figures that hold for any trace.
 import assert from "node:assert/strict";
 
 export const BARS = ["gemm", "attention", "other_compute", "exposed_comm", "exposed_memory",
@@ -41,7 +41,7 @@ function assert_row(row) {
   assert.equal(row.delta_ns, row.calls_effect_ns + row.per_call_effect_ns, what);
 }
 
-/** The parts of every row sum to it, and are of the next level. */
+/** The parts of every row sum to it and belong to the next level. */
 function assert_tree(rows) {
   const below = grouped(rows, ["parent"]);
   for (const parent of rows.filter(({ level }) => level !== "kernel")) {
@@ -59,7 +59,7 @@ function assert_tree(rows) {
   }
 }
 
-/** The waterfall of one candidate: the means of both sides, exactly, at every level. */
+/** One candidate's waterfall: the means of both sides, exactly, at every level. */
 export function assert_waterfall(rows, summary) {
   const ids = new Set(rows.map(({ id }) => id));
   assert.equal(ids.size, rows.length, "ids are unique");

@@ -34,7 +34,7 @@ function collect(message, done, fail) {
 }
 
 /**
- * One request on a connection of its own.
+ * One request on a new connection.
  * @param {string} url
  * @param {{method?: string, headers?: object, body?: Buffer | string, file?: string}} [what]
  * @returns {Promise<Reply>}
@@ -60,7 +60,7 @@ export function http_json(url, method, value, headers = {}) {
 }
 
 /**
- * Sends bytes as they are and gives everything that comes back until the other side closes.
+ * Sends raw bytes and returns everything received until the other side closes.
  * @param {number} port @param {string | Buffer} bytes @returns {Promise<string>}
  */
 export function http_bytes(port, bytes, limit_ms = 20_000) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second opinion on launches, queues and idle streams: plain code over a list of device events.
+// An independent calculation of launches, queues and idle streams: plain code over a list of device
+// events.
 
 function group_by(items, key) {
   const groups = {};
@@ -7,11 +8,11 @@ function group_by(items, key) {
   return groups;
 }
 
-/** The lower median, and any quantile by nearest rank. */
+/** The lower median, or any quantile by nearest rank. */
 const quantile = (values, q) =>
   [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(q * values.length) - 1)];
 
-/** The calls that launched something: each with its first device event. */
+/** The calls that launched something, each with its first device event. */
 function launches_of(events) {
   const calls = new Map();
   for (const event of events.filter(({ call }) => call)) {
@@ -22,7 +23,7 @@ function launches_of(events) {
   return [...calls.values()];
 }
 
-/** Launch delays as their definition says, worked out from the truth's list of events. */
+/** Launch delays by their definition, from the truth's list of events. */
 export function launch_delays_of(events) {
   const delays = {};
   for (const [call, group] of Object.entries(group_by(launches_of(events), ({ call }) => call))) {
@@ -59,7 +60,7 @@ export function stream_idle_of(events) {
   return idle;
 }
 
-/** The queue of each stream: launched, not yet begun; the mean is over the trace's window. */
+/** The queue of each stream: launched but not started; the mean is over the trace's window. */
 export function queues_of(events) {
   const [from_ns, to_ns] = [Math.min(...events.map(({ begin_ns }) => begin_ns)),
     Math.max(...events.map(({ end_ns }) => end_ns))];

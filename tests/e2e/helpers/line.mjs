@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bad connection: a proxy that tests cut and mend.
+// A bad connection: a proxy that tests can cut and restore.
 import { connect, createServer } from "node:net";
 
-/** A line to the service that can be cut, and that counts what goes through. */
+/** A line to the service that can be cut and that counts its traffic. */
 export class Line {
   constructor() {
     this.sockets = new Set();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of a job of many ranks, made up in the words of the API, for what no test can record.
+// Made-up tables of a job of many ranks in the API's format, for what no test can record.
 
 const MS = 1_000_000;
 
@@ -23,7 +23,7 @@ function rank_row(rank, late) {
 }
 
 /**
- * The tables ranks and rank_steps of a job of which one rank is late and some are missing.
+ * The tables ranks and rank_steps of a job with one late rank and some missing ones.
  * @param {{ranks: number, steps: number, late: number, missing?: number[]}} job
  */
 export function mock_ranks({ ranks, steps, late, missing = [] }) {
@@ -35,7 +35,7 @@ export function mock_ranks({ ranks, steps, late, missing = [] }) {
     rank_steps: columns_of(cells) };
 }
 
-/** Answers for the tables given; everything else comes from the service. */
+/** Answers requests for the given tables; everything else comes from the service. */
 export async function serve_tables(page, tables) {
   for (const [name, reply] of Object.entries(tables)) {
     await page.route(new RegExp(`/api/v1/runs/[^/]+/${name}(\\?|$)`), (route) =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// multipart/form-data written by hand, so that tests decide on order, names and every byte.
+// multipart/form-data written by hand, so that tests control order, names and every byte.
 
 const BOUNDARY = "----stepscope-e2e-7MA4YWxkTrZu0gW";
 

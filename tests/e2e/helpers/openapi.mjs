@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API description as a test fixture: which replies it promises, and whether one keeps it.
+// The API description as a test fixture: which replies it promises, and whether a reply matches.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv/dist/2020.js";
@@ -26,8 +26,8 @@ function resolved(value) {
 const key_of = (text) => encodeURIComponent(text.replaceAll("~", "~0").replaceAll("/", "~1"));
 
 /**
- * Calls visit with every schema of an object and every one with examples, with its place, and
- * whether others are combined with it.
+ * Calls visit with every object schema and every one with examples, with its place, and whether
+ * others are combined with it.
  * @param {any} node @param {(schema: any, place: string, combined: boolean) => void} visit
  */
 export function each_schema(node, visit, place = "", combined = false) {
@@ -40,7 +40,7 @@ export function each_schema(node, visit, place = "", combined = false) {
   }
 }
 
-/** A copy in which objects have no other members than those that are described. */
+/** A copy in which objects have only the members that are described. */
 function closed() {
   const copy = structuredClone(openapi);
   const parts = new Set(JSON.stringify(copy).match(/"allOf":\[\{"\$ref":"[^"]+/g)
@@ -71,16 +71,16 @@ export function value_faults(place, value) {
     `${instancePath} ${message} ${JSON.stringify(params)}`);
 }
 
-/** The place of an answer's schema. */
+/** The place of a response's schema. */
 function schema_place(at, response, type) {
   const parts = at.$ref ? at.$ref.slice(2).split("/") : response;
   return `/${[...parts, "content", type, "schema"].map(key_of).join("/")}`;
 }
 
-// Any request may be refused with these before its endpoint is looked at; see info.description.
+// Any request may be refused with these before routing; see info.description.
 const BEFORE_ROUTING = [405, 408, 414, 417, 421, 431];
 
-/** The response that an operation has for a status. */
+/** The response of an operation for a status. */
 function response_for(responses, status) {
   const by_default = status >= 500 || BEFORE_ROUTING.includes(status);
   return responses[status] ?? (by_default ? responses.default : undefined);
@@ -93,7 +93,7 @@ function header_faults(response, reply) {
 }
 
 /**
- * What is wrong with a reply, as sentences; none when the description promises just that.
+ * What is wrong with a reply, in sentences; none if it is exactly what the description promises.
  * @param {string} method @param {string} path as in the description
  * @param {import("./http.mjs").Reply} reply @returns {string[]}
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nginx and Caddy with the configurations of deploy/, changed in nothing but name, ports and
-// certificate.
+// nginx and Caddy with the configurations from deploy/, in which only name, ports and certificate
+// are changed.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -24,7 +24,7 @@ export function free_port() {
   });
 }
 
-/** A certificate for NAME that nobody signed. */
+/** A self-signed certificate for NAME. */
 function make_certificate(folder) {
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -33,7 +33,7 @@ function make_certificate(folder) {
   return { cert, key };
 }
 
-/** Text with each pattern replaced, which must be there. */
+/** Text with each pattern replaced; all must occur. */
 function change(text, changes) {
   return changes.reduce((so_far, [from, to]) => {
     if (!so_far.includes(from)) throw new Error(`the configuration does not hold: ${from}`);

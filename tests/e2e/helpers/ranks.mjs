@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of many ranks: generated with what was planted in them, and what the product finds.
+// Jobs of many ranks: generated with planted faults, and what the product finds.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -48,7 +48,7 @@ export async function mesh(args) {
 }
 
 /**
- * Ranks of several meshes as one run: of each the first rank, the last one and the arguments.
+ * Ranks of several meshes as one run: for each, the first and the last rank and the arguments.
  * @param {[number, number, string][]} parts
  */
 export async function meshes_as_one(parts) {
@@ -65,18 +65,20 @@ export async function meshes_as_one(parts) {
   return { found };
 }
 
-/** Sum over the steady steps of a figure of the truth, which has one per step from 1 on. */
+/** Sum over the steady steps of a figure in the truth, which has one per step, starting at 1. */
 export const in_steady = ({ steady }, values) => sum(steady.map((step) => values[step - 1]));
 
-/** Deviations that are too large, in words; none is [].
- *  @param {{what: string, truth: number, found: number, slack?: number}[]} figures */
+/**
+ * Deviations that are too large, in words; [] if none.
+ *  @param {{what: string, truth: number, found: number, slack?: number}[]} figures
+ */
 export function deviations(figures) {
   return figures.filter(({ truth, found, slack = 0 }) =>
     !(Math.abs(found - truth) <= MOST_OFF_SHARE * Math.abs(truth) + slack))
     .map(({ what, truth, found }) => `${what}: planted ${truth}, found ${found}`);
 }
 
-/** The clocks of all ranks are known against the first one's. */
+/** The clocks of all ranks are known relative to the first one's. */
 export function assert_clocks({ args, truth, found }) {
   const planted = new Map(truth.ranks.map((rank) => [rank.rank, rank.clock_offset_ns]));
   const first = found.clocks[0].rank;
@@ -89,10 +91,10 @@ export function assert_clocks({ args, truth, found }) {
 }
 
 const PARTS = ["wait_ns", "exposed_wait_ns", "exposed_transfer_ns"];
-// Ends of collectives tell clocks no better, and so each call's wait.
+// The ends of collectives pin the clocks down no better, and so each call's wait.
 const CLOCK_NS = 100;
 
-/** A send and its recv are one. */
+/** A send and its recv count as one. */
 const is_passing = ({ kind }) => kind === "send" || kind === "recv" || kind === "send_recv";
 
 function figures_of_rank(job, truth) {
@@ -145,11 +147,11 @@ export function words_of({ tensor, expert, pipeline, data, variant }) {
     ...word(variant + colon, data)].join(" x ");
 }
 
-/** The line of all dimensions that was found. */
+/** The line found for all dimensions. */
 export const overall_of = ({ found }) =>
   found.strategy.find(({ dimension }) => dimension === "overall")?.variant;
 
-/** How many micro-batches a step has, 1 where none are told. */
+/** Micro-batches per step, 1 if not given. */
 export const micro_batches_of = ({ found }) => found.strategy.find(({ dimension }) =>
   dimension === "micro_batches" || dimension === "gradient_accumulation")?.degree ?? 1;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service of its own for each test file: started on a free port, watched, stopped, killed.
+// A separate service for each test file: started on a free port, watched, stopped, killed.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ const STOP_LIMIT_MS = 40_000;
 
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 
-/** Services that a failed test left behind. @type {Set<ChildProcess>} */
+/** Services left behind by a failed test. @type {Set<ChildProcess>} */
 const live = new Set();
-// Before the folders go in which they write.
+// Before the folders they write to are removed.
 process.prependListener("exit", () => live.forEach((child) => child.kill("SIGKILL")));
 
 class Server {
@@ -26,12 +26,12 @@ class Server {
     const [program, ...rest] = [...under, stepscope_bin(), ...args];
     this.data = data;
     this.options = options;
-    /** Headers of every request. */
+    /** Sent with every request. */
     this.credentials = {};
     this.log = "";
     this.exit = null;
     this.child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
-    /** Called when the service said something, or ended. @type {Set<() => void>} */
+    /** Called when the service printed something or ended. @type {Set<() => void>} */
     this.listeners = new Set();
     const tell = () => this.listeners.forEach((listener) => listener());
     for (const stream of [this.child.stdout, this.child.stderr]) {
@@ -50,7 +50,9 @@ class Server {
     for (const handle of [this.child, this.child.stdout, this.child.stderr]) handle.unref();
   }
 
-  /** Like until, but looks when the service says something, or ends: kills come by thousands. */
+  /**
+   * Like until, but checks when the service prints something or ends: kills come by the thousand.
+   */
   heard(what, condition, limit_ms) {
     return new Promise((done, fail) => {
       const end = (settle, value) => {
@@ -74,7 +76,7 @@ class Server {
     return new Error(`the service ended: ${JSON.stringify(this.exit)} ${this.log}`);
   }
 
-  /** Waits until the service says where it listens and answers there. */
+  /** Waits until the service prints its address and answers there. */
   async ready() {
     const address = /http:\/\/127\.0\.0\.1:([1-9]\d*)/;
     const found = await this.heard("the service says its address", () => address.exec(this.log),
@@ -98,14 +100,14 @@ class Server {
     return http_request(this.base + path, { ...what, headers });
   }
 
-  /** GET below /api/v1 that must succeed. @returns {Promise<any>} */
+  /** A GET under /api/v1 that must succeed. @returns {Promise<any>} */
   async get(path) {
     const reply = await this.request(`/api/v1${path}`);
     assert.equal(reply.status, 200, `GET ${path}: ${reply.status} ${reply.text.slice(0, 400)}`);
     return reply.json;
   }
 
-  /** A request with a JSON body below /api/v1. @returns {Promise<Reply>} */
+  /** A request with a JSON body under /api/v1. @returns {Promise<Reply>} */
   send(method, path, value, headers) {
     const all = { ...this.credentials, ...headers };
     return http_json(`${this.base}/api/v1${path}`, method, value, all);
@@ -118,7 +120,7 @@ class Server {
     return this.request(path, { method: "POST", body: form.body, headers: all });
   }
 
-  /** Uploads files under a run's name and waits for the analysis. @returns {Promise<any>} run */
+  /** Uploads files to a run and waits for the analysis. @returns {Promise<any>} run */
   async analysed(run, files, more = {}) {
     const parts = files.map(({ data, filename }) => ({ name: "trace", data, filename }));
     const reply = await this.post([...fields({ run, ...more }), ...parts]);
@@ -126,7 +128,7 @@ class Server {
     return this.settled(reply.json.run);
   }
 
-  /** The run once nothing of it waits or works. @returns {Promise<any>} */
+  /** The run, once none of its jobs is waiting or running. @returns {Promise<any>} */
   settled(run, limit_ms = 60_000) {
     return until(`run ${run} has settled`, async () => {
       const found = await this.get(`/runs/${encodeURIComponent(run)}`);
@@ -144,13 +146,13 @@ class Server {
     return this.heard("the service has ended", () => this.exit, STOP_LIMIT_MS);
   }
 
-  /** SIGKILL: no chance to tidy up. */
+  /** SIGKILL: no chance to clean up. */
   async kill() {
     this.child.kill("SIGKILL");
     await this.ended();
   }
 
-  /** SIGTERM; the service must end by itself, with status 0. */
+  /** SIGTERM; the service must exit on its own with status 0. */
   async stop() {
     this.child.kill("SIGTERM");
     const exit = await this.ended().finally(() => this.child.kill("SIGKILL"));
@@ -159,8 +161,8 @@ class Server {
 }
 
 /**
- * Starts a service and waits until it answers; `under` is what its command line begins with,
- * and `token` goes with every request.
+ * Starts a service and waits until it answers; `under` is a command line prefix,
+ * and `token` is sent with every request.
  * @param {{data?: string, options?: string[], under?: string[], token?: string}} [what]
  */
 export function start_server(what = {}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every end-to-end test needs: programs, temporary folders, bounded waiting, seeded chance.
+// What every end-to-end test needs: programs, temporary folders, bounded waiting, seeded
+// randomness.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { promisify } from "node:util";
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 export const real_traces = resolve(root, "../shared/traces");
 
-/** A program named by the environment, else the first that exists. */
+/** A program given in the environment, else the first one that exists. */
 function program(variable, candidates) {
   const found = process.env[variable] ?? candidates.find((path) => existsSync(path));
   if (found) return resolve(found);
@@ -33,24 +34,24 @@ const folders = [];
 process.on("exit", () => folders.forEach((path) =>
   rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })));
 
-/** A folder that goes when the process ends. */
+/** A folder that is removed when the process ends. */
 export function temporary(what = "e2e", where = tmpdir()) {
   folders.push(mkdtempSync(join(where, `stepscope-${what}-`)));
   return folders[folders.length - 1];
 }
 
-/** Where writes cost little: a killed process loses no more there than on a disk. */
+/** Where writes are cheap: a killed process loses no more there than on a disk. */
 export const fast_tmpdir = () => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
 
 const exec_file = promisify(execFile);
 
-/** Runs a program to its end; rejects with its stderr. @returns {Promise<string>} its stdout */
+/** Runs a program to completion; rejects with its stderr. @returns {Promise<string>} its stdout */
 export async function run_program(file, args, options = {}) {
   const { stdout } = await exec_file(file, args, { maxBuffer: 1 << 28, ...options });
   return stdout;
 }
 
-/** Runs a line of shell; rejects when any part of a pipe fails. */
+/** Runs a line of shell; rejects if any part of a pipe fails. */
 export const run_shell = (line, options) =>
   run_program("bash", ["-c", `set -euo pipefail; ${line}`], options);
 
@@ -69,7 +70,7 @@ export function run_status(file, args, options = {}) {
 const POLL_MS = 15;
 
 /**
- * Waits until a condition gives something true, and gives that back.
+ * Waits until a condition returns something truthy, and returns it.
  * @template T @param {string} what @param {() => T | Promise<T>} condition
  * @param {number} [limit_ms] @returns {Promise<T>}
  */
@@ -83,7 +84,7 @@ export async function until(what, condition, limit_ms = 30_000) {
   }
 }
 
-/** Reproducible chance: numbers in [0, 1). @param {number} seed */
+/** Reproducible random numbers in [0, 1). @param {number} seed */
 export function chance(seed) {
   let state = seed >>> 0;
   return () => {

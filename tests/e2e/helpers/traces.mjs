@@ -20,7 +20,7 @@ export async function generate(args) {
   return { folder, truth, files };
 }
 
-/** Arguments of a job that is generated and analysed in no time. */
+/** Arguments of a job that takes no time to generate and analyse. */
 export const small_job = (...more) => ["--ranks", "2", "--steps", "5", "--layers", "2", ...more];
 
 const STEP_US = 1000;
@@ -40,7 +40,7 @@ function launch_rows(name, number, ts, dur) {
 }
 
 /**
- * A small trace: in each step one call of each kernel, one after the other.
+ * A small trace: in each step one call of each kernel, one after another.
  * @param {{names?: string[], steps?: number, rank?: number | null, world_size?: number,
  *          kernel_us?: number}} [what]
  */
@@ -66,10 +66,10 @@ export function small_trace(what = {}) {
   };
 }
 
-/** The bytes of a small trace. */
+/** A small trace as bytes. */
 export const small_json = (what) => Buffer.from(JSON.stringify(small_trace(what)));
 
-/** Whether the real traces are there. */
+/** Whether the real traces are available. */
 export const have_real_traces = () => existsSync(join(real_traces, "reference"));
 
 /** Names of the real traces, without folder and extension. */

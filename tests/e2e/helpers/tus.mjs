@@ -7,7 +7,7 @@ import { http_request } from "./http.mjs";
 
 const PIECE_TYPE = "application/offset+octet-stream";
 
-/** Upload-Metadata of some fields; a list becomes lines. @param {Record<string, any>} fields */
+/** Upload-Metadata with some fields; a list becomes lines. @param {Record<string, any>} fields */
 export function metadata(fields) {
   const text = (value) => (Array.isArray(value) ? value.join("\n") : String(value));
   return Object.entries(fields).map(([name, value]) =>
@@ -34,7 +34,7 @@ export function tus_piece(base, path, offset, body, headers = {}) {
   return tus(base, "PATCH", path, { ...own, ...headers }, body);
 }
 
-/** Where an upload stands. @returns {Promise<number>} */
+/** The offset of an upload. @returns {Promise<number>} */
 export async function tus_offset(base, path) {
   const { status, headers } = await tus(base, "HEAD", path);
   if (status !== 200) throw new Error(`HEAD ${path}: ${status}`);
@@ -42,7 +42,7 @@ export async function tus_offset(base, path) {
 }
 
 /**
- * A PATCH that stays open: bytes are written as the test wants. Without a length it is chunked.
+ * A PATCH that stays open: the test writes the bytes. Without a length it is chunked.
  * @param {number | null} length
  * @returns {{request: import("node:http").ClientRequest, answer: Promise<number>}}
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes in which a service reads files, found as anybody can find them: in /proc.
+// The processes in which a service reads files, found through /proc as anybody could.
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
 const NAME = "stepscope-job\n";
 const INPUT_FD = 3;
 
-/** What a function that reads /proc gives; null when the process is gone meanwhile. */
+/** The result of a function that reads /proc; null if the process has gone meanwhile. */
 function look(read) {
   try {
     return read();
@@ -23,17 +23,17 @@ function status(pid) {
   return { state, parent: Number(parent) };
 }
 
-/** Processes that a service started, the dead among them too. @returns {number[]} */
+/** Processes started by a service, including zombies. @returns {number[]} */
 export function children(server) {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
   return pids.filter((pid) => status(pid)?.parent === server.child.pid);
 }
 
-/** Looks for readers of files, again and again: a reader lives for a few hundredths of a second. */
+/** Polls for readers of files: a reader lives for only some tens of milliseconds. */
 export class Readers {
   constructor(server) {
     this.server = server;
-    /** Processes that are none of this service. @type {Set<string>} */
+    /** Processes that are not this service's. @type {Set<string>} */
     this.others = new Set();
   }
 
@@ -45,8 +45,8 @@ export class Readers {
   }
 
   /**
-   * The process that reads the file of that sha256 now, or null. One that has no name of its own
-   * yet is still the service's program on its way to another one, and its parent waits for that.
+   * The process that is reading the file with that sha256, or null. A process that has not set its
+   * name yet is still running the service's program before exec, and its parent waits for that.
    */
   of(sha256) {
     const is_named = (name) => look(() => readFileSync(`/proc/${name}/comm`, "latin1")) === NAME;
@@ -58,13 +58,13 @@ export class Readers {
   }
 }
 
-/** Whether a process runs, waits or is stopped: neither dead nor gone. */
+/** Whether a process runs, waits or is stopped: neither a zombie nor gone. */
 export const is_alive = (pid) => !["Z", "X", undefined].includes(status(pid)?.state);
 
 /** Whether a process is stopped. */
 export const is_stopped = (pid) => status(pid)?.state === "T";
 
-/** Descriptors that a process has open: [number, what it is]. */
+/** Open descriptors of a process: [number, what it is]. */
 export function descriptors(pid) {
   const folder = join("/proc", String(pid), "fd");
   return readdirSync(folder).map((fd) => [Number(fd), look(() => readlinkSync(join(folder, fd)))]);

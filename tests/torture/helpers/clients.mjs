@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that upload in every form, replace and delete, and note in a ledger what was answered.
+// Clients that upload in every form, replace and delete, and record the answers in a ledger.
 import assert from "node:assert/strict";
 import { request as begin } from "node:http";
 import { fields, file_part } from "../../e2e/helpers/multipart.mjs";
 import { content } from "./ledger.mjs";
 
-/** Steps of traces: some take one read, some take many. */
+/** Steps of traces: some fit one read, some need many. */
 const STEPS = [2, 2, 2, 40, 300];
 const REUSED = 0.2;
 const FEW_RUNS = 30;
@@ -17,7 +17,7 @@ const PAUSE_MS = 4;
  * @typedef {{url: string, name: string, one: Content, run: Run, offset: number}} Unfinished
  */
 
-/** A body in two halves with a pause between, so that the service waits in the middle. */
+/** A body in two halves with a pause in between, so that the service waits in the middle. */
 function put_in_halves(url, data) {
   return new Promise((done, fail) => {
     const headers = { "Content-Length": data.length };
@@ -41,14 +41,14 @@ export class Clients {
     this.count = 0;
     /** @type {Content[]} */
     this.recent = [];
-    /** Uploads in pieces that a kill cut off. @type {Unfinished[]} */
+    /** Uploads in pieces that were cut off by a kill. @type {Unfinished[]} */
     this.unfinished = [];
     this.has_tus = false;
-    /** Runs that were asked to change. @type {Set<Run>} */
+    /** Runs with a requested change. @type {Set<Run>} */
     this.touched = new Set();
     /** Answers by form. @type {Record<string, number>} */
     this.acknowledged = {};
-    /** Called at each acknowledgement. */
+    /** Called on each acknowledgement. */
     this.on_answer = () => {};
   }
 
@@ -74,14 +74,14 @@ export class Clients {
     return run;
   }
 
-  /** An acknowledged run that nobody else changes now. */
+  /** An acknowledged run that no other client is changing. */
   take(suits) {
     const run = this.ledger.take(this.random, suits);
     if (run) this.touched.add(run);
     return run;
   }
 
-  /** Notes an answer; a refusal that is no promise is a failure of the test. */
+  /** Records an answer; an unexpected refusal fails the test. */
   answered(form, reply, expected = [200, 202]) {
     assert.ok(expected.includes(reply.status), `${form}: ${reply.status} ${reply.text}`);
     this.acknowledged[form] = (this.acknowledged[form] ?? 0) + 1;
@@ -105,7 +105,7 @@ export class Clients {
   }
 
   async replace(server) {
-    // Of other runs the service may not know yet which file is rank 0.
+    // For other runs the service may not know yet which file is rank 0.
     const run = this.take((other) => other.ranked);
     if (!run) return null;
     const one = this.content();
@@ -148,7 +148,7 @@ export class Clients {
     return this.send_pieces(server, upload);
   }
 
-  /** Goes on with an upload in pieces where the service says that it stands. */
+  /** Resumes an upload in pieces at the offset the service reports. */
   async send_pieces(server, upload) {
     const { one, run } = upload;
     while (upload.offset < one.data.length) {
@@ -165,7 +165,7 @@ export class Clients {
     return run;
   }
 
-  /** After a restart: nothing that was said to be received is missing; then it goes on. */
+  /** After a restart: nothing reported as received is missing; then it resumes. */
   async resume(server, upload) {
     const reply = await this.tus(server, "HEAD", upload.url);
     const finished = upload.run.state === "kept";
@@ -181,7 +181,7 @@ export class Clients {
     return this.send_pieces(server, upload);
   }
 
-  /** One request of a kind by chance; gives the run that it touched. */
+  /** One request of a random kind; returns the run it touched. */
   step(server) {
     const kept = this.ledger.in_state("kept").length;
     const chance = this.random();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells preload_faults.c which call shall fail, and reads which places it has seen.
+// Tells preload_faults.c which call should fail, and reads which places it has seen.
 import { closeSync, ftruncateSync, openSync, readFileSync, readSync, writeFileSync,
   writeSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,7 +11,7 @@ import { torture_preload } from "./torture.mjs";
 const KINDS = ["none", "open", "read", "write", "sync", "name", "reserve", "remove", "folder",
   "memory", "map"];
 
-/** What a call can fail with: errno of Linux, or half of what was asked for. */
+/** How a call can fail: a Linux errno, or half of what was requested. */
 export const ACTIONS = { EPERM: 1, EINTR: 4, EIO: 5, ENOMEM: 12, ENOSPC: 28, short: -1 };
 
 const AT = { recording: 0, kind: 4, action: 8, lasting: 12, fired: 16, after: 20, site: 24,
@@ -22,9 +22,9 @@ const FRAMES = 14;
 
 /** @typedef {{hash: bigint, kind: string, calls: number, frames: bigint[]}} Site */
 
-/** One file of orders for one data folder. */
+/** One file of instructions for one data folder. */
 export class Faults {
-  /** @param {string} folder below which files can fail */
+  /** @param {string} folder files below it can fail */
   constructor(folder) {
     this.path = join(temporary("faults"), "control");
     this.fd = openSync(this.path, "w+");
@@ -32,9 +32,9 @@ export class Faults {
     writeSync(this.fd, Buffer.from(`${folder}\0`), 0, undefined, AT.folder);
   }
 
-  /** A service that listens to these orders. @param {{data: string, options?: string[]}} what */
+  /** A service that follows these instructions. @param {{data: string, options?: string[]}} what */
   async start(what) {
-    // What the loader of libraries loses when it lacks memory is not the service's.
+    // What the dynamic loader leaks when out of memory is not the service's fault.
     const known = `${this.path}.leaks`;
     writeFileSync(known, "leak:_dl_map_object_deps\n");
     const own = { LD_PRELOAD: torture_preload("faults"), STEPSCOPE_FAULTS: this.path,
@@ -63,7 +63,7 @@ export class Faults {
     return bytes.readUInt32LE();
   }
 
-  /** Notes the places of calls from now on, or no more. */
+  /** Starts or stops recording the places of calls. */
   record(on) {
     this.#set(AT.recording, on ? 1 : 0);
   }
@@ -85,7 +85,7 @@ export class Faults {
     this.#set(AT.kind, KINDS.indexOf(kind));
   }
 
-  /** All is well again. @returns {number} how many calls came to the armed place */
+  /** Stops failing. @returns {number} how many calls reached the armed place */
   clear() {
     this.#set(AT.kind, 0);
     return this.#get(AT.fired);
@@ -113,7 +113,7 @@ export class Faults {
   }
 }
 
-/** Where the modules of a process lie. @param {number} pid */
+/** Address ranges of a process's modules. @param {number} pid */
 export function modules_of(pid) {
   return readFileSync(`/proc/${pid}/maps`, "utf8").split("\n").flatMap((line) => {
     const found = /^(\w+)-(\w+) \S+ (\w+) \S+ \S+ +(\/.*)$/.exec(line);
@@ -122,7 +122,7 @@ export function modules_of(pid) {
   });
 }
 
-/** The file that each frame of a place lies in. @param {Site} site */
+/** The file of each frame of a place. @param {Site} site */
 export const files_of = (site, modules) => site.frames.map((frame) =>
   modules.find(({ begin, end }) => begin <= frame && frame < end)?.path ?? "?");
 

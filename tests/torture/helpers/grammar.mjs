@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are nearly right: routes, parameters, headers and bodies by the API's description,
-// and then a few bytes of them changed.
+// with a few bytes changed.
 import { fields, file_part, multipart } from "../../e2e/helpers/multipart.mjs";
 import { small_json } from "../../e2e/helpers/traces.mjs";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the health page takes meanwhile, on a machine that may be busy itself.
+// How long the health page takes meanwhile, on a machine that may itself be busy.
 import assert from "node:assert/strict";
 import { percentile } from "./wire.mjs";
 
@@ -30,7 +30,7 @@ export class Health {
     return this;
   }
 
-  /** Asks again and again until told to stop. @param {() => boolean} goes_on */
+  /** Polls until goes_on returns false. @param {() => boolean} goes_on */
   async watch(goes_on) {
     while (goes_on()) this.times.push(await this.ask());
   }
@@ -41,7 +41,7 @@ export class Health {
     return `health p99 ${p99_ms} ms of ${this.times.length}`;
   }
 
-  /** Asserts what is promised. @param {number} least answers that make a percentile */
+  /** Asserts the promised times. @param {number} least answers needed for a percentile */
   check(least) {
     assert.ok(this.times.length >= least, `only ${this.times.length} answers of the health page`);
     const p99_ms = percentile(this.times, 0.99);

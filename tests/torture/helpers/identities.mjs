@@ -18,7 +18,7 @@ export async function token_command(data, ...args) {
 export const make_token = (data, name, scopes, ...more) =>
   token_command(data, "create", "--name", name, "--scopes", scopes.join(","), ...more);
 
-/** What scopes are worth. @param {string[]} scopes */
+/** The rank of some scopes. @param {string[]} scopes */
 export function worth(scopes) {
   if (scopes.includes("admin")) return SCOPES;
   return scopes.includes("write") ? [...scopes, "read"] : scopes;
@@ -28,16 +28,16 @@ export const bearer = (token) => ({ Authorization: `Bearer ${token}` });
 
 let next_peer = 0;
 
-/** Another address of this machine each time, as if somebody else asked. */
+/** A different address of this machine each time, as if from another client. */
 export function other_peer() {
   next_peer++;
   return `127.${1 + (next_peer >> 16)}.${(next_peer >> 8) & 255}.${1 + (next_peer & 127)}`;
 }
 
-/** Every answer that came, for what must hold of all of them. @type {Map<string, string[]>} */
+/** Every answer received, for what must hold for all of them. @type {Map<string, string[]>} */
 export const odd_answers = new Map();
 
-/** Header lines that every answer has to have, and none may have. */
+/** Headers every answer must have, and those none may have. */
 function note_headers(what, headers) {
   const faults = [];
   if (!/default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push("no CSP");
@@ -49,11 +49,11 @@ function note_headers(what, headers) {
 }
 
 /**
- * One request on a connection of its own.
+ * One request on a new connection.
  * @param {number} port @param {string} method @param {string} path
  * @param {{headers?: object, body?: string | Buffer, peer?: string, announced?: number,
  *          signal?: AbortSignal}} [options]
- *   `announced`: a length to announce of a body that never comes
+ *   `announced`: a length to announce for a body that never comes
  * @returns {Promise<{status: number, headers: any, text: string}>}
  */
 export function ask(port, method, path, { headers = {}, body, peer, announced, signal } = {}) {
@@ -79,7 +79,7 @@ export function ask(port, method, path, { headers = {}, body, peer, announced, s
   });
 }
 
-/** Does something with every item, some at a time. */
+/** Does something with every item, a few at a time. */
 export async function each(items, body, at_a_time = 6) {
   const rest = items.values();
   const worker = async () => {

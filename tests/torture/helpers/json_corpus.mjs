@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON values as requests may hold them: valid ones, broken ones, and those that RFC 8259 leaves
-// open. One character is one byte (latin1), so that broken UTF-8 can stand here, too.
+// JSON values that requests may contain: valid ones, broken ones, and those that RFC 8259 leaves
+// open. One character is one byte (latin1), so that invalid UTF-8 can be written here, too.
 
 const numbers = ["0", "-0", "1", "-1", "10", "123", "-123", "0.5", "-0.5", "1.0", "12.34", "1e1",
   "1E1", "1e+1",
@@ -77,7 +77,7 @@ const utf8 = ["\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe2\x82
   "\xf8\x88\x80\x80\x80",
   "\xfe", "\xff", "\xe9", "a\xffb"].map((bytes) => `"${bytes}"`);
 
-/** Accepted or refused, but in words. */
+/** Accepted or refused, but always with a message. */
 export const EITHER = [...utf8, "\"\\u0000\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\n\"",
   "\"\\ud800a\"", "\"\\ud800\\ud800\"",
   "\"\\udc00\\ud800\"", "\"\\uD888\\u1234\"", "1e400", "-1e400", "1e-400",

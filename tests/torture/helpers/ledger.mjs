@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service has promised so far: runs it acknowledged, runs it said are gone, and those whose
-// answer never came, which may be there or not, but never in parts.
+// What a service has promised so far: runs it acknowledged, runs it reported gone, and those whose
+// answer never came, which may be there or not, but never in part.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,16 +11,16 @@ import { small_json } from "../../e2e/helpers/traces.mjs";
  * @typedef {{kernel: string, data: Buffer, sha256: string}} Content
  * @typedef {{name: string, state: "kept" | "maybe" | "leaving" | "gone", busy: boolean,
  *            ranked: boolean, ranks: Content[][]}} Run
- * Each rank has the contents that it may hold: one, or two while a replacement is in doubt.
+ * Each rank lists the contents it may have: one, or two while a replacement is unconfirmed.
  */
 
-/** A small trace that no other one equals, known by its one kernel. @returns {Content} */
+/** A small trace that is unique through its one kernel. @returns {Content} */
 export function content(kernel, steps = 2) {
   const data = small_json({ names: [kernel], steps });
   return { kernel, data, sha256: createHash("sha256").update(data).digest("hex") };
 }
 
-/** Every file below a folder; folders that go meanwhile are empty. @returns {string[]} */
+/** Every file below a folder; folders that vanish meanwhile are empty. @returns {string[]} */
 export function files_below(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => entry.isDirectory()
@@ -31,7 +31,9 @@ export class Ledger {
   /** @type {Map<string, Run>} */
   runs = new Map();
 
-  /** Notes that a run is being uploaded. @param {Content[]} contents one per rank @returns {Run} */
+  /**
+   * Records that a run is being uploaded. @param {Content[]} contents one per rank @returns {Run}
+   */
   begin(name, contents, ranked) {
     const ranks = contents.map((one) => [one]);
     const run = { name, state: "maybe", busy: true, ranked, ranks };
@@ -44,7 +46,7 @@ export class Ledger {
     return [...this.runs.values()].filter(({ state }) => states.includes(state));
   }
 
-  /** An idle acknowledged run, marked busy; null when there is none. @returns {Run | null} */
+  /** An idle acknowledged run, marked busy; null if there is none. @returns {Run | null} */
   take(random, suits = () => true) {
     const idle = this.in_state("kept").filter((run) => !run.busy && suits(run));
     if (idle.length === 0) return null;
@@ -53,14 +55,14 @@ export class Ledger {
     return run;
   }
 
-  /** Contents that some run may still hold. @returns {Map<string, Content>} by SHA-256 */
+  /** Contents that some run may still have. @returns {Map<string, Content>} by SHA-256 */
   possible() {
     const held = this.in_state("kept", "maybe", "leaving").flatMap(({ ranks }) => ranks.flat());
     return new Map(held.map((one) => [one.sha256, one]));
   }
 }
 
-/** Whether one of a rank's contents lies in the data folder with the right bytes. */
+/** Whether one of a rank's contents is in the data folder with the right bytes. */
 export function is_stored(data, contents) {
   return contents.some(({ sha256, data: bytes }) => {
     const path = join(data, "blobs", sha256.slice(0, 2), sha256);
@@ -69,7 +71,7 @@ export function is_stored(data, contents) {
 }
 
 /**
- * Looks what became of a run that was touched, and settles what was in doubt.
+ * Looks up what happened to a run that was touched, and settles what was unknown.
  * @param {{data: string, request: Function}} server @param {Run} run
  */
 export async function look_after(server, run) {
@@ -86,14 +88,14 @@ export async function look_after(server, run) {
     assert.ok(is_stored(server.data, contents), `bytes of ${run.name} are lost`);
 }
 
-/** No file is there that nobody answers for. @param {string} data @param {Ledger} ledger */
+/** There is no unaccounted file. @param {string} data @param {Ledger} ledger */
 export async function no_strangers(data, ledger) {
   const possible = ledger.possible();
   const strangers = files_below(join(data, "blobs"))
     .filter((path) => !possible.has(path.slice(-64)));
   assert.deepEqual(strangers, [], "blobs that no run holds after the start");
   const unfinished = files_below(join(data, "spool"));
-  // The scratch file of a job that the start took up again has a name for a moment.
+  // The scratch file of a job resumed at startup has a name for a moment.
   if (unfinished.length > 0) await new Promise((done) => setTimeout(done, 500));
   assert.deepEqual(unfinished.filter(existsSync), [], "unfinished files after the start");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that trouble programs, and strings that run as scripts where names are taken for markup.
+// Strings that trouble programs, and strings that run as scripts if names are taken for markup.
 
-/** Takes every pair of two lists. */
+/** All pairs of two lists. */
 const pairs = (heads, tails) => heads.flatMap((head) => tails.map((tail) => head + tail));
 
 const WORDS = ["undefined", "undef", "null", "NULL", "(null)", "nil", "NIL", "true", "false",
@@ -36,13 +36,13 @@ const WORDS = ["undefined", "undef", "null", "NULL", "(null)", "nil", "NIL", "tr
   "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY y SYSTEM \"file:///etc/passwd\">]>", "Scunthorpe",
   "Linda Callahan", "Craig Cockburn", "Effing", "If you're reading this", "http://a/%%30%30"];
 
-/** Cells that a spreadsheet would run. */
+/** Cells that a spreadsheet would execute. */
 const CELLS = pairs(["=", "+", "-", "@", "\t=", "\r=", " =", "\n=", "\u00a0=", "＝"],
   ["1+1", "cmd|' /C calc'!A0", "HYPERLINK(\"http://x\",\"y\")", "SUM(A1:A9)",
     "IMPORTXML(\"http://x\",\"//a\")",
     "A1", "-1+cmd", "@SUM(1)", "DDE(\"x\";\"y\";\"z\")", "WEBSERVICE(\"http://x\")"]);
 
-/** Odd characters in front of, behind and within a word. */
+/** Odd characters before, after and within a word. */
 const ODD = ["\u0001", "\u0008", "\u000b", "\u000c", "\u001f", "\u00ad", "\u0600", "\u061c",
   "\u070f",
   "\u180e", "\u200c", "\u200e", "\u202a", "\u2060", "\ufff9", "\u{e0001}", "\u{1d173}", "\u0300",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One use of the service from an upload to a deletion, what it answered, and whether that was true.
+// One use of the service from upload to deletion, its answers, and whether they were true.
 import assert from "node:assert/strict";
 import { fields, file_part } from "../../e2e/helpers/multipart.mjs";
 import { until } from "../../e2e/helpers/tools.mjs";
@@ -9,7 +9,7 @@ const SETTLE_MS = 8000;
 const ANSWER_MS = 6000;
 const UNDER_WAY = ["pending", "running"];
 
-/** What the service may say while something it needs fails. */
+/** What the service may answer while something it needs fails. */
 const FAILURES = [500, 503, 507];
 
 /**
@@ -19,7 +19,7 @@ const FAILURES = [500, 503, 507];
 
 const path_of = (seen, more = "") => `/api/v1/runs/${seen.run}${more}`;
 
-/** The same within a time in which every answer must come. */
+/** Same, within a time limit for every answer. */
 async function in_time(what, answer) {
   let timer;
   const late = new Promise((_, fail) => {
@@ -28,13 +28,13 @@ async function in_time(what, answer) {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-/** An answer, or null when the connection broke. */
+/** An answer, or null if the connection broke. */
 async function ask(server, path, what) {
   const reply = what?.parts ? server.post(what.parts) : server.request(path, what);
   return in_time(path, reply.catch(() => null));
 }
 
-/** Failures are said as such: a status and a sentence. */
+/** Failures are reported as such: a status and a sentence. */
 function check_answer(what, reply, allowed) {
   if (!reply || allowed.includes(reply.status)) return;
   assert.ok(FAILURES.includes(reply.status), `${what}: ${reply.status} ${reply.text}`);
@@ -100,7 +100,7 @@ async function send_piece(server, seen) {
   return piece?.status ?? null;
 }
 
-/** Uploads, reads, changes and deletes; notes what was answered. @returns {Promise<Seen>} */
+/** Uploads, reads, changes and deletes; records the answers. @returns {Promise<Seen>} */
 export async function play(server, number) {
   const name = `kernel_${number}`;
   const data = [4, 5, 6].map((steps) => small_json({ names: [name], steps }));
@@ -141,7 +141,7 @@ export async function verify(server, seen) {
   await must(server, "/healthz");
   const found = await must(server, path_of(seen));
   if (found.status === 404) {
-    // A deletion that could not say so may have happened.
+    // A deletion whose answer was lost may have happened.
     const is_excused = seen.deleted === 204 || seen.deleted === null ||
       FAILURES.includes(seen.deleted) || !seen.uploads.some(is_success);
     assert.ok(is_excused, `${seen.run} is gone, answers were ${JSON.stringify(seen)}`);
@@ -160,7 +160,7 @@ async function verify_deletion(server, seen) {
   assert.equal(gone.status, 204, gone.text);
 }
 
-/** What failed for want of something is done when it is asked for again. */
+/** What failed for lack of a resource works when requested again. */
 async function settled_well(server, seen) {
   const run = await settled(server, seen);
   if (run.status === "done") return run;

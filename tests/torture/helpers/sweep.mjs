@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the scenario once for every place that can fail, and gathers what went wrong.
+// Plays the scenario once for every place that can fail, and collects what went wrong.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fast_tmpdir, run_program, temporary } from "../../e2e/helpers/tools.mjs";
@@ -8,7 +8,7 @@ import { play, verify } from "./scenario.mjs";
 
 const WARM_ROUNDS = 4;
 const RECORDED_ROUNDS = 3;
-// The disk of the test may be nearly full; that is not what fails here.
+// The disk of the test may be nearly full; that is not the fault under test.
 const OPTIONS = ["--min-free", "1M", "--bin-days", "0"];
 
 /** Every file below a folder. @returns {string[]} */
@@ -25,7 +25,7 @@ export class Sweep {
   restarts = 0;
   /** @type {string[]} */
   findings = [];
-  /** How often which answer came to an upload. */
+  /** How often each answer came to an upload. */
   answers = {};
 
   async begin() {
@@ -43,7 +43,7 @@ export class Sweep {
     this.server = await this.faults.start({ data: this.data, options: OPTIONS });
   }
 
-  /** A service that says that it can no longer be trusted with writes is started anew. */
+  /** Restarts a service that reports it can no longer be trusted with writes. */
   async restart_if_needed() {
     const ready = this.server.exit === null && await this.server.request("/readyz");
     if (ready?.status === 200 && !/until a restart/.test(this.server.log)) return;
@@ -75,7 +75,7 @@ export class Sweep {
   }
 
   /**
-   * All rounds, or as many as the time is for.
+   * All rounds, or as many as time allows.
    * @param {Case[]} cases @param {number} [limit_ms]
    * @returns {Promise<{played: number, fired: number}>} rounds, and those in which a call failed
    */
@@ -89,7 +89,7 @@ export class Sweep {
     return { played, fired };
   }
 
-  /** Stops, and looks at what lies in the folder. @returns {Promise<string[]>} what is wrong */
+  /** Stops, and checks what is in the folder. @returns {Promise<string[]>} what is wrong */
   async end() {
     await this.server.stop();
     const wrong = [...this.findings];
@@ -99,7 +99,7 @@ export class Sweep {
     const integrity = await run_program("sqlite3", [db, "PRAGMA integrity_check"]);
     if (integrity.trim() !== "ok") wrong.push(integrity);
     const left = files_below(this.data).filter((path) => /\.part$|\.tmp$|blobs\/..\//.test(path));
-    // An upload in pieces that was cut off can still go on.
+    // An interrupted upload in pieces can still be resumed.
     const rows = await run_program("sqlite3",
       [db, "SELECT (SELECT count(*) FROM blob) + (SELECT count(*) FROM resumable)"]);
     if (left.length > Number(rows)) wrong.push(`files that nobody names: ${left.join(" ")}`);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes on a connection of their own, and what comes back; and what a process has used so far.
+// Raw bytes on a new connection and the reply; and the resources a process has used so far.
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
-/** Headers that every answer carries, whoever writes it. */
+/** Headers in every answer, whichever part of the service writes it. */
 export const GUARDS = ["Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy",
   "Cross-Origin-Resource-Policy", "X-Request-Id"];
 
@@ -11,7 +11,10 @@ export const GUARDS = ["Content-Security-Policy", "X-Content-Type-Options", "Ref
  * @typedef {{status: number, head: string, body: string, ms: number, reset: boolean}} Answer
  */
 
-/** The first answer in what came. @returns {{status: number, head: string, body: string} | null} */
+/**
+ * The first answer in the received text. @returns {{status: number, head: string, body: string} |
+ * null}
+ */
 function answer_in(text) {
   const end = text.indexOf("\r\n\r\n");
   const line = /^HTTP\/1\.1 (\d{3}) /.exec(text);
@@ -23,8 +26,8 @@ function answer_in(text) {
 }
 
 /**
- * Sends pieces one after the other and gives the first whole answer, or what came when the other
- * side closed (status 0: nothing).
+ * Sends pieces one after another and returns the first whole answer, or what arrived before the
+ * other side closed (status 0: nothing).
  * @param {number} port @param {(string | Buffer)[]} pieces @returns {Promise<Answer>}
  */
 export function ask(port, pieces, { limit_ms = 20_000, heads = false } = {}) {
@@ -63,7 +66,7 @@ export function ask(port, pieces, { limit_ms = 20_000, heads = false } = {}) {
   });
 }
 
-/** Seconds on the processors and bytes in memory of a process so far. @param {number} pid */
+/** CPU seconds and resident bytes of a process so far. @param {number} pid */
 export function used(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -76,10 +79,13 @@ export function used(pid) {
   };
 }
 
-/** Whether a process pays for sanitizers: its memory says nothing then. @param {number} pid */
+/**
+ * Whether a process is built with sanitizers: its memory use is meaningless then. @param {number}
+ * pid
+ */
 export const is_sanitized = (pid) => /lib[at]san/.test(readFileSync(`/proc/${pid}/maps`, "latin1"));
 
-/** The smallest time that a share of the times does not pass. @param {number[]} times */
+/** The smallest time not exceeded by a share of the times. @param {number[]} times */
 export function percentile(times, share) {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];

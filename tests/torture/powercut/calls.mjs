@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what strace wrote: the calls that change files or talk to clients, in the order in which
-// they began and ended. Strings and paths come as \xNN, so no quote or bracket stands inside them.
+// Reads strace's log: the calls that change files or talk to clients, in the order in which they
+// started and ended. Strings and paths are written as \xNN, so they contain no quotes or brackets.
 
-/** What is traced; nothing else changes a file (mapped memory apart, which is never durable). */
+/** The traced calls; nothing else changes a file (except mapped memory, which is never durable). */
 export const TRACED = [
   "open", "openat", "creat", "lseek", "write", "pwrite64", "writev", "pwritev", "pwritev2", "fsync",
   "fdatasync", "syncfs", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
@@ -13,7 +13,7 @@ export const TRACED = [
 /** Longest write that is recorded in full. */
 const STRING_LIMIT = 1 << 22;
 
-/** The command line under which a program is recorded. @param {string} log @returns {string[]} */
+/** The command line that records a program. @param {string} log @returns {string[]} */
 export const strace_line = (log) => ["strace", "-D", "-f", "-q", "--seccomp-bpf", "-y", "-xx",
   "-s", String(STRING_LIMIT), "-e", `trace=${TRACED}`, "-e", "signal=none", "-o", log];
 
@@ -22,7 +22,7 @@ export const strace_line = (log) => ["strace", "-D", "-f", "-q", "--seccomp-bpf"
 /**
  * @typedef {{name: string, places: Place[], strings: Buffer[], words: string[], result: number,
  *            opened: string, mark?: number}} Call
- * `places` are descriptors with what they lead to, `words` the arguments as they were written.
+ * `places` are descriptors with what they refer to, `words` the arguments as written.
  * @typedef {{call: Call, begins: boolean, ends: boolean}} Event
  */
 
@@ -44,12 +44,12 @@ function parse_call(name, text) {
 
 /** @param {string} text of the log @returns {Event[]} */
 export function parse_calls(text) {
-  /** What began and has not ended, by thread. */
+  /** Calls that started but have not ended, by thread. */
   const unfinished = new Map();
   const events = [];
   for (const line of text.split("\n")) {
     const [, thread, rest] = /^(\d+) +(.*)$/.exec(line) ?? [];
-    // Ends of threads, and calls of threads that were killed before they were known.
+    // Exits of threads, and calls of threads that were killed before they were known.
     if (!rest || /^(\+\+\+|---|\?\?\?|<\.\.\. \?\?\?)/.test(rest)) continue;
     const resumed = /^<\.\.\. (\w+) resumed>(.*)$/.exec(rest);
     const begun = /^(\w+)\((.*?)(?: <unfinished \.\.\.>)?$/.exec(rest);
@@ -67,7 +67,7 @@ export function parse_calls(text) {
       events.push({ call: parse_call(begun[1], begun[2]), begins: true, ends: true });
     }
   }
-  // What the kill cut off never ended.
+  // Calls cut off by the kill never ended.
   const cut_off = new Set([...unfinished.values()].map(({ call }) => call));
   return events.filter(({ call }) => !cut_off.has(call));
 }

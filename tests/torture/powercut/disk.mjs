@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that forgets: what was synced stays, what was not may be there or not, in pages of 4 KiB
-// and in names; folders keep their changes in order. A file's sync does not make its name last.
+// A disk that forgets: what was synced stays, anything else may be there or not, in pages of 4 KiB
+// and in names; folders keep their changes in order. Syncing a file does not make its name durable.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 const PAGE = 4096;
 
-/** Bytes that grow. */
+/** A growing array of bytes. */
 class Bytes {
   constructor(bytes = Buffer.alloc(0)) {
     this.room = bytes;
@@ -43,7 +43,7 @@ class Bytes {
   }
 }
 
-/** A file: as it is, as it is on disk for sure, and the changes between. */
+/** A file: its current state, its durable state, and the changes in between. */
 class File {
   constructor() {
     this.live = new Bytes();
@@ -76,7 +76,7 @@ class File {
     return found.view();
   }
 
-  /** The first changes of those that are pending. */
+  /** The first `count` pending changes. */
   until(count) {
     const found = this.durable.copy();
     for (const change of this.pending.slice(0, count)) found.apply(change);
@@ -84,7 +84,7 @@ class File {
   }
 }
 
-/** A folder: names as they are, as they are on disk for sure, and the changes between. */
+/** A folder: its current names, its durable names, and the changes in between. */
 class Folder {
   constructor() {
     this.live = new Map();
@@ -114,7 +114,7 @@ class Folder {
     const names = new Map(this.durable);
     const count = { lost: 0, kept: this.pending.length,
       torn: Math.floor(random() * (this.pending.length + 1)) }[variant.names];
-    const last = this.pending[count - 1]?.seq ?? -1; // one call's changes stay together
+    const last = this.pending[count - 1]?.seq ?? -1; // changes of one call stay together
     for (const change of this.pending) if (change.seq <= last) Folder.apply(names, change);
     return names;
   }
@@ -122,7 +122,7 @@ class Folder {
 
 /**
  * @typedef {{names: "lost" | "kept" | "torn", data: "lost" | "kept" | "torn" | "sizes"}} Variant
- * What becomes of unsynced names and of unsynced bytes; "sizes": the bytes are zeros.
+ * What happens to unsynced names and to unsynced bytes; "sizes": the bytes are zeros.
  */
 
 export const VARIANTS = /** @type {Record<string, Variant>} */ ({
@@ -136,7 +136,7 @@ export const VARIANTS = /** @type {Record<string, Variant>} */ ({
 
 const NO_STRINGS = [];
 
-/** Replays calls on what lies below one folder. */
+/** Replays calls on everything below one folder. */
 export class Disk {
   /** @param {string} root its own name is durable @param {(path: string) => boolean} forgets */
   constructor(root, forgets = () => false) {
@@ -188,7 +188,7 @@ export class Disk {
       { at: 0, appends: /\bO_APPEND\b/.test(flags) });
   }
 
-  /** The file that a call is about, undefined where it is none of ours. */
+  /** The file a call is about, undefined if it is not one of ours. */
   file({ places: [place] }) {
     if (!place || !this.has(place.path)) return undefined;
     const node = this.find(place.path);
@@ -218,7 +218,7 @@ export class Disk {
     if (node && !this.forgets(call.places[0].path)) node.sync(call.mark);
   }
 
-  /** Paths that a call names: relative ones follow the descriptor of their folder. */
+  /** Paths named by a call: relative ones are relative to their folder's descriptor. */
   paths({ places, strings = NO_STRINGS }) {
     return strings.map((name, i) => resolve(places[i]?.path ?? "/", name.toString()));
   }
@@ -268,7 +268,7 @@ export class Disk {
       throw new Error(`the model does not know ${call.name}`);
   }
 
-  /** Writes what is left after a power cut. @param {Variant} variant */
+  /** Writes what remains after a power cut. @param {Variant} variant */
   save(target, variant, random) {
     const todo = [{ node: this.top, path: target }];
     while (todo.length > 0) {

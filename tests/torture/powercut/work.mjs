@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service at work whose every call is recorded, and what it had promised at any moment of it.
+// A service at work with every call recorded, and what it had promised at any moment.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { parse_calls, strace_line } from "./calls.mjs";
 
 const NUMBER = "x-request-number";
 
-/** Asks a recorded service, and keeps what was asked by its number. */
+/** Sends requests to a recorded service, and keeps them by number. */
 class Worker {
   /** @type {Asked[]} */
   asked = [];
@@ -121,7 +121,7 @@ async function work(worker, prefix, has_tus) {
   await worker.settled();
 }
 
-/** The log is complete when the recorder, which has the service's stderr too, has let go of it. */
+/** The log is complete once the recorder, which also has the service's stderr, has closed it. */
 async function read_log({ child }, path) {
   await until("the recorder has ended", () => child.stderr.closed);
   return readFileSync(path, "latin1");
@@ -151,7 +151,7 @@ function date_requests(asked, events) {
 }
 
 /**
- * Two lives of a service on one folder: the first is stopped, the second killed.
+ * Two lifetimes of a service on one folder: the first is stopped, the second killed.
  * @param {string} folder @returns {Promise<{events: any[], asked: Asked[], root: string}>}
  */
 export async function record(folder) {
@@ -173,7 +173,7 @@ export async function record(folder) {
   return { events, asked: worker.asked, root };
 }
 
-/** What a request changes of a run that the service knew when it was cut off in the middle. */
+/** What an interrupted request may change in a run that the service knew. */
 const EFFECTS = {
   upload: (run, { contents }, done) => {
     run.state = done ? "kept" : "maybe";
@@ -191,7 +191,7 @@ const EFFECTS = {
   },
 };
 
-/** What was promised when the power went, at an event. @param {Asked[]} asked */
+/** What was promised when the power went at an event. @param {Asked[]} asked */
 export function ledger_at(asked, at) {
   const ledger = new Ledger();
   const begun = asked.filter(({ begin_at }) => begin_at < at)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication of one rank: groups, sizes and bandwidths of small traces worked by hand.
+// Communication of one rank: groups, sizes and bandwidths of small traces worked out by hand.
 #include "tests/unit/real_traces.h"
 
 #include "analysis/names/bandwidth.h"
@@ -26,7 +26,7 @@ static bool is_null(const struct hand *hand, const char *table, size_t row, cons
     return hand_cell(hand, table, row, column)->null;
 }
 
-// An all-reduce of `elems` floats on its own stream.
+// An all-reduce of `elems` floats on a separate stream.
 static struct hand_event all_reduce(const char *group, int64_t ranks, int64_t begin_ns,
                                     int64_t dur_ns, int64_t elems)
 {
@@ -291,7 +291,7 @@ static void a_list_of_ranks_ends_at_a_nul_in_its_text(void **state)
     hand_end(&hand);
 }
 
-// Whatever the order of the calls; a list without an end was too long to keep.
+// The order of the calls does not matter; a list without an end was too long to keep.
 static void the_list_that_is_whole_stands_for_those_that_are_cut(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void a_span_is_told_only_when_ranks_and_node_are_known(void **state)
     assert_string_equal(group_span_of_list(STR("[0, 7]"), 8), "intra-node");
     assert_string_equal(group_span_of_list(STR("[7, 8]"), 8), "inter-node");
     assert_null(group_span_of_list(STR("[0, 7]"), 0));
-    assert_null(group_span_of_list(STR("[0, 7]"), 1)); // each process saw its own GPU only
+    assert_null(group_span_of_list(STR("[0, 7]"), 1)); // each process saw only its own GPU
     assert_null(group_span_of_list(STR("[]"), 8));
     assert_null(group_span_of_list(STR("[0, x]"), 8));
     assert_null(group_span_of_list((struct str){"[0\0, 1]", 7}, 8));
@@ -390,7 +390,7 @@ static void calls_and_time_per_step_are_those_of_steady_steps(void **state)
         hand_add(&hand, call);
         if (i < 3)
             continue;
-        add_launch(&hand, begin_ns + 2, 10 + i); // what ends the step
+        add_launch(&hand, begin_ns + 2, 10 + i); // ends the step
         hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
                                             .name = "k",
                                             .row = 7,
@@ -534,7 +534,7 @@ static void kernels_without_metadata_keep_rows_of_their_own(void **state)
     hand_end(&hand);
 }
 
-// A kernel of 512 ns of an operator that was recorded with its inputs.
+// A 512 ns kernel of an operator that was recorded with its inputs.
 struct described {
     const char *op, *kernel, *dims, *types, *concrete, *kind;
     int64_t bytes;
@@ -566,7 +566,7 @@ static void add_described(struct hand *hand, const struct described *its)
                                        .correlation = 3});
 }
 
-// Symmetric memory and custom all-reduces carry no metadata, but their operators' inputs do.
+// Symmetric memory and custom all-reduces have no metadata, but their operators' inputs do.
 static void inputs_of_the_operator_tell_the_message(void **state)
 {
     (void)state;
@@ -608,8 +608,8 @@ static void inputs_of_the_operator_tell_the_message(void **state)
     }
 }
 
-// record_param_comms [0, 100) around an aten operator [10, 50) with a launch, and one [50, 90) that
-// has metadata of its own with another launch; a third launch stands behind all.
+// record_param_comms [0, 100) around an aten operator [10, 50) with a launch, and one [50, 90) with
+// its own metadata and another launch; a third launch comes after all of them.
 static void begin_lending(struct hand *hand)
 {
     struct hand_event comms = all_reduce("5", 4, 0, 100, 64),
@@ -707,8 +707,8 @@ static int64_t sum_of(const struct hand *hand, const char *table, const char *co
     return sum;
 }
 
-// Both tables hold each communicating event once: their sums are the class's, and what is exposed
-// is the exposed communication of the breakdown.
+// Both tables contain each communication event once: their sums are the class's, and the exposed
+// part is the breakdown's exposed communication.
 static void check_sums(const struct hand *hand)
 {
     int64_t events = 0, sum_ns = 0, exposed_ns = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends and receives that were recorded before their kernel was launched, and where in a call its
-// exposed time lies.
+// Sends and receives recorded before their kernel was launched, and where in a call its exposed
+// time is.
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/comm/comm_pieces.h"
@@ -90,7 +90,7 @@ static void a_kernel_takes_what_its_thread_recorded_since_the_launch_before(void
             assert_int_equal(hand_i64(&hand, "comm_calls", call, "exposed_ns"), exposed_ns[call]);
             assert_int_equal(hand_i64(&hand, "comm_calls", call, "dur_ns"), 50);
         }
-        // One kernel is one call elsewhere; it moves the larger of both directions.
+        // Elsewhere one kernel is one call; it moves the larger of both directions.
         assert_int_equal(hand_rows(&hand, "process_groups"), 1);
         assert_int_equal(hand_i64(&hand, "process_groups", 0, "calls"), 2);
         assert_int_equal(hand_i64(&hand, "process_groups", 0, "bytes"), 1200);
@@ -120,7 +120,7 @@ static void a_record_with_a_kernel_of_its_own_is_taken_by_no_other(void **state)
     hand_end(&hand);
 }
 
-// What a kernel's name rules out it does not take, and the next one still does.
+// It does not take what a kernel's name rules out, and the next one still does.
 static void a_kernel_of_another_kind_takes_no_sends(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static struct comm_piece piece_of(int64_t begin_ns, int64_t end_ns, uint32_t ste
     return (struct comm_piece){.begin_ns = begin_ns, .end_ns = end_ns, .step = step};
 }
 
-// Of 17 pieces of 10 ns, 100 ns apart but for two that are 3 ns apart, those two become one.
+// Of 17 pieces of 10 ns, 100 ns apart except two that are 3 ns apart, those two are merged.
 static void the_pieces_closest_together_are_joined(void **state)
 {
     (void)state;
@@ -208,8 +208,8 @@ static void the_pieces_closest_together_are_joined(void **state)
     arena_free(&arena);
 }
 
-// A step ends at 560, within what the two closest have between them: two others are joined, so that
-// the sum up to there stays exact.
+// A step ends at 560, between the two closest pieces: two others are joined, so that the sum up to
+// there stays exact.
 static void pieces_of_two_steps_are_not_joined(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single calls of communication: what they are, when they came, and what was done before.
+// Single communication calls: what they are, when they happened, and what was done before.
 #include "tests/unit/real_traces.h"
 
 #include "analysis/comm/comm_table.h"
@@ -62,7 +62,7 @@ static void assert_cell(const struct hand *hand, size_t row, const char *column,
 
 // --- calls --------------------------------------------------------------------------------------
 
-// gemm 0..100, copy 100..130, idle to 150, all-reduce 150..250 with gemm 200..300 over it, then a
+// gemm 0..100, copy 100..130, idle to 150, all-reduce 150..250 overlapped by gemm 200..300, then a
 // second one 300..310.
 static void times_before_a_call_part_the_time_up_to_its_begin(void **state)
 {
@@ -99,8 +99,8 @@ static void times_before_a_call_part_the_time_up_to_its_begin(void **state)
     hand_end(&hand);
 }
 
-// gemm runs in [100, 110); the all_reduce, launched before, begins at 100,200, and nothing recorded
-// held it.
+// gemm runs in [100, 110); the all_reduce, launched before, starts at 100,200, and nothing recorded
+// held it up.
 static void unrecorded_time_before_a_call_is_not_idle(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void lists_of_ranks_that_were_cut_are_written_out(void **state)
 
 // --- phases -------------------------------------------------------------------------------------
 
-// Main thread 1, thread 2 of the engine. Forward 0.., backward 1000.., between 2000.., optimizer
+// Main thread 1, engine thread 2. Forward 0.., backward 1000.., between 2000.., optimizer
 // 3000..4000, after it 4500, next step's forward from 5000 on.
 static void add_step(struct hand *hand, int64_t begin_ns, int64_t id)
 {
@@ -318,9 +318,9 @@ static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
         const char *column;
         int64_t value;
     } expected[] = {{"step", 200},
-                    {"begin_ns", 5000},           // of the window, which begins at 110
-                    {"end_ns", 6200},             // the last of 20 kernels of the backward
-                    {"compute_ns", 10 + 200},     // they run one after the other
+                    {"begin_ns", 5000},           // of the window, which starts at 110
+                    {"end_ns", 6200},             // the last of the 20 backward kernels
+                    {"compute_ns", 10 + 200},     // they run one after another
                     {"optimizer_begin_ns", 8090}, // launched at 3100
                     {"optimizer_end_ns", 8100},
                     {"optimizer_compute_ns", 10},
@@ -330,7 +330,8 @@ static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
     hand_end(&hand);
 }
 
-// One step of `turns` forwards of three kernels, each with its backward, the last forward alone.
+// One step with `turns` forwards of three kernels, each with its backward; the last forward has
+// none.
 static void add_turns(struct hand *hand, int64_t turns)
 {
     add_host(hand, (struct host){EVENT_ANNOTATION, "ProfilerStep#1", 1, 0, 1000 * turns + 900, 0});

@@ -70,7 +70,7 @@ static void repeats_that_lie_apart_are_significant(void **state)
     bench_end(&bench);
 }
 
-// A run of ten steps of 10 ms: products of one shape and a rest that both sides share.
+// A run of ten steps of 10 ms: products of one shape and a rest common to both sides.
 static void add_work_run(struct bench *bench, const char *dims, int64_t calls)
 {
     bench_add(bench);
@@ -90,7 +90,8 @@ static void add_flops(struct bench *bench, double flops, double time_share)
         {"value", .f = time_share});
 }
 
-// CASES.md: 30 % of the time matches, whether other shapes are multiplied or the same more often.
+// CASES.md: 30 % of the time matches, whether other shapes are multiplied or the same ones more
+// often.
 static void different_work_has_no_speedup(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void different_work_has_no_speedup(void **state)
                 {"[[2,8],[8,2]]", 100, 5.4e9, 1, true},
                 {"[[2,8],[8,2]]", 100, 5e9, 0.4, false},
                 {"[[4,4],[4,4]]", 105, 9e9, 1, true},
-                {NULL, 100, 9e9, 1, true}, // shapes of one side are not recorded
+                {NULL, 100, 9e9, 1, true}, // shapes are recorded on one side only
                 {NULL, 200, 9e9, 1, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench bench;
@@ -126,7 +127,7 @@ static void different_work_has_no_speedup(void **state)
     }
 }
 
-// Half of one side's time is work that its recording lacks; the rest is the same.
+// Half of one side's time is work its recording lacks; the rest is the same.
 static void unrecorded_time_is_no_other_work(void **state)
 {
     (void)state;
@@ -234,7 +235,7 @@ static void steps_of_other_sizes_compare_by_their_tokens(void **state)
     size_t mm = bench_find(&bench, "op", "op", "aten::mm");
     assert_int_equal(bench_i64(&bench, "compare_waterfall", mm, "cand_ns"), 8000000);
     assert_int_equal(bench_i64(&bench, "compare_waterfall", mm, "cand_total_ns"), 24000000);
-    // A third of the calls per token, each of them 2.4 times as long.
+    // A third of the calls per token, each 2.4 times as long.
     assert_int_equal(bench_i64(&bench, "compare_waterfall", mm, "calls_effect_ns"), -6666667);
     bench_end(&bench);
 }
